@@ -1,0 +1,49 @@
+"""Forward sampling of whole rows, and turning them into a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from benchmarks.clock import Clock
+from benchmarks.graphical.inference.exact import network_with_marginals
+from benchmarks.graphical.likelihood import flat
+from benchmarks.graphical.pgmpy_adapter import Pgmpy
+from benchmarks.graphical.pyagrum_adapter import PyAgrum
+from benchmarks.peers import Make, Peer
+from benchmarks.recipes import Data, Recipe, rows
+from benchmarks.registry import Figures, Quality, workload
+
+
+def sample(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
+    """The mean error of the marginals."""
+    adapter = make(data)
+    bn = adapter.load(data.path)
+    with clock("sample"):
+        drawn = adapter.sample(bn, data.n)
+    with clock("table"):
+        frame = adapter.to_frame(drawn)
+
+    def figures() -> Figures:
+        found = {
+            v: np.array([np.mean(frame[v].astype(str) == label) for label in data.labels[v]])
+            for v in data.nodes
+        }
+        return {
+            "error": np.abs(flat([found], data.nodes) - data.prior).mean(),
+            "rows_per_second": data.n / max(clock.cpu["sample"], 1e-9),
+        }
+
+    return figures
+
+
+workload(
+    "graphical.inference.sampling.alarm",
+    Recipe(network_with_marginals, "alarm", rows(100_000)),
+    sample,
+    [Peer("pyagrum", lambda _: PyAgrum()), Peer("pgmpy", lambda _: Pgmpy())],
+    target=30.0,
+    quality=Quality("error", "low", 1.0),
+    note="forward sampling, 100k rows; table: as a data frame",
+)

@@ -1,0 +1,88 @@
+"""Logistic regression, dense and sparse; the objective reached is the quality."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from benchmarks.clock import Clock
+from benchmarks.datasets import linear, text
+from benchmarks.peers import Make, Peer, build, novum
+from benchmarks.recipes import Data, Recipe, rows
+from benchmarks.registry import Figures, Quality, workload
+
+
+def logistic(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
+    """Sum of log losses + |w|^2 / 2 (C = 1, intercept free), over n."""
+    estimator = make(data)
+    with clock("fit"):
+        estimator.fit(data.X, data.y)
+    with clock("predict"):
+        predicted = estimator.predict(data.X_test)
+
+    def figures() -> Figures:
+        W = np.asarray(estimator.coef_)
+        S = np.asarray(data.X @ W.T) + np.ravel(estimator.intercept_)
+        if S.shape[1] == 1:
+            S = np.column_stack([np.zeros(len(S)), S[:, 0]])
+        loss = np.logaddexp.reduce(S, axis=1) - S[np.arange(len(S)), data.y]
+        return {
+            "objective": (loss.sum() + (W**2).sum() / 2) / len(S),
+            "accuracy": np.mean(np.asarray(predicted) == data.y_test),
+            "iterations": np.max(getattr(estimator, "n_iter_", 0)),
+        }
+
+    return figures
+
+
+def peer(library: str, solver: str, slow: bool = False) -> Peer:
+    package = {"sklearn": "sklearn", "intelex": "sklearnex"}[library]
+    path = f"{package}.linear_model:LogisticRegression"
+    return Peer(f"{library} {solver}", build(path, solver=solver, C=1.0, max_iter=500), slow=slow)
+
+
+OURS = novum("novum.linear:LogisticRegression", C=1.0)
+
+workload(
+    "linear.logistic.binary",
+    Recipe(linear, rows(200_000), 50, 2),
+    logistic,
+    [
+        peer("sklearn", "lbfgs"),
+        peer("sklearn", "newton-cholesky"),
+        peer("sklearn", "newton-cg"),
+        peer("sklearn", "liblinear", slow=True),
+        peer("intelex", "lbfgs"),
+        peer("intelex", "newton-cg"),
+    ],
+    novum=OURS,
+    target=5.0,
+    quality=Quality("objective", "low", 1e-5),
+    note="200k x 50, L2, C = 1; liblinear penalizes the intercept too",
+)
+workload(
+    "linear.logistic.multinomial",
+    Recipe(linear, rows(100_000), 50, 10, seed=1),
+    logistic,
+    [
+        peer("sklearn", "lbfgs"),
+        peer("sklearn", "newton-cg"),
+        peer("sklearn", "newton-cholesky", slow=True),
+        peer("intelex", "lbfgs"),
+    ],
+    novum=OURS,
+    target=1.0,
+    quality=Quality("objective", "low", 1e-5),
+    note="100k x 50, 10 classes, softmax, L2, C = 1",
+)
+workload(
+    "linear.logistic.sparse",
+    Recipe(text, rows(50_000), 20_000, 2, weighted=True),
+    logistic,
+    [peer("sklearn", solver) for solver in ("lbfgs", "newton-cg", "liblinear")],
+    novum=OURS,
+    target=1.0,
+    quality=Quality("objective", "low", 1e-4),
+    note="50k x 20k sparse tf-idf, 2 classes",
+)

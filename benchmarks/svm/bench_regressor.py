@@ -1,0 +1,54 @@
+"""Kernel support vector regression: dual objective and R2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from benchmarks.clock import Clock
+from benchmarks.datasets import rings
+from benchmarks.peers import Make, Peer, build, novum
+from benchmarks.recipes import Data, Recipe, rows
+from benchmarks.registry import Figures, Quality, workload
+from benchmarks.svm.duals import SAME, dual_parts, quadratic_form
+
+EPSILON = 0.1
+
+
+def regress_dual(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
+    """Fit and predict; `a'Ka / 2 + epsilon sum |a| - y'a` over n."""
+    estimator = make(data)
+    with clock("fit"):
+        estimator.fit(data.X, data.y)
+    with clock("predict"):
+        predicted = estimator.predict(data.X_test)
+
+    def figures() -> Figures:
+        vectors, a = dual_parts(estimator)
+        y = data.y[np.asarray(estimator.support_)]
+        dual = quadratic_form(vectors, a, data.gamma) / 2 + EPSILON * np.abs(a).sum() - y @ a
+        error = np.mean((np.asarray(predicted) - data.y_test) ** 2)
+        return {
+            "dual": dual / len(data.X),
+            "r2": 1 - error / np.var(data.y_test),
+            "support_vectors": len(a),
+        }
+
+    return figures
+
+
+workload(
+    "svm.regressor",
+    Recipe(rings, rows(10_000), 20, regression=True, noise=0.5),
+    regress_dual,
+    [
+        Peer("sklearn (LIBSVM)", build("sklearn.svm:SVR", epsilon=EPSILON, **SAME)),
+        Peer("intelex", build("sklearnex.svm:SVR", epsilon=EPSILON, **SAME)),
+    ],
+    novum=novum("novum.svm:SVR", epsilon=EPSILON, **SAME),
+    target=5.0,
+    quality=Quality("dual", "low", 1e-3),
+    limit=150,
+    note="10k x 20, C = 1, epsilon = 0.1",
+)

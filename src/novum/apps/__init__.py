@@ -1,0 +1,1 @@
+"""What people start: the command line, reports and the studio."""

@@ -1,0 +1,72 @@
+"""`novum warmup`: compile every kernel now, so that no later call has to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import typer
+
+from novum.core.text import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from novum.numerics import KernelOutcome, WarmupResult
+
+
+def warmup(
+    processes: int = typer.Option(2, min=1, max=64, help="Processes that compile side by side."),
+) -> None:
+    """Compile every kernel ahead, once for this machine.
+
+    Kernels already on disk are left as they are.
+
+    The exit code is 0 if all kernels are ready and 1 if one could not be compiled.
+    """
+    from rich.console import Console
+
+    from novum.numerics import warm_up
+
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    if console.is_terminal:
+        result = _with_bar(console, lambda report: warm_up(processes, report))
+    else:
+        result = warm_up(processes, lambda *step: console.print(_line(*step)))
+    console.print(summary(result))
+    for outcome in result.failures:
+        console.print(printable(f"failed: {outcome.kernel}: {outcome.error}"))
+    if result.failures:
+        raise typer.Exit(1)
+
+
+Report = Callable[[int, int, "KernelOutcome"], None]
+
+
+def summary(result: WarmupResult) -> str:
+    """What was done, in one line."""
+    if not result.outcomes:
+        return "No kernels to compile: compilation is switched off (NUMBA_DISABLE_JIT)."
+    parts = [f"{len(result.compiled)} kernels compiled", f"{len(result.present)} already there"]
+    if result.failures:
+        parts.append(f"{len(result.failures)} failed")
+    return f"{', '.join(parts)}, {result.seconds:.1f} s"
+
+
+def _with_bar(console: Console, run: Callable[[Report], WarmupResult]) -> WarmupResult:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    text = TextColumn("{task.description}", markup=False)
+    with Progress(text, BarColumn(), MofNCompleteColumn(), console=console) as progress:
+        task = progress.add_task("finding kernels", total=None)
+
+        def report(done: int, total: int, outcome: KernelOutcome) -> None:
+            name = printable(outcome.kernel.removeprefix("novum."))
+            progress.update(task, completed=done, total=total, description=name)
+
+        return run(report)
+
+
+def _line(done: int, total: int, outcome: KernelOutcome) -> str:
+    state = "failed" if outcome.error else "compiled" if outcome.compiled else "already there"
+    return printable(f"[{done}/{total}] {outcome.kernel}: {state}, {outcome.seconds:.2f} s")

@@ -1,0 +1,1 @@
+"""Groups in data: k-means and hierarchies."""

@@ -1,0 +1,100 @@
+from novum.core.certificate import (
+    Certificate,
+    ConvergenceWarning,
+    Stopwatch,
+    Verdict,
+    warn_if_stopped,
+)
+from novum.core.coding import Coding
+from novum.core.decisions import DecisionMixin, RetargetedClassifier
+from novum.core.engine import sum_blocks, sum_chunks, total
+from novum.core.errors import (
+    FileFormatError,
+    InputError,
+    LostDigitsWarning,
+    MemoryLimitError,
+    MissingValuesError,
+    MixedColumnWarning,
+    ModelFileError,
+    NotAdditiveError,
+    SchemaError,
+    UnseenLevelWarning,
+)
+from novum.core.exact_validation import exact_cross_val_predict
+from novum.core.expectation import Fitted, ObjectiveFallError, fit_sums
+from novum.core.fitting import fitting
+from novum.core.interrupts import announce_long_call, time_sliced
+from novum.core.memory import available_bytes, check_memory, memory_limit
+from novum.core.missing import learners_for_missing, missing_mask, refuse_missing
+from novum.core.parallel import check_cancelled, effective_jobs, run_tasks
+from novum.core.persistence import describe, load, save
+from novum.core.progress import CallbackSupport, track
+from novum.core.randomness import seed, seed_sequence, stream, streams
+from novum.core.schema import MISSING, UNSEEN, Column, Kind, Schema
+from novum.core.statistics import Statistics, StatisticsMixin
+from novum.core.sum_problem import StopRule, SumProblem
+from novum.core.validation import Sample, check_classes, check_features, check_sample
+from novum.core.working_point import WorkingPoint
+
+__all__ = [
+    "MISSING",
+    "UNSEEN",
+    "CallbackSupport",
+    "Certificate",
+    "Coding",
+    "Column",
+    "ConvergenceWarning",
+    "DecisionMixin",
+    "FileFormatError",
+    "Fitted",
+    "InputError",
+    "Kind",
+    "LostDigitsWarning",
+    "MemoryLimitError",
+    "MissingValuesError",
+    "MixedColumnWarning",
+    "ModelFileError",
+    "NotAdditiveError",
+    "ObjectiveFallError",
+    "RetargetedClassifier",
+    "Sample",
+    "Schema",
+    "SchemaError",
+    "Statistics",
+    "StatisticsMixin",
+    "StopRule",
+    "Stopwatch",
+    "SumProblem",
+    "UnseenLevelWarning",
+    "Verdict",
+    "WorkingPoint",
+    "announce_long_call",
+    "available_bytes",
+    "check_cancelled",
+    "check_classes",
+    "check_features",
+    "check_memory",
+    "check_sample",
+    "describe",
+    "effective_jobs",
+    "exact_cross_val_predict",
+    "fit_sums",
+    "fitting",
+    "learners_for_missing",
+    "load",
+    "memory_limit",
+    "missing_mask",
+    "refuse_missing",
+    "run_tasks",
+    "save",
+    "seed",
+    "seed_sequence",
+    "stream",
+    "streams",
+    "sum_blocks",
+    "sum_chunks",
+    "time_sliced",
+    "total",
+    "track",
+    "warn_if_stopped",
+]

@@ -1,0 +1,153 @@
+"""From cells of text to numbers and levels.
+
+A number is what `NUMBER` matches: digits with an optional sign, decimal point and exponent, or an
+infinity. Blanks around a cell are no part of it. A cell that is written like a number but exceeds
+float64 (`1e999`) counts as a word, because turning it into infinity would invent a value.
+
+Columns are converted without a Python loop over rows. Where Arrow's own conversion fails, the
+cells are coded by their different values first and only those are looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)$"
+DATE = (
+    r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
+    r"([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$"
+)
+DEFAULT_MISSING = (
+    "", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "null", "NULL", "Null",
+)  # fmt: skip
+
+_NUMBER = re.compile(NUMBER, re.ASCII)
+_INFINITY = r"[iI][nN][fF]"
+_NO_TEXT = pa.scalar(None, pa.string())
+
+
+def is_number_text(text: str) -> bool:
+    """Whether a cell is written as a number.
+
+    Examples
+    --------
+    >>> [is_number_text(cell) for cell in ("-1.5e3", ".5", "1,5", "12a", "")]
+    [True, True, False, False, False]
+    """
+    return _NUMBER.match(text) is not None
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column of cells taken as numbers.
+
+    Parameters
+    ----------
+    values : float64 array
+        Null where the cell is missing or a word.
+    words : bool array or None
+        True where the cell is neither a number nor missing; None if there is no such cell.
+    """
+
+    values: pa.DoubleArray
+    words: pa.BooleanArray | None
+
+
+@dataclass(frozen=True)
+class CellReader:
+    """How the text of cells is understood.
+
+    Parameters
+    ----------
+    missing : frozenset of str
+        What stands for a missing cell.
+    decimal : str
+        Decimal sign, `"."` or `","`.
+
+    Examples
+    --------
+    >>> reader = CellReader(frozenset({"?"}))
+    >>> reader.numbers(pa.array(["1", " 2", "?", "x"])).values.to_pylist()
+    [1.0, 2.0, None, None]
+    """
+
+    missing: frozenset[str]
+    decimal: str = "."
+
+    def numbers(self, cells: pa.StringArray) -> Numbers:
+        """The cells as float64, and which of them are words."""
+        if self.decimal == ".":
+            values = None
+            # Where no marker is written like a number, cells that all convert hold none.
+            if not any(is_number_text(marker) for marker in self.missing):
+                values = _converted(cells)
+            if values is None:
+                marked = pc.is_in(cells, value_set=pa.array(sorted(self.missing), pa.string()))
+                values = _converted(pc.if_else(marked, _NO_TEXT, cells))
+            if values is not None:
+                return Numbers(_without_nan(values), None)
+        coded = self.levels(cells)
+        values, words = self._level_numbers(coded.dictionary)
+        values = values.take(coded.indices)
+        words = pc.fill_null(words.take(coded.indices), False)
+        return Numbers(_without_nan(values), words if _any(words) else None)
+
+    def levels(self, cells: pa.StringArray) -> pa.DictionaryArray:
+        """The cells without surrounding blanks, coded; null where missing."""
+        coded = cells.dictionary_encode()
+        trimmed = pc.utf8_trim_whitespace(coded.dictionary)
+        markers = pa.array(sorted(self.missing), pa.string())
+        gone = pc.is_in(trimmed, value_set=markers)
+        if not _any(gone) and trimmed.equals(coded.dictionary):
+            return coded
+        kept = pc.if_else(gone, _NO_TEXT, trimmed)
+        return kept.take(coded.indices).dictionary_encode()
+
+    def trimmed(self, cells: pa.StringArray) -> int:
+        """How many cells lose blanks around a value."""
+        coded = cells.dictionary_encode()
+        changed = pc.not_equal(pc.utf8_trim_whitespace(coded.dictionary), coded.dictionary)
+        return int(pc.sum(changed.take(coded.indices)).as_py() or 0) if _any(changed) else 0
+
+    def are_numbers(self, levels: pa.StringArray) -> pa.BooleanArray:
+        """Which of the different values are written as numbers that float64 can hold."""
+        return pc.invert(self._level_numbers(levels)[1])
+
+    def _level_numbers(self, levels: pa.StringArray) -> tuple[pa.DoubleArray, pa.BooleanArray]:
+        text = levels
+        if self.decimal == ",":
+            # A point next to decimal commas groups thousands: such a cell is left as a word.
+            pointed = pc.match_substring(text, ".")
+            text = pc.if_else(pointed, "word", pc.replace_substring(text, ",", "."))
+        sure = pc.match_substring_regex(text, NUMBER)
+        values = pc.cast(pc.if_else(sure, text, _NO_TEXT), pa.float64())
+        overflow = pc.and_(pc.is_inf(values), pc.invert(pc.match_substring_regex(text, _INFINITY)))
+        words = pc.or_(pc.invert(sure), pc.fill_null(overflow, False))
+        return pc.if_else(words, pa.scalar(None, pa.float64()), values), words
+
+
+def look_like_dates(levels: pa.StringArray) -> bool:
+    """Whether every different value is written as a date, with or without a time."""
+    return len(levels) > 0 and bool(pc.all(pc.match_substring_regex(levels, DATE)).as_py())
+
+
+def _converted(cells: pa.StringArray) -> pa.DoubleArray | None:
+    """Arrow's conversion, if it succeeds and gives no infinity, which may be an overflow."""
+    try:
+        values = pc.cast(cells, pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    return None if _any(pc.is_inf(values)) else values
+
+
+def _without_nan(values: pa.DoubleArray) -> pa.DoubleArray:
+    gone = pc.is_nan(values)
+    return pc.if_else(gone, pa.scalar(None, pa.float64()), values) if _any(gone) else values
+
+
+def _any(mask: pa.BooleanArray) -> bool:
+    return bool(pc.any(mask).as_py())

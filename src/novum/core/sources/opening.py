@@ -1,0 +1,84 @@
+"""One door to all file formats, chosen by the suffix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+
+from novum.core.errors import InputError
+from novum.core.sources.arff import ArffSource
+from novum.core.sources.delimited import DelimitedSource
+from novum.core.sources.dialect import Dialect
+from novum.core.sources.parquet import ParquetSource
+from novum.core.sources.protocol import Source
+from novum.core.sources.wishes import KindWish
+
+_DELIMITED = (".csv", ".tsv", ".txt")
+
+
+def open_source(
+    path: str | PathLike[str],
+    *,
+    kinds: Mapping[str, KindWish] | None = None,
+    missing: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    dialect: Dialect | None = None,
+    memory_limit: int | str | None = None,
+) -> Source:
+    """A file as schema plus restartable chunks; nothing is read before the first question.
+
+    Parameters
+    ----------
+    path : path
+        `.csv`, `.tsv`, `.txt` and `.arff`, plain or with `.gz` behind, or `.parquet`.
+    kinds : mapping, default=None
+        Kinds of columns that the file does not tell: `{"zip": "nominal"}`; a sequence of levels
+        makes a column ordinal in that order.
+    missing : sequence of str, default=None
+        What stands for a missing cell; None takes what is usual in the format.
+    columns : sequence of str, default=None
+        The columns to read, in this order; None reads all.
+    dialect : Dialect, default=None
+        How a delimited file is written, as far as it is known.
+    memory_limit : int or str, default=None
+        Bytes (or `"400MB"`) that a chunk, and DuckDB for Parquet, may take.
+
+    Returns
+    -------
+    Source
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("age,city\\n31,Ulm\\n?,Bonn\\n")
+    >>> source = open_source(path)
+    >>> [(column.name, column.kind.value, column.levels) for column in source.schema().columns]
+    [('age', 'numeric', ()), ('city', 'nominal', ('Bonn', 'Ulm'))]
+    >>> next(source.chunks()).column("age").to_pylist()
+    [31.0, None]
+    """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    packed = suffixes[-1:] == [".gz"]
+    suffix = suffixes[-2 if packed else -1] if len(suffixes) > packed else ""
+    if dialect is not None and suffix not in _DELIMITED:
+        raise InputError(f"`dialect` is for delimited text, and {Path(path).name!r} is none.")
+    if suffix in _DELIMITED:
+        return DelimitedSource(
+            path,
+            kinds=kinds,
+            missing=missing,
+            columns=columns,
+            dialect=dialect,
+            memory_limit=memory_limit,
+        )
+    if suffix == ".arff" or (suffix == ".parquet" and not packed):
+        reader = ArffSource if suffix == ".arff" else ParquetSource
+        return reader(
+            path, kinds=kinds, missing=missing, columns=columns, memory_limit=memory_limit
+        )
+    raise InputError(
+        f"{Path(path).name!r} has no suffix that tells its format. Readable are .csv, .tsv, .txt "
+        "and .arff, each also with .gz behind, and .parquet."
+    )

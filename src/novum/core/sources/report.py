@@ -1,0 +1,132 @@
+"""What a reader found and decided, as plain values that can be printed or shown.
+
+Nothing is dropped or changed quietly: missing cells, blank lines, trimmed blanks, mixed columns,
+constant columns and every guess about the file's dialect are counted or named here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+from novum.core.schema import Kind
+from novum.core.text import printable as printable_text
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """One column: its kind, its missing cells, its number of levels, and remarks.
+
+    Parameters
+    ----------
+    name : str
+    kind : Kind
+    missing : int
+        Cells without a value.
+    n_levels : int
+        Levels of the schema; 0 for a numeric column.
+    constant : bool
+        Whether all cells that have a value have the same one.
+    mixed : bool
+        Whether numbers and words stand in one column that was not declared by the caller.
+    notes : tuple of str
+    """
+
+    name: str
+    kind: Kind
+    missing: int = 0
+    n_levels: int = 0
+    constant: bool = False
+    mixed: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReadReport:
+    """What was read from one file, and how.
+
+    Examples
+    --------
+    >>> report = ReadReport("a.csv", "CSV", 3, (ColumnReport("age", Kind.NUMERIC, missing=1),))
+    >>> print(report)
+    a.csv: CSV, 3 rows, 1 column, 1 missing cell
+      age  numeric, 1 missing
+    """
+
+    path: str
+    format: str
+    rows: int
+    columns: tuple[ColumnReport, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def missing_cells(self) -> int:
+        return sum(column.missing for column in self.columns)
+
+    @property
+    def mixed_columns(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns if column.mixed)
+
+    @property
+    def constant_columns(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns if column.constant)
+
+    @property
+    def title(self) -> str:
+        return (
+            f"{printable(self.path)}: {self.format}, {_counted(self.rows, 'row')}, "
+            f"{_counted(len(self.columns), 'column')}, "
+            f"{_counted(self.missing_cells, 'missing cell')}"
+        )
+
+    def __str__(self) -> str:
+        lines = [self.title, *(f"  {printable(note)}" for note in self.notes)]
+        shown = self.columns[:_SHOWN]
+        width = min(30, max((len(printable(column.name)) for column in shown), default=0))
+        for column in shown:
+            lines.append(f"  {printable(column.name):<{width}}  {_described(column)}")
+        if len(self.columns) > _SHOWN:
+            lines.append(f"  ... and {len(self.columns) - _SHOWN} more columns")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{_markup(column.name)}</td><td>{_markup(_described(column))}</td></tr>"
+            for column in self.columns[:_SHOWN]
+        )
+        notes = "".join(f"<li>{_markup(note)}</li>" for note in self.notes)
+        return (
+            f"<div><p>{_markup(self.title)}</p><ul>{notes}</ul>"
+            f"<table><thead><tr><th>column</th><th>read as</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table></div>"
+        )
+
+
+# --- Text -----------------------------------------------------------------------------------------
+
+_SHOWN = 60
+
+
+def printable(text: str, limit: int = 60) -> str:
+    """`text` as a message can show it: on one line and short."""
+    return printable_text(text, limit)
+
+
+def _markup(text: str) -> str:
+    return escape(printable(text, 300))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _described(column: ColumnReport) -> str:
+    parts = [column.kind.value]
+    if column.kind is not Kind.NUMERIC:
+        parts[0] += f" ({_counted(column.n_levels, 'level')})"
+    if column.missing:
+        parts.append(f"{column.missing:,} missing")
+    if column.constant:
+        parts.append("constant")
+    parts += [printable(note, 240) for note in column.notes]
+    return ", ".join(parts)

@@ -1,0 +1,230 @@
+"""What one pass over the cells of a column finds: its kind, its levels, its odd cells.
+
+A column of which every cell is a number is numeric; any other is nominal. Levels are collected
+from the first word on; a column that starts with numbers and turns out to hold words is `late`,
+and the source passes over the file once more for its levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from novum.core.errors import FileFormatError, InputError, SchemaError
+from novum.core.schema import Column, Kind, Level
+from novum.core.sources.cells import CellReader, is_number_text, look_like_dates
+from novum.core.sources.limits import LIMITS, Limits
+from novum.core.sources.report import ColumnReport, printable
+from novum.core.sources.wishes import Wish
+
+LineOf = Callable[[int], int]
+
+_SAMPLES = 3
+_EXACT_INTEGERS = 2.0**53
+_ZEROS = r"^\s*0\d"
+
+
+@dataclass
+class ColumnTally:
+    """Counts of one column, updated block by block.
+
+    Parameters
+    ----------
+    name : str
+    position : int
+        Number of the column in the file, from 1, for messages.
+    wish : Wish
+    reader : CellReader
+    limits : Limits
+    """
+
+    name: str
+    position: int
+    wish: Wish
+    reader: CellReader
+    limits: Limits = LIMITS
+    rows: int = 0
+    missing: int = 0
+    numbers: int = 0
+    words: int = 0
+    trimmed: int = 0
+    zeros: int = 0
+    late: bool = False
+    low: float = float("inf")
+    high: float = float("-inf")
+    samples: dict[str, int] = field(default_factory=dict)
+    levels: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Kind:
+        if self.wish.kind is not None:
+            return self.wish.kind
+        return Kind.NOMINAL if self.words else Kind.NUMERIC
+
+    @property
+    def is_mixed(self) -> bool:
+        return self.wish.kind is None and self.words > 0 and self.numbers >= self.words
+
+    # Counting
+
+    def update(self, cells: pa.StringArray, line_of: LineOf) -> None:
+        """Count one block; `line_of(i)` gives the line of its row `i`."""
+        if self.rows == 0:
+            # Codes with leading zeros show in the first block; later ones are not worth the search.
+            self.zeros = int(pc.sum(pc.match_substring_regex(cells, _ZEROS)).as_py() or 0)
+        self.rows += len(cells)
+        if self.kind is Kind.NUMERIC:
+            numbers = self.reader.numbers(cells)
+            if numbers.words is None:
+                self._count_numbers(numbers.values)
+                return
+            if self.wish.kind is Kind.NUMERIC:
+                self._refuse_word(cells, numbers.words, line_of)
+            self.late = self.numbers > 0
+        self.trimmed += self.reader.trimmed(cells)
+        self._count_levels(self.reader.levels(cells), line_of)
+
+    def collect(self, cells: pa.StringArray) -> None:
+        """Take the levels only, in the second pass of a late column."""
+        self._add_levels(self.reader.levels(cells).dictionary)
+
+    def _count_numbers(self, values: pa.DoubleArray) -> None:
+        self.missing += values.null_count
+        self.numbers += len(values) - values.null_count
+        extremes = pc.min_max(values)
+        if extremes["min"].is_valid:
+            self.low = min(self.low, extremes["min"].as_py())
+            self.high = max(self.high, extremes["max"].as_py())
+
+    def _count_levels(self, coded: pa.DictionaryArray, line_of: LineOf) -> None:
+        self.missing += coded.null_count
+        if self.wish.levels is not None:
+            self._check_declared(coded, line_of)
+        if not self.late:
+            self._add_levels(coded.dictionary)
+        if self.wish.kind is not None:
+            return
+        numeric = self.reader.are_numbers(coded.dictionary)
+        hits = numeric.take(coded.indices)
+        count = int(pc.sum(hits).as_py() or 0)
+        self.numbers += count
+        self.words += len(coded) - coded.null_count - count
+        if len(self.samples) < _SAMPLES:
+            self._sample(coded, numeric, line_of)
+
+    def _sample(self, coded: pa.DictionaryArray, numeric: pa.BooleanArray, line_of: LineOf) -> None:
+        words = pc.filter(coded.dictionary, pc.invert(numeric))[:_SAMPLES].to_pylist()
+        for word in words:
+            if len(self.samples) < _SAMPLES and word not in self.samples:
+                self.samples[word] = line_of(_first(coded, word))
+
+    def _add_levels(self, levels: pa.StringArray) -> None:
+        self.levels.update(dict.fromkeys(levels.to_pylist()))
+        if len(self.levels) > self.limits.levels:
+            raise InputError(
+                f"Column {self.name!r} has more than {self.limits.levels:,} different values: it "
+                "is an identifier or free text and no category. Leave it out by `columns=`."
+            )
+
+    # Result
+
+    def column(self) -> Column:
+        """The schema's column, once all rows are counted."""
+        if self.kind is Kind.NUMERIC:
+            return Column(self.name)
+        if self.wish.levels is not None:
+            return Column(self.name, self.kind, self.wish.levels)
+        if self.kind is Kind.NOMINAL:
+            return Column(self.name, self.kind, tuple(self.levels))
+        return Column(self.name, self.kind, ordered_numbers(self.name, tuple(self.levels)))
+
+    def report(self) -> ColumnReport:
+        column = self.column()
+        values = self.rows - self.missing
+        constant = self.low == self.high if self.kind is Kind.NUMERIC else len(self.levels) == 1
+        return ColumnReport(
+            self.name,
+            self.kind,
+            self.missing,
+            column.n_levels,
+            constant and values > 0,
+            self.is_mixed,
+            tuple(self._notes()),
+        )
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.rows == self.missing:
+            notes.append("no values")
+        if self.is_mixed:
+            notes.append(f"mixed: {self.mixture}")
+        elif self.words and self.numbers:
+            notes.append(f"{self.numbers:,} of its values are numbers")
+        if self.trimmed:
+            notes.append(f"blanks around {self.trimmed:,} cells removed")
+        if self.kind is Kind.NUMERIC and max(-self.low, self.high) > _EXACT_INTEGERS:
+            notes.append(
+                "numbers beyond 2^53, where float64 cannot tell whole numbers apart; "
+                "identifiers are kept exactly by kinds='nominal'"
+            )
+        if self.kind is Kind.NUMERIC and self.zeros:
+            notes.append("written with leading zeros, which codes need: kinds='nominal' keeps them")
+        if self.words and not self.numbers and look_like_dates(_strings(self.levels)):
+            notes.append("dates as text; derive numbers (year, month, days since ...) to learn")
+        return notes
+
+    @property
+    def mixture(self) -> str:
+        shown = ", ".join(f"{printable(w, 30)!r} in line {n}" for w, n in self.samples.items())
+        return f"{self.numbers:,} numbers and {self.words:,} words ({shown})"
+
+    # Refusals
+
+    def _refuse_word(self, cells: pa.StringArray, words: pa.BooleanArray, line_of: LineOf) -> None:
+        row = pc.index(words, True).as_py()
+        line = line_of(row)
+        by = "`kinds` declares" if self.wish.by == "kinds" else f"{self.wish.by} declares"
+        raise FileFormatError(
+            f"Line {line}: {by} column {self.name!r} numeric, but it holds "
+            f"{printable(cells[row].as_py())!r}, which is no number that float64 can hold. "
+            "Correct the cell, add the word to `missing`, or declare the column nominal.",
+            line=line,
+            column=self.position,
+        )
+
+    def _check_declared(self, coded: pa.DictionaryArray, line_of: LineOf) -> None:
+        allowed = set(map(str, self.wish.levels or ()))
+        strange = [level for level in coded.dictionary.to_pylist() if level not in allowed]
+        if strange:
+            line = line_of(_first(coded, strange[0]))
+            known = printable(", ".join(map(repr, (self.wish.levels or ())[:6])), 120)
+            raise FileFormatError(
+                f"Line {line}: column {self.name!r} holds {printable(strange[0])!r}, which is none "
+                f"of the levels that {'`kinds`' if self.wish.by == 'kinds' else self.wish.by} "
+                f"declares ({known}). Correct the cell or declare the level.",
+                line=line,
+                column=self.position,
+            )
+
+
+def ordered_numbers(name: str, levels: tuple[str, ...]) -> tuple[Level, ...]:
+    """Ordinal levels without a declared order: by size if all are numbers, refused otherwise."""
+    if not all(is_number_text(level) for level in levels):
+        word = next(level for level in levels if not is_number_text(level))
+        raise SchemaError(
+            f"`kinds` makes column {name!r} ordinal without an order, and {printable(word)!r} is "
+            f"no number. Give the levels from low to high: kinds={{{name!r}: ('low', 'high')}}."
+        )
+    return tuple(sorted(levels, key=lambda level: (float(level), level)))
+
+
+def _first(coded: pa.DictionaryArray, level: str) -> int:
+    code = pc.index(coded.dictionary, level).as_py()
+    return int(pc.index(coded.indices, pa.scalar(code, coded.indices.type)).as_py())
+
+
+def _strings(levels: dict[str, None]) -> pa.StringArray:
+    return pa.array(list(levels), pa.string())

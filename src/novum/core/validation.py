@@ -1,0 +1,399 @@
+"""The one entrance of data: from what a user has to a checked sample.
+
+    raw X, y, weight  ->  Sample(schema, numeric, codes, target, weight)
+
+Arrays (masked ones too), SciPy sparse matrices, lists and every frame that narwhals knows are
+accepted. scikit-learn's `validate_data` runs underneath, so `n_features_in_`,
+`feature_names_in_` and its error messages are what its users know. What is added: kinds of
+columns, integer codes of their levels, class codes, and messages that name column, row and value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from novum.core.columns import as_float
+from novum.core.errors import InputError
+from novum.core.missing import missing_mask, refuse_missing
+from novum.core.schema import MISSING, Codes, Schema
+from novum.core.tables import read_table, unmasked
+
+Floats = NDArray[np.float64]
+Target = Literal["numbers", "classes", "none"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Checked rows: what a learner computes with.
+
+    Attributes
+    ----------
+    schema : Schema
+    numeric : array or CSR matrix of shape (n, number of numeric columns)
+        Missing cells are NaN.
+    codes : int32 array of shape (n, number of categorical columns)
+        Codes of levels; `MISSING` and `UNSEEN` are reserved.
+    target : array of shape (n,) or (n, n_targets), or None
+        Numbers, or codes into `classes`.
+    classes : array of labels in sorted order, or None
+    weight : array of shape (n,), all positive, or None when every row counts once
+    """
+
+    schema: Schema
+    numeric: Any
+    codes: Codes
+    target: Any = None
+    classes: NDArray[Any] | None = None
+    weight: Floats | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.numeric.shape[0])
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(sparse.issparse(self.numeric))
+
+    def rows(self, chosen: slice | NDArray[Any]) -> Sample:
+        """The sample of some of the rows."""
+        return replace(
+            self,
+            numeric=self.numeric[chosen],
+            codes=self.codes[chosen],
+            target=None if self.target is None else self.target[chosen],
+            weight=None if self.weight is None else self.weight[chosen],
+        )
+
+
+def check_sample(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    target: Target = "numbers",
+    schema: Schema | None = None,
+    allow_missing: bool = False,
+    accept_sparse: bool = False,
+) -> Sample:
+    """The sample an estimator is fitted on; sets `n_features_in_` and `feature_names_in_`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gives its name to messages, and its `categorical_features` where it has that parameter.
+    X, y, sample_weight
+        Rows, targets and non-negative weights.
+    target : {"numbers", "classes", "none"}
+        What `y` is: numbers (one column or several), labels of classes, or not used.
+    schema : Schema, optional
+        Reads `X` by this schema in place of one learned from `X`.
+    allow_missing, accept_sparse : bool
+        What the learner can do with missing cells and sparse rows.
+
+    Examples
+    --------
+    >>> from novum.linear import LinearRegression
+    >>> sample = check_sample(LinearRegression(), [[1.5, "a"], [2.5, "b"]], target="none")
+    >>> sample.numeric.ravel(), sample.codes.ravel(), sample.schema.columns[1].levels
+    (array([1.5, 2.5]), array([0, 1], dtype=int32), ('a', 'b'))
+    """
+    name = type(estimator).__name__
+    if y is None and target != "none":
+        raise InputError(f"{name} requires y to be passed, but the target y is None.")
+    sample, declared = _checked_rows(estimator, X, schema, True, allow_missing, accept_sparse)
+    # Levels that a schema or a container declares stay, whether rows have them or not.
+    fixed = frozenset(range(sample.schema.n_columns)) if schema is not None else declared
+    weight = _checked_weight(sample_weight, sample.n_rows)
+    if target == "none":
+        return _without_zero_weights(replace(sample, weight=weight), fixed)
+    classes, values = _checked_target(y, name, target)
+    if values.shape[0] != sample.n_rows:
+        raise InputError(
+            f"X has {sample.n_rows} rows, but y has {values.shape[0]}: found input variables with "
+            "inconsistent numbers of samples. Pass one target for each row."
+        )
+    whole = replace(sample, target=values, classes=classes, weight=weight)
+    return _without_zero_weights(whole, fixed)
+
+
+def check_features(
+    estimator: Any, X: Any, *, allow_missing: bool = False, accept_sparse: bool = False
+) -> Sample:
+    """Rows to predict, read by the schema of the fitted estimator."""
+    if _is_plain(estimator, X):
+        sample = Sample(estimator.schema_, X, np.empty((len(X), 0), np.int32))
+        return _checked_cells(estimator, sample, allow_missing)
+    return _checked_rows(estimator, X, estimator.schema_, False, allow_missing, accept_sparse)[0]
+
+
+def check_classes(y: Any, learner: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct labels in sorted order and the code of each row's label.
+
+    Examples
+    --------
+    >>> classes, codes = check_classes(["spam", "ham", "spam"], "Learner")
+    >>> classes.tolist(), codes.tolist()
+    (['ham', 'spam'], [1, 0, 1])
+    """
+    values = column_or_1d(_plain_target(y), warn=True)
+    _refuse_missing_targets(values, learner)
+    if values.dtype.kind == "O":
+        values = _one_type(values)
+    check_classification_targets(values)
+    classes, codes = np.unique(values, return_inverse=True)
+    return classes, codes.astype(np.int64)
+
+
+def _checked_target(y: Any, learner: str, target: Target) -> tuple[NDArray[Any] | None, Any]:
+    if target == "classes":
+        return check_classes(y, learner)
+    return None, _checked_numbers(y, learner)
+
+
+# --- Rows -----------------------------------------------------------------------------------------
+
+
+def _checked_rows(
+    estimator: Any,
+    X: Any,
+    schema: Schema | None,
+    reset: bool,
+    allow_missing: bool,
+    accept_sparse: bool,
+) -> tuple[Sample, frozenset[int]]:
+    raw = read_table(estimator, X, schema, reset=reset, accept_sparse=accept_sparse)
+    return _checked_cells(estimator, Sample(*raw[:3]), allow_missing), raw.declared
+
+
+def _is_plain(estimator: Any, X: Any) -> bool:
+    """A float array for a model without names needs no further look: one row stays quick."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == estimator.schema_.n_columns
+        and not estimator.schema_.named
+        and estimator.schema_.is_numeric
+    )
+
+
+def _checked_cells(estimator: Any, sample: Sample, allow_missing: bool) -> Sample:
+    cells = sample.numeric.data if sample.is_sparse else sample.numeric
+    # A sum is finite exactly when all cells are, unless it overflows: then we look closer.
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = bool(np.isfinite(np.sum(cells)))
+    if not finite:
+        _refuse_infinite(sample)
+    if not allow_missing and not (finite and (sample.codes != MISSING).all()):
+        refuse_missing(_missing_cells(sample), sample.schema.names, type(estimator).__name__)
+    return sample
+
+
+def _refuse_infinite(sample: Sample) -> None:
+    """Names the first infinite cell."""
+    coordinates = sample.numeric.tocoo() if sample.is_sparse else sample.numeric
+    cells = coordinates.data if sample.is_sparse else coordinates
+    infinite = np.argwhere(np.isinf(cells))
+    if infinite.size == 0:
+        return
+    if sample.is_sparse:
+        at = int(infinite[0, 0])
+        row, j, value = coordinates.row[at], coordinates.col[at], cells[at]
+    else:
+        row, j = infinite[0]
+        value = cells[row, j]
+    name = sample.schema.columns[sample.schema.numeric[j]].name
+    raise InputError(
+        f"Input X contains infinity: column {name!r} has {value} at row {row} ({len(infinite)} "
+        "such cells in all). Replace infinite cells by numbers or mark them missing."
+    )
+
+
+def _missing_cells(sample: Sample) -> NDArray[np.bool_]:
+    mask = np.zeros((sample.n_rows, sample.schema.n_columns), bool)
+    if sample.is_sparse:
+        coordinates = sample.numeric.tocoo()
+        mask[coordinates.row, coordinates.col] = np.isnan(coordinates.data)
+    else:
+        mask[:, sample.schema.numeric] = np.isnan(sample.numeric)
+    mask[:, sample.schema.categorical] = sample.codes == MISSING
+    return mask
+
+
+def _without_zero_weights(sample: Sample, fixed: frozenset[int]) -> Sample:
+    """A row of weight zero is absent: neither it nor a level or class that only it has is kept.
+
+    The levels of the columns at the positions in `fixed` were declared, and stay.
+    """
+    if sample.weight is None or sample.weight.all():
+        return sample
+    kept = _with_met_classes(sample.rows(sample.weight > 0))
+    columns = list(sample.schema.columns)
+    for j, i in enumerate(sample.schema.categorical):
+        if i not in fixed:
+            met = set(kept.codes[:, j].tolist())
+            levels = enumerate(columns[i].levels)
+            columns[i] = replace(columns[i], levels=tuple(v for code, v in levels if code in met))
+    schema = Schema(tuple(columns), sample.schema.named)
+    return replace(kept, schema=schema, codes=sample.schema.recode(kept.codes, schema))
+
+
+def _with_met_classes(sample: Sample) -> Sample:
+    if sample.classes is None:
+        return sample
+    met, codes = np.unique(sample.target, return_inverse=True)
+    return replace(sample, classes=sample.classes[met], target=codes.astype(np.int64))
+
+
+# --- Targets --------------------------------------------------------------------------------------
+
+
+def _plain_target(y: Any) -> NDArray[Any]:
+    """Targets as an array; of lists, cells keep their types where NumPy would make them text."""
+    if sparse.issparse(y):
+        raise InputError("Sparse data was passed for y, but dense data is required: y.toarray().")
+    y = unmasked(y)
+    if nw.dependencies.is_into_dataframe(y) or nw.dependencies.is_into_series(y):
+        return np.asarray(nw.from_native(y, allow_series=True).to_numpy())
+    if isinstance(y, pa.Array):
+        return np.asarray(y.to_numpy(zero_copy_only=False))
+    try:
+        array = np.asarray(y)
+    except ValueError as error:
+        raise InputError(
+            "The rows of y have an inhomogeneous shape. Give every row the same number of targets."
+        ) from error
+    if not isinstance(y, (list, tuple)) or array.ndim != 1 or array.dtype.kind in "biufcO":
+        return array
+    cells = np.empty(len(y), object)
+    cells[:] = y
+    return array if all(isinstance(cell, str) for cell in y) else cells
+
+
+def _refuse_missing_targets(values: NDArray[Any], learner: str) -> None:
+    names = [f"y{j}" for j in range(values.shape[1])] if values.ndim == 2 else ["y"]
+    refuse_missing(missing_mask(values), names, learner, what="y")
+
+
+def _one_type(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels that came as objects, as an array of their one type; several types have no order."""
+    kinds = [_label_kind(label) for label in labels]
+    other = next((row for row, kind in enumerate(kinds) if kind != kinds[0]), None)
+    if other is not None:
+        raise InputError(
+            f"y mixes {kinds[0]} ({labels[0]!r} at row 0) and {kinds[other]} ({labels[other]!r} at "
+            f"row {other}). Convert all labels to one type, such as text."
+        )
+    return labels if kinds[0] == "text" else np.array(labels.tolist())
+
+
+def _label_kind(label: object) -> str:
+    if isinstance(label, (bool, np.bool_)):
+        return "true/false"
+    if isinstance(label, str):
+        return "text"
+    return "numbers" if isinstance(label, (Real, Decimal)) else type(label).__name__
+
+
+def _checked_numbers(y: Any, learner: str) -> Floats:
+    array = _plain_target(y)
+    if array.ndim not in (1, 2) or 0 in array.shape:
+        raise InputError(
+            f"y should be a 1d array or have one column for each target, got an array of shape "
+            f"{array.shape} instead. Pass one target, or one row of targets, for each row of X."
+        )
+    if array.dtype.kind not in "biuf":
+        _refuse_missing_targets(array, learner)
+        _refuse_other_than_numbers(array, learner)
+    # A number too large for float64 becomes infinite, and that is refused below.
+    with np.errstate(over="ignore"):
+        if array.dtype.kind == "O":
+            values = np.array([as_float(cell) for cell in array.ravel()]).reshape(array.shape)
+        else:
+            values = array.astype(np.float64)
+    _refuse_missing_targets(values, learner)
+    infinite = np.argwhere(np.isinf(values))
+    if infinite.size:
+        where = f" of target {infinite[0][1]}" if values.ndim == 2 else ""
+        raise InputError(
+            "Input y contains infinity or a value too large for dtype('float64'). It has "
+            f"{values[tuple(infinite[0])]} at row {infinite[0][0]}{where}, {len(infinite)} such in "
+            "all. Select the rows whose target is a finite number."
+        )
+    return values
+
+
+def _refuse_other_than_numbers(array: NDArray[Any], learner: str) -> None:
+    if array.dtype.kind == "c":
+        raise InputError(
+            f"Complex data not supported: y has type {array.dtype}. Pass real numbers."
+        )
+    if array.dtype.kind == "O":
+        cells = array.ravel()
+        wrong = next((i for i, c in enumerate(cells) if not isinstance(c, (Real, Decimal))), None)
+    else:
+        cells, wrong = array.ravel(), 0
+    if wrong is not None:
+        row = wrong // (array.shape[1] if array.ndim == 2 else 1)
+        raise InputError(
+            f"{learner} predicts numbers, but y holds {cells[wrong]!r} at row {row}. Convert y to "
+            "numbers, or use a classifier for labels."
+        )
+
+
+# --- Weights --------------------------------------------------------------------------------------
+
+
+def _checked_weight(sample_weight: Any, n_rows: int) -> Floats | None:
+    if sample_weight is None:
+        return None
+    weight = _weight_numbers(sample_weight)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise InputError(
+            f"sample_weight has shape {weight.shape}, but X has {n_rows} rows. Pass one weight for "
+            "each row."
+        )
+    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if wrong.size:
+        value = weight[wrong[0]]
+        what = "Negative values in sample_weight" if value < 0 else "No number in sample_weight"
+        raise InputError(
+            f"{what}: {value} at row {wrong[0]}, {wrong.size} such in all. A weight says how often "
+            "a row counts; give finite numbers of at least 0."
+        )
+    if not weight.any():
+        raise InputError(
+            f"All {weight.size} weights are zero, so there is nothing to learn from. "
+            "Give at least one row a positive weight."
+        )
+    return weight
+
+
+def _weight_numbers(sample_weight: Any) -> Floats:
+    found = _plain_target(sample_weight)
+    if found.dtype.kind == "O":
+        found = np.where(missing_mask(found), np.nan, found)
+    try:
+        if found.dtype.kind not in "biufO":
+            raise TypeError(f"weights of type {found.dtype}")
+        return found.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"sample_weight holds {found.ravel()[0]!r}, which is no number. Pass one number for "
+            "each row."
+        ) from error

@@ -1,0 +1,29 @@
+"""Tables for people and tests: readers of files, bundled sets, synthetic generators."""
+
+from novum.core.sources import Dialect, open_source
+from novum.data.bundled import BundledTable, available, load
+from novum.data.readers import ReadTable, read
+from novum.data.synthetic import (
+    Checkerboard,
+    GaussianClasses,
+    LinearResponse,
+    NominalClasses,
+    SyntheticSample,
+    TwoMoons,
+)
+
+__all__ = [
+    "BundledTable",
+    "Checkerboard",
+    "Dialect",
+    "GaussianClasses",
+    "LinearResponse",
+    "NominalClasses",
+    "ReadTable",
+    "SyntheticSample",
+    "TwoMoons",
+    "available",
+    "load",
+    "open_source",
+    "read",
+]

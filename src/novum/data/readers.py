@@ -1,0 +1,130 @@
+"""Reading a whole file into a typed table, with a report of everything that was decided.
+
+`read` is the in-memory door to `novum.core.sources`: the same first pass, the same columns. For
+files that do not fit into memory, learners take the path itself (`fit_file`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import pyarrow as pa
+
+from novum.core.errors import InputError
+from novum.core.memory import check_memory
+from novum.core.schema import Schema
+from novum.core.sources import Dialect, KindWish, ReadReport, open_source
+from novum.core.text import printable
+from novum.data.frames import Frame, to_frame
+
+
+@dataclass(frozen=True)
+class ReadTable:
+    """A table with its schema and the report of its reading.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Numeric columns as float64, others as dictionaries (ordered for ordinal columns); missing
+        cells are null.
+    schema : Schema
+    report : ReadReport
+    """
+
+    table: pa.Table
+    schema: Schema
+    report: ReadReport
+
+    def frame(self, library: Frame = "arrow") -> Any:
+        """The table as `"arrow"`, `"pandas"` or `"polars"`; nominal columns become categorical."""
+        return to_frame(self.table, self.schema, library)
+
+    def __repr__(self) -> str:
+        return str(self.report)
+
+    def _repr_html_(self) -> str:
+        head = self.table.slice(0, 5).to_pylist()
+        names = "".join(f"<th>{_shown(name)}</th>" for name in self.schema.names[:20])
+        rows = "".join(
+            "<tr>"
+            + "".join(f"<td>{_shown(row[name])}</td>" for name in self.schema.names[:20])
+            + "</tr>"
+            for row in head
+        )
+        return (
+            f"{self.report._repr_html_()}"
+            f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
+        )
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    kinds: Mapping[str, KindWish] | None = None,
+    missing: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    dialect: Dialect | None = None,
+    memory_limit: int | str | None = None,
+) -> ReadTable:
+    """Read a CSV, TSV, ARFF or Parquet file into typed columns.
+
+    Parameters
+    ----------
+    path : path
+        `.csv`, `.tsv`, `.txt` and `.arff`, plain or with `.gz` behind, or `.parquet`.
+    kinds : mapping, default=None
+        Kinds of columns that the file does not tell: `{"zip": "nominal"}`; a sequence of levels
+        makes a column ordinal in that order.
+    missing : sequence of str, default=None
+        What stands for a missing cell; None takes what is usual in the format.
+    columns : sequence of str, default=None
+        The columns to read, in this order; None reads all.
+    dialect : Dialect, default=None
+        How a delimited file is written, as far as it is known.
+    memory_limit : int or str, default=None
+        Bytes the table may take, or text such as `"2GB"`; None allows 80 % of what is available.
+
+    Returns
+    -------
+    ReadTable
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("age;height;city\\n31;1,82;Ulm\\n?;1,7;Bonn\\n")
+    >>> people = read(path)
+    >>> people.table.column("height").to_pylist()
+    [1.82, 1.7]
+    >>> people.report.missing_cells, people.report.notes[0]
+    (1, 'separator \\';\\', quote ", a header, decimal commas')
+    """
+    source = open_source(
+        path,
+        kinds=kinds,
+        missing=missing,
+        columns=columns,
+        dialect=dialect,
+        memory_limit=memory_limit,
+    )
+    schema, report = source.schema(), source.report()
+    # Eight bytes per number, four per code, and as much again while chunks are put together.
+    check_memory(
+        16 * report.rows * schema.n_columns,
+        f"{report.path} with {report.rows:,} rows and {schema.n_columns:,} columns",
+        "Read fewer columns (`columns=`), or give the path itself to a learner's `fit_file`.",
+        memory_limit,
+    )
+    table = pa.concat_tables(source.chunks()).combine_chunks()
+    if table.num_rows != report.rows:
+        raise InputError(f"{report.path} has changed while it was read. Read it again.")
+    return ReadTable(table, schema, report)
+
+
+def _shown(value: object) -> str:
+    text = "missing" if value is None else str(value)
+    return escape(printable(text, 80))

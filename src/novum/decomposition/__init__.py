@@ -1,0 +1,1 @@
+"""Projections: principal components and discriminants."""

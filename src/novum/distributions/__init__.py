@@ -1,0 +1,1 @@
+"""Probability laws with sufficient statistics, conjugacy and information."""

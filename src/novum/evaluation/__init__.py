@@ -1,0 +1,1 @@
+"""Judging any estimator through its contract: measures, decisions, comparisons."""

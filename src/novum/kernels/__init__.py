@@ -1,0 +1,1 @@
+"""Similarity kernels on vectors, strings, graphs and trees, with their algebra."""

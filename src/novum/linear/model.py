@@ -1,0 +1,258 @@
+"""What least squares and ridge have in common: one fit, from rows or from statistics.
+
+    read  ->  sum (triangular factor)  ->  solve  ->  refine from the rows  ->  store
+
+A learner of this family says only what its penalty is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, _fit_context, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from novum.core.certificate import Certificate, Stopwatch, warn_if_stopped
+from novum.core.coding import Coding
+from novum.core.engine import sum_blocks
+from novum.core.errors import InputError, ModelFileError, NotAdditiveError
+from novum.core.fitting import fitting
+from novum.core.interrupts import announce_long_call, estimated_seconds
+from novum.core.memory import check_memory
+from novum.core.schema import Schema
+from novum.core.statistics import StatisticsMixin
+from novum.core.validation import Sample, check_features, check_sample
+from novum.linear.certification import certify, certify_non_negative
+from novum.linear.gram import gram_statistics
+from novum.linear.iterative import RowSolution, descend, solve_rows
+from novum.linear.leverage import leave_one_out
+from novum.linear.refinement import refined
+from novum.linear.solution import Design, Floats, Solution, plain_singular_values, solve
+from novum.linear.statistics import LeastSquaresStatistics
+
+# Beyond this width a sparse table is solved by iteration on its rows, never made dense.
+SPARSE_WIDTH = 2000
+
+
+def _adds_up(model: LinearModel) -> bool:
+    """Whether the solver works from sums; scikit-learn hides `partial_fit` otherwise."""
+    if not model._is_additive():
+        raise AttributeError(
+            f"solver={model.solver!r} works on all rows at once and cannot add to them. "
+            "Use solver='auto'."
+        )
+    return True
+
+
+class LinearModel(StatisticsMixin, RegressorMixin, BaseEstimator):
+    """Shared fit and prediction; see `LinearRegression` and `Ridge`."""
+
+    invariances: tuple[str, ...] = ("shift", "row_order", "duplication")
+
+    fit_intercept: bool
+    positive: bool
+    solver: str
+    tol: float
+    max_iter: int | None
+
+    statistics_: LeastSquaresStatistics
+    certificate_: Certificate
+    coef_: Floats
+    intercept_: Floats | float
+    schema_: Schema
+
+    def _penalties(self, n_targets: int) -> Floats:
+        raise TypeError(f"{type(self).__name__} does not say how it penalizes {n_targets} targets.")
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
+            Text, Boolean and categorical columns are coded inside.
+        y : array-like of shape (n_rows,) or (n_rows, n_targets)
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        self : fitted estimator
+        """
+        with fitting(self) as watch:
+            sample = self._read(X, y, sample_weight, None)
+            if self._iterates(sample):
+                self._store_rows(sample, watch)
+                return self
+            statistics = gram_statistics(sample) or sum_blocks(
+                self._sum, sample, getattr(self, "n_jobs", None)
+            )
+            self._estimate(statistics, sample, watch)
+        return self
+
+    @available_if(_adds_up)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Adds rows to those the model has learned from; the first call starts anew."""
+        return super().partial_fit(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Floats:
+        """Predicted targets of the rows of `X`, shape (n_rows,) or (n_rows, n_targets)."""
+        if not hasattr(self, "coef_"):
+            check_is_fitted(self)
+        sample = check_features(self, X, accept_sparse=True)
+        coef = np.atleast_2d(self.coef_).T
+        scores = Coding(self.schema_).scores(sample, coef) + self.intercept_
+        return scores[:, 0] if np.ndim(self.coef_) == 1 else scores
+
+    @property
+    def coef_names_(self) -> tuple[str, ...]:
+        """Names of the coefficients; a level is `column=level`, against the first level."""
+        return Coding(self.schema_).names
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        chosen = getattr(self, "categorical_features", None)
+        tags.input_tags.string = chosen is not None
+        tags.input_tags.categorical = isinstance(chosen, str) and chosen == "all"
+        tags.target_tags.multi_output = True
+        return tags
+
+    # Steps of a fit
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:
+        return check_sample(self, X, y, sample_weight, schema=schema, accept_sparse=True)
+
+    def _sum(self, sample: Sample) -> LeastSquaresStatistics:
+        width = Coding(sample.schema).full_width + 1
+        rows = min(sample.n_rows, width)
+        check_memory(
+            4 * 8 * rows * width,
+            f"The triangular factor of {width} columns",
+            "Use solver='lsqr' on a sparse table, or select columns.",
+        )
+        announce_long_call(estimated_seconds(4.0 * width**2 * rows), "QR of one block")
+        return LeastSquaresStatistics.of(sample)
+
+    def _estimate(
+        self,
+        statistics: LeastSquaresStatistics,
+        sample: Sample | None = None,
+        watch: Stopwatch | None = None,
+    ) -> None:
+        watch = watch or Stopwatch()
+        design = Design.of(statistics, self.fit_intercept)
+        penalties = self._penalties(statistics.n_targets)
+        singular_values = plain_singular_values(design)
+        if self.solver == "gradient":
+            solution, certificate = descend(
+                design, penalties, self.tol, self.max_iter, self.positive
+            )
+            warn_if_stopped(certificate, type(self).__name__)
+        else:
+            solution = solve(design, penalties, positive=self.positive)
+            if sample is not None and not self.positive:
+                solution = refined(sample, design, solution, self.fit_intercept)
+            certificate = (
+                certify_non_negative(design, solution, watch.seconds)
+                if self.positive
+                else certify(design, solution, watch.seconds)
+            )
+        self.statistics_ = statistics
+        self.schema_ = statistics.schema
+        self.certificate_ = certificate
+        self.n_iter_ = max(1, certificate.iterations or 1)
+        self.rank_ = solution.rank
+        self.singular_ = singular_values
+        self._store_coefficients(solution.coef, solution.intercept, statistics.vector_target)
+
+    def _store_coefficients(self, coef: Floats, intercept: Floats, vector: bool) -> None:
+        self.coef_ = coef[:, 0].copy() if vector else np.ascontiguousarray(coef.T)
+        if not self.fit_intercept:
+            self.intercept_ = 0.0
+        else:
+            self.intercept_ = float(intercept[0]) if vector else intercept
+
+    # Rows that are never summed
+
+    def _iterates(self, sample: Sample) -> bool:
+        if self.solver == "lsqr":
+            return True
+        wide = sample.is_sparse and Coding(sample.schema).full_width > SPARSE_WIDTH
+        return self.solver == "auto" and wide and not self.positive
+
+    def _store_rows(self, sample: Sample, watch: Stopwatch) -> None:
+        if self.positive:
+            raise InputError("solver='lsqr' cannot keep coefficients positive. Use solver='auto'.")
+        found: RowSolution = solve_rows(
+            sample,
+            self._penalties(sample.target.reshape(sample.n_rows, -1).shape[1]),
+            self.fit_intercept,
+            self.tol,
+            self.max_iter,
+            watch,
+        )
+        for name in ("statistics_", "rank_", "singular_"):
+            self.__dict__.pop(name, None)
+        self.schema_ = sample.schema
+        self.certificate_ = found.certificate
+        self.n_iter_ = max(1, found.certificate.iterations or 1)
+        self._store_coefficients(found.coef, found.intercept, sample.target.ndim == 1)
+        warn_if_stopped(found.certificate, type(self).__name__)
+
+    # What others ask of a model
+
+    def _is_additive(self) -> bool:
+        return self.solver != "lsqr"
+
+    def _leave_one_out(self, sample: Sample) -> tuple[Floats, Floats]:
+        """Predictions without the row itself, and how safe the formula is there."""
+        if self.positive or self.solver == "gradient":
+            # Not a linear function of the targets: no formula, so no row is safe.
+            n_targets = sample.target.reshape(sample.n_rows, -1).shape[1]
+            return np.empty_like(sample.target), np.zeros((sample.n_rows, n_targets))
+        kept = sample if sample.weight is None else sample.rows(sample.weight > 0)
+        model = clone(self)
+        model._estimate(sum_blocks(self._sum, kept), kept)
+        design = model._design()
+        found, remainder = leave_one_out(
+            sample, design, model._solution(design), self.fit_intercept
+        )
+        return (found[:, 0] if sample.target.ndim == 1 else found), remainder
+
+    def _design(self) -> Design:
+        check_is_fitted(self)
+        if not hasattr(self, "statistics_"):
+            raise NotAdditiveError(
+                f"{type(self).__name__} was solved by iteration on the rows and kept no "
+                "statistics, which this needs. Fit with solver='auto' on dense columns."
+            )
+        return Design.of(self.statistics_, self.fit_intercept)
+
+    def _solution(self, design: Design) -> Solution:
+        """The stored coefficients with the spectrum of their design."""
+        found = solve(design, self._penalties(self.statistics_.n_targets))
+        intercept = np.broadcast_to(np.asarray(self.intercept_, float), found.intercept.shape)
+        return Solution(
+            np.atleast_2d(self.coef_).T,
+            intercept,
+            found.scale,
+            found.singular_values,
+            found.directions,
+            found.rank,
+            found.alpha,
+        )
+
+    def _check_state(self) -> None:
+        """Refuses a loaded model whose parts do not fit together."""
+        width = len(self.coef_names_)
+        coef = np.asarray(self.coef_)
+        if coef.shape[-1:] != (width,) or coef.ndim > 2:
+            raise ModelFileError(
+                f"The model has coefficients of shape {coef.shape} for {width} columns."
+            )
+        if not (np.isfinite(coef).all() and np.isfinite(self.intercept_).all()):
+            raise ModelFileError("The model has coefficients that are not finite numbers.")

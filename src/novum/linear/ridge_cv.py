@@ -1,0 +1,274 @@
+"""Ridge regression that chooses its own strength by exact cross-validation.
+
+Leaving one row out costs nothing extra: with the singular value decomposition of the centered
+factor, `R_x = U S V'`, and `t_i = V'(x_i - x_mean)`,
+
+    fit       yhat_i = y_mean + sum_j t_ij s_j (U'R_y)_j / (s_j^2 + alpha)
+    leverage  h_i    = 1 / sum(w) + sum_j t_ij^2 / (s_j^2 + alpha)
+    error     (y_i - yhat_i) / (1 - h_i)
+
+for every strength at once. A weight counts copies of a row and one copy is left out, so that
+weight 2 is the row twice here too. Folds use sums of statistics (`core.exact_validation`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from novum.core.coding import treatment_rows
+from novum.core.engine import sum_blocks
+from novum.core.errors import InputError
+from novum.core.exact_validation import SAFE_REMAINDER, Fold, fold_statistics, whole_sample
+from novum.core.fitting import fitting
+from novum.core.validation import Sample
+from novum.linear.ridge import Ridge
+from novum.linear.solution import Design, Floats, solve
+
+_BLOCK_ROWS = 4096
+
+
+class RidgeCV(RegressorMixin, BaseEstimator):
+    """Ridge regression with the strength of the best cross-validated predictions.
+
+    Parameters
+    ----------
+    alphas : array-like, default=(0.1, 1.0, 10.0)
+        Strengths to try, each above 0.
+    fit_intercept : bool, default=True
+    scoring : str or callable, optional
+        scikit-learn's name of a score. By default the negative mean squared error of rows left
+        out one by one, or with folds the mean of their R squared.
+    cv : int, splitter or iterable, optional
+        Leave-one-out by default.
+    gcv_mode : optional
+        Kept for scikit-learn's signature; the accurate way is chosen by itself.
+    store_cv_results : bool, default=False
+        Keeps `cv_results_`.
+    alpha_per_target : bool, default=False
+        Chooses one strength for each target.
+    categorical_features : "auto", "all", None, mask, names or positions, default="auto"
+
+    Attributes
+    ----------
+    alpha_ : float or array of shape (n_targets,)
+    best_score_ : float or array of shape (n_targets,)
+    best_estimator_ : Ridge
+        The model fitted to all rows with that strength.
+    coef_, intercept_, coef_names_, certificate_, schema_
+        Of `best_estimator_`.
+    cv_results_ : array of shape (n_rows, n_alphas) or (n_rows, n_targets, n_alphas)
+        Squared errors, or predictions when `scoring` is given.
+
+    Notes
+    -----
+    Costs one fit and `O(n p)` for every strength.
+
+    Examples
+    --------
+    >>> from novum.linear import RidgeCV
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> RidgeCV(alphas=[0.01, 100.0]).fit(X, [0.0, 1.0, 2.1, 2.9]).alpha_
+    0.01
+    """
+
+    invariances = ("shift", "row_order", "duplication")
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "alphas": ["array-like", Interval(Real, 0, None, closed="neither")],
+        "fit_intercept": ["boolean"],
+        "scoring": [str, callable, None],
+        "cv": ["cv_object"],
+        "gcv_mode": [StrOptions({"auto", "svd", "eigen"}), None],
+        "store_cv_results": ["boolean"],
+        "alpha_per_target": ["boolean"],
+        "categorical_features": [str, None, "array-like"],
+    }
+
+    def __init__(
+        self,
+        alphas: Any = (0.1, 1.0, 10.0),
+        *,
+        fit_intercept: bool = True,
+        scoring: Any = None,
+        cv: Any = None,
+        gcv_mode: str | None = None,
+        store_cv_results: bool = False,
+        alpha_per_target: bool = False,
+        categorical_features: Any = "auto",
+    ) -> None:
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.gcv_mode = gcv_mode
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
+        self.categorical_features = categorical_features
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Chooses the strength and fits it to all rows."""
+        with fitting(self):
+            alphas = self._checked_alphas()
+            ridge = Ridge(
+                fit_intercept=self.fit_intercept, categorical_features=self.categorical_features
+            )
+            sample = whole_sample(ridge, X, y, sample_weight)
+            predictions, parts = self._validated(ridge, sample, alphas)
+            scores = [self._scores(sample.rows(part), predictions[part]) for part in parts]
+            self._choose(alphas, np.mean(scores, axis=0))
+            ridge.set_params(alpha=self.alpha_).fit(X, y, sample_weight)
+            self._store(ridge, sample, predictions)
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Predicted targets of the rows of `X`."""
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.predict(X))
+
+    @property
+    def coef_names_(self) -> tuple[str, ...]:
+        return self.best_estimator_.coef_names_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = (
+            Ridge(categorical_features=self.categorical_features).__sklearn_tags__().input_tags
+        )
+        tags.target_tags.multi_output = True
+        return tags
+
+    # Steps of a fit
+
+    def _checked_alphas(self) -> Floats:
+        alphas = np.atleast_1d(np.asarray(self.alphas, np.float64))
+        if alphas.ndim != 1 or not alphas.size or not (np.isfinite(alphas) & (alphas > 0)).all():
+            raise InputError(f"alphas must be finite numbers above 0, got {self.alphas!r}.")
+        return alphas
+
+    def _validated(self, ridge: Ridge, sample: Sample, alphas: Floats) -> tuple[Floats, list[Any]]:
+        """Predictions of rows by models without them, (n, t, n_alphas), and the parts to score."""
+        if self.cv is None:
+            return self._left_out(ridge, sample, alphas), [slice(None)]
+        splits = check_cv(self.cv).split(np.arange(sample.n_rows), sample.target)
+        folds = [Fold(*map(np.asarray, split)) for split in splits]
+        n_targets = sample.target.reshape(sample.n_rows, -1).shape[1]
+        found = np.full((sample.n_rows, n_targets, alphas.size), np.nan)
+        for fold, part in zip(folds, fold_statistics(ridge, sample, folds), strict=True):
+            design = Design.of(part, self.fit_intercept)
+            found[fold.test] = _path_predictions(sample.rows(fold.test), design, alphas)
+        return found, [fold.test for fold in folds]
+
+    def _left_out(self, ridge: Ridge, sample: Sample, alphas: Floats) -> Floats:
+        """Predictions of every row by models without one copy of it, shape (n, t, n_alphas)."""
+        weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
+        if np.count_nonzero(weight) < 2 and not weight.max() > 1:
+            raise InputError(
+                "Leaving one row out needs at least two rows, but n_samples = 1. Pass more rows, "
+                "or fit Ridge with a strength of your own."
+            )
+        counted = sample.rows(weight > 0)
+        design = Design.of(sum_blocks(ridge._sum, counted), self.fit_intercept)
+        found, remainder = leave_one_out_path(sample, design, alphas, self.fit_intercept)
+        for row in np.flatnonzero((remainder < SAFE_REMAINDER).any(axis=1)):
+            left = weight.copy()
+            left[row] -= min(weight[row], 1.0)
+            part = replace(sample, weight=left).rows(left > 0)
+            design = Design.of(sum_blocks(ridge._sum, part), self.fit_intercept)
+            found[row] = _path_predictions(sample.rows(slice(row, row + 1)), design, alphas)
+        return found
+
+    def _scores(self, sample: Sample, predictions: Floats) -> Floats:
+        """Score of each target and strength on some rows, shape (t, n_alphas)."""
+        targets = sample.target.reshape(sample.n_rows, -1)
+        if self.scoring is None and self.cv is None:
+            errors = (targets[:, :, np.newaxis] - predictions) ** 2
+            return -np.average(errors, axis=0, weights=sample.weight)
+        scorer = check_scoring(_Identity(), scoring=self.scoring)
+        weight = {} if sample.weight is None else {"sample_weight": sample.weight}
+        scores = np.empty(predictions.shape[1:])
+        for t, a in np.ndindex(*scores.shape):
+            scores[t, a] = scorer(_Identity(), predictions[:, t, a], targets[:, t], **weight)
+        return scores
+
+    def _choose(self, alphas: Floats, scores: Floats) -> None:
+        if self.alpha_per_target and len(scores) > 1:
+            best = scores.argmax(axis=1)
+            self.alpha_ = alphas[best]
+            self.best_score_ = scores[np.arange(len(scores)), best]
+        else:
+            mean = scores.mean(axis=0)
+            self.alpha_ = float(alphas[mean.argmax()])
+            self.best_score_ = float(mean.max())
+
+    def _store(self, ridge: Ridge, sample: Sample, predictions: Floats) -> None:
+        self.best_estimator_ = ridge
+        for name in ("coef_", "intercept_", "certificate_", "schema_", "n_features_in_"):
+            setattr(self, name, getattr(ridge, name))
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(ridge, "feature_names_in_"):
+            self.feature_names_in_ = ridge.feature_names_in_
+        self.__dict__.pop("cv_results_", None)
+        if self.store_cv_results:
+            targets = sample.target.reshape(sample.n_rows, -1)[:, :, np.newaxis]
+            kept = predictions if self.scoring is not None else (targets - predictions) ** 2
+            self.cv_results_ = kept[:, 0] if sample.target.ndim == 1 else kept
+
+
+class _Identity(RegressorMixin, BaseEstimator):
+    """Predicts what it is given, so that scorers can judge predictions made elsewhere."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Nothing is learned; scorers ask for the method."""
+        del X, y
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return X
+
+
+def _path_predictions(sample: Sample, design: Design, alphas: Floats) -> Floats:
+    """Predictions for all strengths, shape (n, t, n_alphas)."""
+    x, n_targets = treatment_rows(sample, 0, sample.n_rows), design.y.shape[1]
+    solutions = [solve(design, np.full(n_targets, alpha)) for alpha in alphas]
+    return np.stack([x @ each.coef + each.intercept for each in solutions], axis=-1)
+
+
+def leave_one_out_path(
+    sample: Sample, design: Design, alphas: Floats, fit_intercept: bool
+) -> tuple[Floats, Floats]:
+    """Leave-one-out predictions, (n, t, n_alphas), and `1 - h`, (n, n_alphas), which divides."""
+    u, s, vt = linalg.svd(design.x, full_matrices=False, check_finite=False)
+    turned_targets = u.T @ design.y
+    targets = sample.target.reshape(sample.n_rows, -1)
+    weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
+    shrink = 1 / (s[:, np.newaxis] ** 2 + alphas)
+    found, remainder = (
+        np.empty((*targets.shape, alphas.size)),
+        np.empty((len(targets), alphas.size)),
+    )
+    for start in range(0, sample.n_rows, _BLOCK_ROWS):
+        rows = slice(start, min(start + _BLOCK_ROWS, sample.n_rows))
+        turned = (treatment_rows(sample, rows.start, rows.stop) - design.x_mean) @ vt.T
+        # A row of weight below one is less than one copy, and all of it is left out.
+        copy = np.minimum(weight[rows], 1.0)[:, np.newaxis]
+        leverage = copy * (turned**2 @ shrink + (1 / weight.sum() if fit_intercept else 0.0))
+        remainder[rows] = 1 - leverage
+        for t in range(targets.shape[1]):
+            fitted = design.y_mean[t] + turned @ (
+                (s * turned_targets[:, t])[:, np.newaxis] * shrink
+            )
+            y = targets[rows, t][:, np.newaxis]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found[rows, t] = y - (y - fitted) / remainder[rows]
+    return found, remainder

@@ -1,0 +1,1 @@
+"""Mixtures fitted by expectation and maximization."""

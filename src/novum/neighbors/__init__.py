@@ -1,0 +1,1 @@
+"""Learners from the nearest examples, and the index that finds them."""

@@ -1,0 +1,97 @@
+"""Arrays in, arrays out: compiled kernels, moments, counts, linear algebra. Knows no estimator."""
+
+from novum.numerics.blas_threads import one_blas_thread
+from novum.numerics.cholesky import (
+    Downdate,
+    cholesky_downdate,
+    cholesky_factor,
+    cholesky_update,
+    mahalanobis,
+)
+from novum.numerics.column_moments import ColumnMoments, column_moments_of
+from novum.numerics.counting import (
+    MISSING,
+    UNSEEN,
+    ClassCounts,
+    CountTable,
+    count_by_class,
+    count_jointly,
+    count_levels,
+)
+from novum.numerics.definiteness import (
+    Definiteness,
+    PointKind,
+    StationaryPoint,
+    Verdict,
+    definiteness_of,
+    stationary_point,
+)
+from novum.numerics.eigen import EigenPairs, power_iteration, rayleigh_quotient
+from novum.numerics.jit import as_argument, fast_kernel, kernel, registered_kernels
+from novum.numerics.linear_algebra import (
+    angle,
+    coordinates,
+    from_coordinates,
+    is_in_span,
+    matrix_in_basis,
+    orthonormal_basis,
+    project,
+    projection_matrix,
+    rank,
+    subspace_angles,
+)
+from novum.numerics.logspace import log_add, log_mean, log_normalize, log_subtract, log_sum_exp
+from novum.numerics.moments import Moments, autocorrelation, moments_of
+from novum.numerics.warmup import KernelOutcome, WarmupResult, warm_up
+
+__all__ = [
+    "MISSING",
+    "UNSEEN",
+    "ClassCounts",
+    "ColumnMoments",
+    "CountTable",
+    "Definiteness",
+    "Downdate",
+    "EigenPairs",
+    "KernelOutcome",
+    "Moments",
+    "PointKind",
+    "StationaryPoint",
+    "Verdict",
+    "WarmupResult",
+    "angle",
+    "as_argument",
+    "autocorrelation",
+    "cholesky_downdate",
+    "cholesky_factor",
+    "cholesky_update",
+    "column_moments_of",
+    "coordinates",
+    "count_by_class",
+    "count_jointly",
+    "count_levels",
+    "definiteness_of",
+    "fast_kernel",
+    "from_coordinates",
+    "is_in_span",
+    "kernel",
+    "log_add",
+    "log_mean",
+    "log_normalize",
+    "log_subtract",
+    "log_sum_exp",
+    "mahalanobis",
+    "matrix_in_basis",
+    "moments_of",
+    "one_blas_thread",
+    "orthonormal_basis",
+    "power_iteration",
+    "project",
+    "projection_matrix",
+    "rank",
+    "rayleigh_quotient",
+    "registered_kernels",
+    "stationary_point",
+    "subspace_angles",
+    "warm_up",
+]

@@ -1,0 +1,98 @@
+"""Tallies: kinds from cells, late words, declared levels, notes, refusals."""
+
+import pyarrow as pa
+import pytest
+
+from novum.core.errors import FileFormatError, InputError, SchemaError
+from novum.core.schema import Kind
+from novum.core.sources.cells import DEFAULT_MISSING, CellReader
+from novum.core.sources.limits import Limits
+from novum.core.sources.tallies import ColumnTally, ordered_numbers
+from novum.core.sources.wishes import Wish
+
+READER = CellReader(frozenset(DEFAULT_MISSING))
+
+
+def tally_of(*blocks: list[str], wish: Wish | None = None, levels: int = 100) -> ColumnTally:
+    tally = ColumnTally("c", 3, wish or Wish(), READER, Limits(levels=levels))
+    first = 2
+    for block in blocks:
+        tally.update(pa.array(block), lambda row, first=first: first + row)
+        first += len(block)
+    return tally
+
+
+def test_numbers_are_numeric_and_counted() -> None:
+    tally = tally_of(["1", "?"], ["2.5", ""])
+    assert (tally.kind, tally.numbers, tally.missing, tally.rows) == (Kind.NUMERIC, 2, 2, 4)
+    assert tally.column().levels == ()
+    assert not tally.report().constant
+
+
+def test_words_are_nominal_with_sorted_levels() -> None:
+    tally = tally_of(["b", "a"], ["b", "?"])
+    assert tally.column().levels == ("a", "b")
+    assert (tally.words, tally.missing, tally.late) == (4 - 1, 1, False)
+
+
+def test_words_after_numbers_are_late_and_mixed() -> None:
+    tally = tally_of(["1", "2"], ["3", "oops"])
+    assert tally.late
+    assert tally.is_mixed
+    assert tally.samples == {"oops": 5}
+    assert "3 numbers and 1 words ('oops' in line 5)" in tally.mixture
+    for block in (["1", "2"], ["3", "oops"]):
+        tally.collect(pa.array(block))
+    assert tally.column().levels == ("1", "2", "3", "oops")
+
+
+def test_a_few_numbers_among_words_are_noted_but_not_mixed() -> None:
+    report = tally_of(["a1", "b2", "c3", "12"]).report()
+    assert not report.mixed
+    assert report.notes == ("1 of its values are numbers",)
+
+
+@pytest.mark.parametrize(
+    ("cells", "note"),
+    [
+        (["?", ""], "no values"),
+        ([" a", "b"], "blanks around 1 cells removed"),
+        (["12345678901234567890", "1"], "beyond 2"),
+        (["007", "0.5"], "leading zeros"),
+        (["2020-01-01", "2021-05-06"], "dates as text"),
+    ],
+)
+def test_notes(cells: list[str], note: str) -> None:
+    assert any(note in found for found in tally_of(cells).report().notes)
+
+
+def test_constant_columns() -> None:
+    assert tally_of(["3", "3.0", "?"]).report().constant
+    assert tally_of(["a", "a"]).report().constant
+    assert not tally_of(["a", "b"]).report().constant
+    assert not tally_of(["?"]).report().constant
+
+
+def test_declared_levels_are_kept_and_checked() -> None:
+    wish = Wish(Kind.ORDINAL, ("low", "mid", "high"))
+    tally = tally_of(["low", "high"], wish=wish)
+    assert tally.column().levels == ("low", "mid", "high")
+    with pytest.raises(FileFormatError, match=r"Line 3: column 'c' holds 'hi'.*`kinds`") as caught:
+        tally_of(["low", "hi"], wish=wish)
+    assert (caught.value.line, caught.value.column) == (3, 3)
+
+
+def test_a_word_in_a_declared_numeric_column_is_refused_with_its_line() -> None:
+    with pytest.raises(FileFormatError, match=r"Line 3: `kinds` declares column 'c' numeric.*'x'"):
+        tally_of(["1", "x"], wish=Wish(Kind.NUMERIC))
+
+
+def test_too_many_levels_are_refused() -> None:
+    with pytest.raises(InputError, match=r"more than 3 different values.*`columns=`"):
+        tally_of(list("abcd"), levels=3)
+
+
+def test_ordinal_without_order_needs_numbers() -> None:
+    assert tally_of(["10", "9"], wish=Wish(Kind.ORDINAL)).column().levels == ("9", "10")
+    with pytest.raises(SchemaError, match=r"'big' is no number.*low to high"):
+        ordered_numbers("c", ("1", "big"))

@@ -1,0 +1,118 @@
+"""The contract of statistics holds for the linear models, and notices a learner that breaks it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from novum.core.contracts import Case, Check, check_name
+from novum.core.statistics_contracts import (
+    check_cluster_that_loses_a_worker,
+    check_file_larger_than_memory,
+    check_partial_fit,
+    check_removal,
+    check_statistics_leave_the_model_alone,
+    statistics_checks,
+)
+from novum.linear import LinearRegression, Ridge
+
+
+def numeric() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 4)) * [1.0, 10.0, 0.1, 1.0] + [0.0, 100.0, 0.0, -3.0]
+    return X, X @ [1.0, -0.2, 3.0, 0.0] + rng.normal(size=240)
+
+
+def mixed() -> tuple[Any, Any]:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 10, 240),
+            "city": rng.choice(["Ulm", "Bonn", "Kiel"], 240),
+            "member": rng.random(240) < 0.4,
+        }
+    )
+    return frame, frame["age"].to_numpy() * 0.1 + (frame["city"] == "Ulm") + rng.normal(size=240)
+
+
+CASES = {
+    "least squares, numeric": Case(LinearRegression(), *numeric()),
+    "least squares, mixed": Case(LinearRegression(), *mixed()),
+    "ridge, numeric": Case(Ridge(2.0), *numeric()),
+    "ridge, mixed": Case(Ridge(2.0), *mixed()),
+}
+
+
+@pytest.mark.parametrize("check", statistics_checks(), ids=check_name)
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_linear_models_keep_the_contract(case: Case, check: Check) -> None:
+    check(case)
+
+
+@pytest.mark.slow
+def test_a_file_larger_than_the_memory_limit_is_fitted(tmp_path: Path) -> None:
+    check_file_larger_than_memory("novum.linear:LinearRegression", tmp_path)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        Client(cluster) as found,
+    ):
+        yield found
+
+
+@pytest.mark.filterwarnings("ignore")  # the cluster complains about the worker that is killed
+@pytest.mark.parametrize("name", ["least squares, numeric", "ridge, mixed"])
+def test_a_cluster_that_loses_a_worker_gives_the_same_bits(name: str, client: Any) -> None:
+    check_cluster_that_loses_a_worker(CASES[name], client)
+
+
+# --- The checks can fail --------------------------------------------------------------------------
+
+
+class Forgetful(LinearRegression):
+    """Starts anew with every part."""
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        return self.fit(X, y, sample_weight)
+
+
+class Unforgetting(LinearRegression):
+    """Keeps what it should forget."""
+
+    def forget(self, *_rows: Any) -> Any:
+        return self
+
+
+class Careless(LinearRegression):
+    """Fits itself when asked for statistics."""
+
+    def statistics(self, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+        found = super().statistics(X, y, *args, **kwargs)
+        self.seen_ = len(X)
+        return found
+
+
+@pytest.mark.parametrize(
+    ("learner", "check"),
+    [
+        (Forgetful, check_partial_fit),
+        (Unforgetting, check_removal),
+        (Careless, check_statistics_leave_the_model_alone),
+    ],
+)
+def test_a_broken_learner_is_noticed(learner: Any, check: Check) -> None:
+    with warnings.catch_warnings(), pytest.raises(AssertionError):
+        check(Case(learner(), *numeric()))

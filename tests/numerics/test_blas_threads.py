@@ -1,0 +1,79 @@
+"""The limit holds inside, for every thread at once, and is lifted by the last one out."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+from novum.numerics.blas_threads import _libraries, one_blas_thread
+
+
+def threads_allowed() -> set[int]:
+    return {library.get_num_threads() for group in _libraries() for library in group}
+
+
+def test_the_limit_holds_inside_and_is_lifted_after() -> None:
+    before = threads_allowed()
+    assert before, "no BLAS library was found"
+    with one_blas_thread():
+        assert threads_allowed() == {1}
+        with one_blas_thread():
+            pass
+        assert threads_allowed() == {1}
+    assert threads_allowed() == before
+
+
+def test_the_limit_is_lifted_after_an_error() -> None:
+    before = threads_allowed()
+    with pytest.raises(KeyError), one_blas_thread():
+        raise KeyError
+    assert threads_allowed() == before
+
+
+def test_a_thread_that_leaves_early_does_not_lift_the_others_limit() -> None:
+    before = threads_allowed()
+    is_inside, may_leave = threading.Event(), threading.Event()
+    seen: list[set[int]] = []
+
+    def stay() -> None:
+        with one_blas_thread():
+            is_inside.set()
+            may_leave.wait(10)
+            seen.append(threads_allowed())
+
+    with one_blas_thread():
+        thread = threading.Thread(target=stay)
+        thread.start()
+        is_inside.wait(10)
+    may_leave.set()
+    thread.join()
+    assert seen == [{1}]
+    assert threads_allowed() == before
+
+
+def test_a_worker_may_set_and_lift_the_limit_after_the_main_thread_did() -> None:
+    before = threads_allowed()
+    seen: list[set[int]] = []
+
+    def work() -> None:
+        with one_blas_thread():
+            seen.append(threads_allowed())
+
+    with one_blas_thread():
+        pass
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [{1}]
+    assert threads_allowed() == before
+
+
+def test_limits_of_others_come_back() -> None:
+    before = threads_allowed()
+    with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
+            pass
+        assert threads_allowed() == {1}
+    assert threads_allowed() == before

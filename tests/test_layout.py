@@ -1,0 +1,78 @@
+"""The tree itself: tests mirror sources, files stay short, and every package is in a layer."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = ROOT / "src" / "novum"
+TESTS = ROOT / "tests"
+LONGEST = 500
+
+# What has no test file of its own: doors, kernels (tested by their concept) and oracles.
+UNTESTED_NAMES = {"__init__", "__main__", "definitions"}
+
+
+def source_files() -> list[Path]:
+    return sorted(p for p in SOURCES.rglob("*.py") if "__pycache__" not in p.parts)
+
+
+def python_files() -> list[Path]:
+    folders = (SOURCES, TESTS, ROOT / "benchmarks")
+    return sorted(p for folder in folders for p in folder.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", source_files(), ids=lambda p: str(p.relative_to(SOURCES)))
+def test_every_source_file_has_its_test_file(path: Path) -> None:
+    if path.stem in UNTESTED_NAMES:
+        return
+    folder = TESTS / path.parent.relative_to(SOURCES)
+    test = folder / f"test_{path.stem.removesuffix('_kernels')}.py"
+    assert test.exists(), f"{path.relative_to(ROOT)} has no {test.relative_to(ROOT)}"
+
+
+def test_every_test_file_mirrors_a_source_file() -> None:
+    orphans = []
+    for test in TESTS.rglob("test_*.py"):
+        folder = test.parent.relative_to(TESTS)
+        if folder == Path() or folder.parts[0] in ("benchmarks", "strategies", "oracles"):
+            continue
+        name = test.stem.removeprefix("test_")
+        concept = SOURCES / folder / f"{name}.py"
+        kernels = SOURCES / folder / f"{name}_kernels.py"
+        if not (concept.exists() or kernels.exists()):
+            orphans.append(str(test.relative_to(ROOT)))
+    assert not orphans, f"tests without a source file: {orphans}"
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_file_is_too_long(path: Path) -> None:
+    length = len(path.read_text().splitlines())
+    assert length <= LONGEST, f"{path.relative_to(ROOT)} has {length} lines, {LONGEST} at most"
+
+
+def test_every_oracle_of_definitions_is_used_by_a_test() -> None:
+    for path in SOURCES.rglob("definitions.py"):
+        module = ".".join(path.relative_to(SOURCES.parent).with_suffix("").parts)
+        users = [t for t in TESTS.rglob("test_*.py") if module in t.read_text()]
+        assert users, f"{module} is used by no test"
+
+
+def test_every_package_is_in_a_layer() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = contracts["contracts"][0]["layers"]
+    named = {name.strip() for layer in layers for name in layer.split("|")}
+    packages = {p.name for p in SOURCES.iterdir() if (p / "__init__.py").exists()}
+    assert packages == named
+
+
+def test_numba_is_imported_in_one_place() -> None:
+    allowed = {"jit.py", "jit_cache.py", "jit_notice.py", "warmup.py"}
+    for path in source_files():
+        text = path.read_text()
+        if "import numba" in text or "from numba" in text:
+            assert path.parent.name == "numerics", path
+            assert path.name in allowed, path
