@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from benchmarks.clock import Clock
@@ -10,25 +12,32 @@ from benchmarks.recipes import Data
 from benchmarks.registry import Figures, Protocol
 
 
-def classify(make: Make, data: Data, clock: Clock) -> Figures:
-    """Fit on `X, y`, predict `X_test`; the part of the test labels that is right."""
+def fit_and_predict(make: Make, data: Data, clock: Clock) -> tuple[Any, np.ndarray]:
+    """Fit on `X, y`, predict `X_test`, each a phase; the estimator and its predictions."""
     estimator = make(data)
     with clock("fit"):
         estimator.fit(data.X, data.y)
     with clock("predict"):
         predicted = estimator.predict(data.X_test)
-    return {"accuracy": np.mean(np.asarray(predicted) == data.y_test)}
+    return estimator, np.asarray(predicted).ravel()
+
+
+def classify(make: Make, data: Data, clock: Clock) -> Figures:
+    """Fit and predict; the part of the test labels that is right."""
+    return {"accuracy": accuracy(fit_and_predict(make, data, clock)[1], data)}
 
 
 def regress(make: Make, data: Data, clock: Clock) -> Figures:
-    """Fit on `X, y`, predict `X_test`; R2 on the test rows."""
-    estimator = make(data)
-    with clock("fit"):
-        estimator.fit(data.X, data.y)
-    with clock("predict"):
-        predicted = estimator.predict(data.X_test)
-    error = np.mean((np.asarray(predicted).ravel() - data.y_test) ** 2)
-    return {"r2": 1 - error / np.var(data.y_test)}
+    """Fit and predict; R2 on the test rows."""
+    return {"r2": r2(fit_and_predict(make, data, clock)[1], data)}
+
+
+def accuracy(predicted: np.ndarray, data: Data) -> float:
+    return float(np.mean(predicted == data.y_test))
+
+
+def r2(predicted: np.ndarray, data: Data) -> float:
+    return float(1 - np.mean((predicted - data.y_test) ** 2) / np.var(data.y_test))
 
 
 def apply(phase: str, *inputs: str, figure: str = "", array: str = "") -> Protocol:

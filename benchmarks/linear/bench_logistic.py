@@ -9,17 +9,14 @@ import numpy as np
 from benchmarks.clock import Clock
 from benchmarks.datasets import linear, text
 from benchmarks.peers import Make, Peer, build, novum
+from benchmarks.protocols import accuracy, fit_and_predict
 from benchmarks.recipes import Data, Recipe, rows
 from benchmarks.registry import Figures, Quality, workload
 
 
 def logistic(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     """Sum of log losses + |w|^2 / 2 (C = 1, intercept free), over n."""
-    estimator = make(data)
-    with clock("fit"):
-        estimator.fit(data.X, data.y)
-    with clock("predict"):
-        predicted = estimator.predict(data.X_test)
+    estimator, predicted = fit_and_predict(make, data, clock)
 
     def figures() -> Figures:
         W = np.asarray(estimator.coef_)
@@ -29,7 +26,7 @@ def logistic(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
         loss = np.logaddexp.reduce(S, axis=1) - S[np.arange(len(S)), data.y]
         return {
             "objective": (loss.sum() + (W**2).sum() / 2) / len(S),
-            "accuracy": np.mean(np.asarray(predicted) == data.y_test),
+            "accuracy": accuracy(predicted, data),
             "iterations": np.max(getattr(estimator, "n_iter_", 0)),
         }
 

@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.clock import Clock
 from benchmarks.datasets import rings
 from benchmarks.peers import Make, Peer, build, novum
+from benchmarks.protocols import accuracy, fit_and_predict
 from benchmarks.recipes import Data, Recipe, rows
 from benchmarks.registry import Figures, Quality, workload
 from benchmarks.svm.duals import SAME, dual_parts, quadratic_form
@@ -16,18 +17,14 @@ from benchmarks.svm.duals import SAME, dual_parts, quadratic_form
 
 def classify_dual(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     """Fit and predict; `a'Ka / 2 - sum |a|` over n."""
-    estimator = make(data)
-    with clock("fit"):
-        estimator.fit(data.X, data.y)
-    with clock("predict"):
-        predicted = estimator.predict(data.X_test)
+    estimator, predicted = fit_and_predict(make, data, clock)
 
     def figures() -> Figures:
         vectors, a = dual_parts(estimator)
         dual = quadratic_form(vectors, a, data.gamma) / 2 - np.abs(a).sum()
         return {
             "dual": dual / len(data.X),
-            "accuracy": np.mean(np.asarray(predicted) == data.y_test),
+            "accuracy": accuracy(predicted, data),
             "support_vectors": len(a),
         }
 

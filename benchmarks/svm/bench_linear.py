@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.clock import Clock
 from benchmarks.datasets import linear, text
 from benchmarks.peers import Make, Peer, build, novum
+from benchmarks.protocols import accuracy, fit_and_predict
 from benchmarks.recipes import Data, Recipe, rows
 from benchmarks.registry import Figures, Quality, workload
 
@@ -27,11 +28,7 @@ HINGE_SGD = build(STOCHASTIC, loss="hinge", alpha="@rate", random_state=0)
 
 def hinge(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     """C sum of (squared) hinge losses + |w|^2 / 2 at C = 1, over n."""
-    estimator = make(data)
-    with clock("fit"):
-        estimator.fit(data.X, data.y)
-    with clock("predict"):
-        predicted = estimator.predict(data.X_test)
+    estimator, predicted = fit_and_predict(make, data, clock)
 
     def figures() -> Figures:
         w, offset = np.asarray(estimator.coef_).ravel(), float(np.ravel(estimator.intercept_)[0])
@@ -39,7 +36,7 @@ def hinge(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
         loss = np.maximum(0, 1 - margin)
         penalty = (w**2).sum() / 2
         return {
-            "accuracy": np.mean(np.asarray(predicted) == data.y_test),
+            "accuracy": accuracy(predicted, data),
             "squared_hinge": ((loss**2).sum() + penalty) / len(loss),
             "hinge": (loss.sum() + penalty) / len(loss),
         }

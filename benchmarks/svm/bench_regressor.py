@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.clock import Clock
 from benchmarks.datasets import rings
 from benchmarks.peers import Make, Peer, build, novum
+from benchmarks.protocols import fit_and_predict, r2
 from benchmarks.recipes import Data, Recipe, rows
 from benchmarks.registry import Figures, Quality, workload
 from benchmarks.svm.duals import SAME, dual_parts, quadratic_form
@@ -18,20 +19,15 @@ EPSILON = 0.1
 
 def regress_dual(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     """Fit and predict; `a'Ka / 2 + epsilon sum |a| - y'a` over n."""
-    estimator = make(data)
-    with clock("fit"):
-        estimator.fit(data.X, data.y)
-    with clock("predict"):
-        predicted = estimator.predict(data.X_test)
+    estimator, predicted = fit_and_predict(make, data, clock)
 
     def figures() -> Figures:
         vectors, a = dual_parts(estimator)
         y = data.y[np.asarray(estimator.support_)]
         dual = quadratic_form(vectors, a, data.gamma) / 2 + EPSILON * np.abs(a).sum() - y @ a
-        error = np.mean((np.asarray(predicted) - data.y_test) ** 2)
         return {
             "dual": dual / len(data.X),
-            "r2": 1 - error / np.var(data.y_test),
+            "r2": r2(predicted, data),
             "support_vectors": len(a),
         }
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.clock import Clock
 from benchmarks.peers import function
-from benchmarks.protocols import apply, classify, regress
+from benchmarks.protocols import accuracy, apply, classify, fit_and_predict, r2, regress
 from benchmarks.recipes import Data
 
 
@@ -33,6 +33,17 @@ def test_accuracy_is_the_part_that_is_right() -> None:
     clock = Clock()
     assert classify(lambda _: Constant(1.0), DATA, clock) == {"accuracy": 0.75}
     assert list(clock.cpu) == ["fit", "predict"]
+
+
+def test_fit_and_predict_gives_both_back() -> None:
+    clock = Clock()
+    estimator, predicted = fit_and_predict(lambda _: Constant(2.0), DATA, clock)
+    assert estimator.seen == (3, 3)
+    assert predicted.tolist() == [2.0] * 4
+    assert list(clock.cpu) == ["fit", "predict"]
+    # Mean squared error 1 and variance 0.75 of the test labels.
+    assert r2(predicted, DATA) == 1 - 1 / 0.75
+    assert accuracy(predicted, DATA) == 0.0
 
 
 def test_r2_of_the_mean_is_zero() -> None:

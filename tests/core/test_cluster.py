@@ -192,7 +192,8 @@ def test_a_worker_that_dies_changes_no_bit(client: Client, tmp_path: Path) -> No
 def test_a_partition_that_kills_every_worker_is_named(client: Client, tmp_path: Path) -> None:
     X, y, _ = table()
     chunks = [dask.delayed(chunk, pure=False) for chunk in parts(X, y)]
-    with pytest.raises(RuntimeError, match=r"novum-partition-1-.*more memory") as caught:
+    # The scheduler blames every task of a dying worker alike, so it may name a neighbor.
+    with pytest.raises(RuntimeError, match=r"novum-partition-\d-.*more memory") as caught:
         sum_on_cluster(KillsItsWorker(tmp_path, times=99), chunks, client)
     assert isinstance(caught.value.__cause__, KilledWorker)
 

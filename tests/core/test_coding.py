@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from novum.core.coding import Coding, treatment_rows
+from novum.core import coding
+from novum.core.coding import Coding, treatment_blocks, treatment_rows
 from novum.core.errors import SchemaError, UnseenLevelWarning
 from novum.core.schema import MISSING, UNSEEN, Column, Kind, Schema
 from novum.core.validation import Sample, check_sample
@@ -102,6 +103,17 @@ def test_numeric_rows_are_a_view_and_sparse_ones_become_dense() -> None:
     np.testing.assert_array_equal(treatment_rows(rows, 1, 3), X[1:])
     np.testing.assert_array_equal(full_design(rows), X)
     np.testing.assert_array_equal(Coding(rows.schema).scores(rows, np.eye(2)), X)
+
+
+@pytest.mark.parametrize("height", [1, 2, 3, 2048])
+def test_blocks_cover_the_design_in_order(height: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coding, "BLOCK_ROWS", height)
+    X = np.arange(6.0).reshape(3, 2)
+    sample = Sample(Schema.of_array(2), X, np.empty((3, 0), np.int32))
+    blocks = list(treatment_blocks(sample))
+    assert [row for rows, _ in blocks for row in range(rows.start, rows.stop)] == [0, 1, 2]
+    assert all(len(x) <= height for _, x in blocks)
+    np.testing.assert_array_equal(np.vstack([x for _, x in blocks]), X)
 
 
 def test_a_column_without_levels_takes_no_place() -> None:

@@ -20,10 +20,12 @@ from typing import Any
 import cloudpickle
 import joblib
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression as SklearnLinearRegression
 
 from novum.core import registry
@@ -32,6 +34,7 @@ from novum.core.errors import ModelFileError
 from novum.core.persistence import describe, load, save
 from novum.core.schema import Schema
 from novum.core.working_point import WorkingPoint
+from novum.linear import LinearRegression, Ridge, RidgeCV
 from tests.core.saved_learners import Mean, Neighbors
 
 
@@ -69,6 +72,31 @@ def test_a_fitted_model_comes_back(path: Path) -> None:
     assert back.scatter_.flags.f_contiguous
     assert back.feature_names_in_.dtype == object
     assert type(back.base) is Mean
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(2.0), RidgeCV([0.1, 1.0])], ids=repr)
+def test_a_model_of_text_and_truth_values_goes_on_where_it_was(path: Path, model: Any) -> None:
+    table = pa.table(
+        {
+            "city": ["Ulm", "Bonn", "Ulm", "Köln", "Bonn", "Ulm", "Köln", "Bonn"],
+            "new": [True, False, False, True, True, False, True, False],
+            "size": [1.0, 4.0, 2.0, 8.0, 5.0, 7.0, 1.5, 3.0],
+        }
+    )
+    y = np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0])
+    fitted = clone(model).fit(table, y)
+    save(fitted, path)
+    found = load(path)
+    assert vars(found).keys() == vars(fitted).keys()
+    assert found.schema_ == fitted.schema_
+    assert found.schema_.columns[1].levels == (False, True)
+    assert found.certificate_ == fitted.certificate_
+    if not isinstance(model, RidgeCV):
+        for step in ("partial_fit", "forget"):
+            for one in (fitted, found):
+                getattr(one, step)(table.slice(0, 2), y[:2])
+    np.testing.assert_array_equal(found.coef_, fitted.coef_)
+    np.testing.assert_array_equal(found.predict(table), fitted.predict(table))
 
 
 def test_a_second_save_has_the_same_bytes(path: Path) -> None:

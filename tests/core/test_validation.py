@@ -1,6 +1,7 @@
 """The one entrance: targets, weights and cells are checked, and messages say where and what."""
 
 import datetime
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 
 from novum.core.errors import InputError, MissingValuesError, UnseenLevelWarning
@@ -78,6 +79,19 @@ def test_missing_cells_are_named_counted_and_remedied(X: Any) -> None:
     sample = check(X, allow_missing=True)
     np.testing.assert_array_equal(sample.numeric.ravel(), [1, NAN, NAN, 2])
     assert sample.codes.ravel().tolist() == [0, 1, MISSING, 0]
+
+
+def test_learners_of_the_same_task_are_named_for_missing_cells() -> None:
+    class Classifier(ClassifierMixin, BaseEstimator):
+        pass
+
+    for learner, task in ((LinearRegression(), "Regressor"), (Classifier(), "Classifier")):
+        with pytest.raises(MissingValuesError) as caught:
+            check_sample(learner, [[NAN], [1.0]], target="none")
+        other = {"Regressor": "Classifier", "Classifier": "Regressor"}[task]
+        advice = str(caught.value).split("Use a learner")[1]
+        assert f"HistGradientBoosting{task}" in advice
+        assert other not in advice
 
 
 def test_missing_in_sparse_and_masked_tables_is_found() -> None:
@@ -392,6 +406,11 @@ def test_rows_of_a_sample() -> None:
     assert part.codes.ravel().tolist() == [0, 0]
     assert part.target.tolist() == [-3, 1]
     assert part.weight.tolist() == [3, 1]  # type: ignore[union-attr]
+    assert part.weights is part.weight
+    assert replace(part, weight=None).weights.tolist() == [1, 1]
+    assert part.targets.tolist() == [[-3], [1]]
+    several = np.arange(4.0).reshape(2, 2)
+    assert replace(part, target=several).targets is several
     assert sample.rows(slice(1, 2)).schema == sample.schema
     assert check(sparse.csr_array(np.eye(3)), accept_sparse=True).is_sparse
 

@@ -298,6 +298,9 @@ def test_ordering_moves_priors_costs_and_actions_together() -> None:
         (("ab", [0.5, 0.5], np.eye(2), None, ["x", "x"]), "actions must differ; 'x' occurs 2"),
         (("ab", [0.5, 0.5], np.eye(2), 0.1, ["a", "reject"]), "exclude each other"),
         (("ab", [0.5, 0.5], np.eye(2), math.nan), "reject_cost is a finite number or None"),
+        (("ab", [0.5, 0.5], np.eye(2), "dear"), "reject_cost must be numbers .*, got 'dear'"),
+        (("ab", ["half", 0.5], np.eye(2)), "priors must be numbers in an even shape"),
+        (("ab", [0.5, 0.5], [[0, 1], [1]]), r"cost must be numbers in an even shape, got \[\[0"),
     ],
 )
 def test_impossible_points_are_named(arguments: tuple[object, ...], message: str) -> None:
@@ -317,6 +320,7 @@ def test_priors_may_be_off_by_rounding() -> None:
         ([[0.5, 0.5], [0.6, 0.6]], r"1 of 2 rows do not, the first is row 1: \[0\.6, 0\.6\]"),
         ([[1.5, -0.5]], "the first is row 0"),
         ([[math.nan, 1]], "the first is row 0"),
+        ([["a", "b"]], "posteriors must be numbers"),
     ],
 )
 def test_impossible_posteriors_are_named(posteriors: object, message: str) -> None:

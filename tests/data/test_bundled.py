@@ -46,6 +46,8 @@ def test_the_general_reader_reads_the_same(name: str) -> None:
     kinds = {
         column["name"]: column["levels"] if column["kind"] == "ordinal" else column["kind"]
         for column in entry["columns"]
+        # Truth values are what the reader finds by itself; to declare them nominal keeps words.
+        if True not in column.get("levels", ())
     }
     source = open_source(str(FOLDER / entry["file"]), kinds=kinds)
     table = next(source.chunks())
@@ -62,6 +64,8 @@ def test_known_facts() -> None:
     assert sum(iris.column("petal_width").to_pylist()) / 150 == pytest.approx(1.1993, abs=1e-4)
     play = load("weather_nominal").table.column("play").to_pylist()
     assert Counter(play) == {"yes": 9, "no": 5}
+    windy = load("weather_nominal").table.column("windy")
+    assert Counter(windy.to_pylist()) == {False: 8, True: 6}
 
 
 def test_ordinal_columns_in_every_library() -> None:

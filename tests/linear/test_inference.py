@@ -269,6 +269,8 @@ def test_report_is_readable() -> None:
         assert part in text
     assert "&lt;b&gt;dose" in found._repr_html_()
     assert "<b>" not in found._repr_html_()
+    hostile = inferred(pd.DataFrame({"x\x1b[2J": [0.0, 1.0, 2.0]}), [1.0, 2.0, 2.0])
+    assert "\x1b" not in repr(hostile)
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 95, float("nan")])

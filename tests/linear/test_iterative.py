@@ -151,6 +151,32 @@ def test_lsqr_on_request(make: type) -> None:
     np.testing.assert_allclose(through_zero.coef_, np.linalg.lstsq(X, y)[0], rtol=1e-8)
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.csr_matrix], ids=str)
+@pytest.mark.parametrize("intercept", [True, False])
+def test_lsqr_does_not_depend_on_units(make: type, intercept: bool) -> None:
+    """Judged by its largest column alone, it would leave the coefficients of the others at 0."""
+    X, y = normal_table(60, 3)
+    units = np.array([1.0, 2.0**30, 2.0**-30])
+    for fitted, direct in (
+        (LinearRegression(solver="lsqr"), LinearRegression()),
+        (Ridge(alpha=2.0, solver="lsqr"), Ridge(alpha=2.0)),
+    ):
+        fitted.set_params(fit_intercept=intercept).fit(make(X * units), y)
+        direct.set_params(fit_intercept=intercept).fit(X * units, y)
+        np.testing.assert_allclose(fitted.coef_, direct.coef_, rtol=1e-7)
+        assert fitted.certificate_.converged
+
+
+def test_lsqr_on_a_constant_column_far_from_zero() -> None:
+    X, y = normal_table(60, 2)
+    table = np.column_stack([X, np.full(60, 1e7 / 3)])
+    fitted = LinearRegression(solver="lsqr").fit(table, y)
+    np.testing.assert_allclose(fitted.coef_[:2], LinearRegression().fit(X, y).coef_, rtol=1e-6)
+    np.testing.assert_allclose(
+        fitted.predict(table), LinearRegression().fit(X, y).predict(X), rtol=1e-5
+    )
+
+
 def test_lsqr_that_stops_early_says_so() -> None:
     X, y = wide_sparse()
     with pytest.warns(ConvergenceWarning, match="stopped early after 2 iterations"):

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from novum.core import coding
 from novum.core.validation import Sample
-from novum.linear import LinearRegression, refinement
+from novum.linear import LinearRegression
 from novum.linear.definitions import exact_least_squares
 from novum.linear.refinement import refined
 from novum.linear.solution import Design, Solution, solve
@@ -34,7 +35,7 @@ def test_a_disturbed_solution_is_put_right(
 ) -> None:
     if not small:
         monkeypatch.setattr(triangular, "_SMALL_CELLS", 0)
-        monkeypatch.setattr(refinement, "_BLOCK_ROWS", 7)
+        monkeypatch.setattr(coding, "BLOCK_ROWS", 7)
     X, y = normal_table(40, 3)
     weight = np.arange(1.0, 41.0)
     sample = sample_of(X, y, weight)

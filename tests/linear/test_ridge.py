@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge as OtherRidge
 
 from novum.core.errors import InputError
@@ -89,6 +90,13 @@ def test_degrees_of_freedom_are_the_trace_of_the_hat_matrix() -> None:
     assert Ridge(alpha=0.0).fit(twice, y).degrees_of_freedom_ == pytest.approx(4.0)
 
 
+def test_an_iterative_fit_knows_no_degrees_of_freedom() -> None:
+    model = Ridge(solver="lsqr").fit(*normal_table(25, 2))
+    assert not hasattr(model, "degrees_of_freedom_")
+    with pytest.raises(NotFittedError, match=r"after a direct fit only.*solver='auto'"):
+        _ = model.degrees_of_freedom_
+
+
 def test_equal_columns_share() -> None:
     X, y = normal_table(25, 2)
     model = Ridge(alpha=1.0).fit(np.column_stack([X, X[:, 0]]), y)
@@ -118,8 +126,8 @@ def test_impossible_penalties_are_named() -> None:
     Y = np.column_stack([y, y])
     with pytest.raises(InputError, match=r"2 != 3\. Give one alpha, or one for each target"):
         Ridge(alpha=[1.0, 2.0, 3.0]).fit(X, Y)
-    for bad in ([1.0, -1.0], [np.nan, 1.0], [np.inf, 1.0]):
-        with pytest.raises(InputError, match="finite and at least 0"):
+    for bad in ([1.0, -1.0], [np.nan, 1.0], [np.inf, 1.0], ["a", 1.0], [None, 1.0]):
+        with pytest.raises(InputError, match="alpha must be finite numbers of at least 0, got"):
             Ridge(alpha=bad).fit(X, Y)
     with pytest.raises(ValueError, match="alpha"):
         Ridge(alpha=-1.0).fit(X, y)

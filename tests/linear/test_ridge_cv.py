@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.linear_model import RidgeCV as OtherRidgeCV
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold, cross_validate
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, MissingValuesError
 from novum.linear import Ridge, RidgeCV
 from novum.linear.definitions import exact_least_squares, predictions_without
 from tests.linear.tables import Floats, integer_tables, normal_table
@@ -155,10 +156,80 @@ def test_one_strength_and_strengths_of_every_form() -> None:
 
 def test_impossible_requests_are_named() -> None:
     X, y = normal_table(10, 2)
-    for bad in ([0.0, 1.0], [-1.0], [np.nan], [], [np.inf]):
-        with pytest.raises(InputError, match="alphas must be finite numbers above 0, got"):
+    for bad in ([-1.0], [np.nan], [np.inf], ["a"], [None]):
+        with pytest.raises(InputError, match="alphas must be finite numbers of at least 0, got"):
             RidgeCV(bad).fit(X, y)
+    for bad in ([], [[0.1, 1.0]]):
+        with pytest.raises(InputError, match="alphas must be a list of strengths, got"):
+            RidgeCV(bad).fit(X, y)
+    with pytest.raises(InputError, match=r"needs alphas above 0, got \[0\.0, 1\.0\]\. Set cv"):
+        RidgeCV([0.0, 1.0]).fit(X, y)
     with pytest.raises(InputError, match="at least two rows"):
         RidgeCV().fit(X[:1], y[:1])
     with pytest.raises(InputError, match="at least two rows"):
         RidgeCV().fit(X, y, np.r_[1.0, np.zeros(9)])
+    first_half = np.r_[np.ones(5), np.zeros(5)]
+    with pytest.raises(InputError, match=r"Fold 0 \(counted from 0\) trains on no row of positive"):
+        RidgeCV(cv=2).fit(X, y, first_half)
+    with pytest.raises(InputError, match="No fold tests a row of positive weight"):
+        RidgeCV(cv=[(np.arange(5), np.arange(5, 10))]).fit(X, y, first_half)
+
+
+# --- As in scikit-learn ---------------------------------------------------------------------------
+
+
+def test_folds_may_try_no_penalty_at_all() -> None:
+    X, y = normal_table(40, 2, noise=0.0)
+    model = RidgeCV([0.0, 100.0], cv=4).fit(X, y)
+    other = OtherRidgeCV([0.0, 100.0], cv=4).fit(X, y)
+    assert model.alpha_ == other.alpha_ == 0.0
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-9)
+
+
+def test_groups_of_rows_stay_together() -> None:
+    X, y = normal_table(30, 2)
+    groups = np.arange(30) % 3
+    model = RidgeCV(ALPHAS, cv=GroupKFold(3), store_cv_results=True).fit(X, y, groups=groups)
+    masks = [(groups != k, groups == k) for k in range(3)]
+    given_folds = RidgeCV(ALPHAS, cv=masks, store_cv_results=True).fit(X, y)
+    # Other orders of the same folds, so other orders of the sums.
+    np.testing.assert_allclose(model.cv_results_, given_folds.cv_results_, rtol=1e-10)
+    with pytest.raises(ValueError, match="groups"):
+        RidgeCV(cv=GroupKFold(3)).fit(X, y)
+
+
+def test_groups_and_weights_are_routed() -> None:
+    X, y = normal_table(30, 2)
+    params = {"sample_weight": np.arange(1.0, 31.0), "groups": np.arange(30) % 5}
+    with config_context(enable_metadata_routing=True):
+        model = RidgeCV(cv=GroupKFold(2)).set_fit_request(sample_weight=True, groups=True)
+        model.set_score_request(sample_weight=False)
+        routed = cross_validate(model, X, y, cv=GroupKFold(5), params=params)["test_score"]
+    alone = []
+    for k in range(5):
+        rest = params["groups"] != k
+        model = RidgeCV(cv=GroupKFold(2)).fit(
+            X[rest], y[rest], params["sample_weight"][rest], groups=params["groups"][rest]
+        )
+        alone.append(model.score(X[~rest], y[~rest]))
+    np.testing.assert_array_equal(sorted(routed), sorted(alone))
+
+
+def test_a_fold_without_weight_has_no_score() -> None:
+    X, y = normal_table(30, 2)
+    weight = np.r_[np.zeros(10), np.ones(20)]
+    rows = np.arange(30)
+    folds = [(np.delete(rows, part), part) for part in np.split(rows, 3)]
+    found = RidgeCV(ALPHAS, cv=3).fit(X, y, weight)
+    assert found.alpha_ == RidgeCV(ALPHAS, cv=folds[1:]).fit(X, y, weight).alpha_
+    alone = RidgeCV(ALPHAS, cv=2).fit(X[10:], y[10:])
+    assert found.best_score_ == pytest.approx(alone.best_score_, rel=1e-10)
+
+
+def test_messages_name_the_model_the_user_made() -> None:
+    X, y = normal_table(20, 2)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    with pytest.raises(MissingValuesError, match="RidgeCV needs every cell"):
+        RidgeCV().fit(frame.assign(a=np.nan), y)
+    with pytest.warns(UserWarning, match="but RidgeCV was fitted with feature names"):
+        RidgeCV().fit(frame, y).predict(X)

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from novum.core import coding
 from novum.core.errors import InputError
-from novum.linear import LinearRegression, robust
+from novum.linear import LinearRegression
 from novum.linear.definitions import robust_standard_errors
 from tests.linear.tables import Floats, normal_table
 
@@ -32,7 +33,7 @@ def spread_table(n: int = 40) -> tuple[Floats, Floats]:
 def test_they_are_the_textbook_matrices(
     kind: str, intercept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(robust, "_BLOCK_ROWS", 7)
+    monkeypatch.setattr(coding, "BLOCK_ROWS", 7)
     X, y = spread_table()
     Z = np.column_stack([np.ones(len(X)), X]) if intercept else X
     found = errors(kind, X, y, fit_intercept=intercept)
@@ -105,10 +106,12 @@ def test_the_rows_must_be_given_and_be_those_of_the_fit() -> None:
     model = LinearRegression().fit(X, y)
     with pytest.raises(InputError, match=r"needs the rows again: pass inference\(X, y"):
         model.inference(covariance="HC0")
-    with pytest.raises(InputError, match=r"total weight 40; these have 39"):
+    with pytest.raises(InputError, match=r"total weight 40; these, of weight 39, are"):
         model.inference(X[1:], y[1:], covariance="HC0")
-    with pytest.raises(InputError, match="these have 80"):
+    with pytest.raises(InputError, match="these, of weight 80, are other rows"):
         model.inference(X, y, np.full(40, 2.0), covariance="HC0")
+    with pytest.raises(InputError, match="these, of weight 40, are other rows"):
+        model.inference(X[::-1], y, covariance="HC0")
     with pytest.raises(ValueError, match=r"columns|features"):
         model.inference(X[:, :1], y, covariance="HC0")
     assert model.n_features_in_ == 2

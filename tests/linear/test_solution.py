@@ -15,9 +15,7 @@ from novum.linear.definitions import exact_least_squares, exact_non_negative
 from novum.linear.solution import (
     Design,
     Solution,
-    column_norms,
     plain_singular_values,
-    powers_of_two,
     solve,
     squared_residuals,
 )
@@ -231,20 +229,6 @@ def test_targets_whose_squares_overflow_are_refused_with_advice() -> None:
     X, y = normal_table(20, 3)
     with pytest.raises(InputError, match=r"size of .*e\+16\d.* Divide y by a power of ten"):
         solved(X, y * 1e160)
-
-
-@given(st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=5))
-def test_powers_of_two_bring_sizes_near_one(sizes: list[float]) -> None:
-    scaled = np.array(sizes) * powers_of_two(np.array(sizes))
-    assert (scaled >= 0.5).all()
-    assert (scaled < 1.0).all()
-
-
-def test_norms_of_any_size() -> None:
-    columns = np.array([[3e-200, 0.0, 3e200, 3.0, 5e-324], [4e-200, 0.0, 4e200, 4.0, 0.0]])
-    np.testing.assert_allclose(column_norms(columns), [5e-200, 0.0, 5e200, 5.0, 5e-324], rtol=1e-15)
-    assert column_norms(np.empty((0, 2))).tolist() == [0.0, 0.0]
-    assert powers_of_two(np.array([0.0, 5e-324])).tolist() == [1.0, 2.0**1000]
 
 
 def test_singular_values_are_those_of_the_centered_rows() -> None:

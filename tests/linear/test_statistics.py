@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import warnings
 
 import numpy as np
@@ -219,6 +220,14 @@ def test_what_was_never_added_cannot_be_removed_and_the_model_stays() -> None:
     assert model.statistics_.rows == 20
 
 
+def test_a_level_never_met_cannot_be_forgotten() -> None:
+    frame, y = pd.DataFrame({"color": ["a", "b"] * 5}), np.arange(10.0)
+    model = LinearRegression().fit(frame, y)
+    with pytest.raises(ValueError, match="never added: they differ in a direction"):
+        model.forget(pd.DataFrame({"color": ["c"]}), y[:1])
+    assert model.coef_names_ == ("color=b",)
+
+
 # --- What does not fit ----------------------------------------------------------------------------
 
 
@@ -235,6 +244,9 @@ def test_other_targets_columns_and_kinds_do_not_fit() -> None:
         Statistics(total.schema, empty_factor(5))
     with pytest.raises(ValueError, match="at least 0"):
         -1.0 * total
+    for combine in (operator.add, operator.sub):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            combine(total, 3.0)
 
 
 def test_statistics_are_those_of_the_checked_sample() -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
+from types import FrameType
+from typing import Any
 
 import pytest
 from threadpoolctl import threadpool_limits
@@ -30,6 +34,46 @@ def test_the_limit_is_lifted_after_an_error() -> None:
     with pytest.raises(KeyError), one_blas_thread():
         raise KeyError
     assert threads_allowed() == before
+
+
+def interrupted_at(line: int) -> bool:
+    """Whether Ctrl-C at that line, counted in the order they run, came before the end."""
+    left = line
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal left
+        # Python raises it where calls return, and never between a lock's `with` and its end.
+        if not frame.f_code.co_qualname.startswith("_Limit."):
+            return trace
+        if event == "line":
+            left -= 1
+            if left < 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with one_blas_thread():
+            pass
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_an_interrupt_at_any_place_is_made_up_for() -> None:
+    with threadpool_limits(limits=2, user_api="blas"):
+        line = 0
+        while interrupted_at(line):
+            gc.collect()
+            with one_blas_thread():
+                assert threads_allowed() == {1}, line
+            assert threads_allowed() == {2}, line
+            line += 1
+    assert line > 10, "the interrupts came in the places they were meant for"
 
 
 def test_a_thread_that_leaves_early_does_not_lift_the_others_limit() -> None:

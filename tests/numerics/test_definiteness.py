@@ -85,6 +85,13 @@ def test_a_zero_on_the_diagonal_with_anything_beside_it_is_indefinite() -> None:
     assert definiteness_of([[0, 0], [0, 1]]).verdict is Verdict.POSITIVE_SEMIDEFINITE
 
 
+def test_the_smallest_numbers_are_not_lost() -> None:
+    """Half of 5e-324 is zero, and the power of two that would bring it to 1 is infinite."""
+    tiny = 5e-324
+    assert definiteness_of([[0.0, tiny], [tiny, 0.0]]).verdict is Verdict.INDEFINITE
+    assert definiteness_of([[tiny, 0.0], [0.0, 1.0]]).verdict is Verdict.POSITIVE_DEFINITE
+
+
 def test_the_tolerance_decides_as_stated() -> None:
     A = [[1, 1 - 1e-6], [1 - 1e-6, 1]]
     assert definiteness_of(A).verdict is Verdict.POSITIVE_DEFINITE

@@ -16,6 +16,7 @@ from scipy import linalg
 from novum.numerics.definitions import solve
 from novum.numerics.linear_algebra import (
     angle,
+    column_norms,
     coordinates,
     from_coordinates,
     is_in_span,
@@ -26,6 +27,7 @@ from novum.numerics.linear_algebra import (
     projection_matrix,
     rank,
     subspace_angles,
+    unit_scale,
 )
 
 Floats = NDArray[np.float64]
@@ -190,6 +192,22 @@ def test_what_has_no_angle_is_refused() -> None:
         subspace_angles([[0.0], [0.0]], [[1.0], [0.0]])
     with pytest.raises(ValueError, match="got 2 and 3 dimensions"):
         subspace_angles([[1.0], [0.0]], [[1.0], [0.0], [0.0]])
+
+
+@given(st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=5))
+def test_a_unit_scale_brings_sizes_near_one(sizes: list[float]) -> None:
+    scale = unit_scale(np.array(sizes))
+    scaled = np.array(sizes) * scale
+    assert (scaled >= 1.0).all()
+    assert (scaled < 2.0).all()
+    assert np.all(np.frexp(scale)[0] == 0.5)
+
+
+def test_norms_and_scales_of_any_size() -> None:
+    columns = np.array([[3e-200, 0.0, 3e200, 3.0, 5e-324], [4e-200, 0.0, 4e200, 4.0, 0.0]])
+    np.testing.assert_allclose(column_norms(columns), [5e-200, 0.0, 5e200, 5.0, 5e-324], rtol=1e-15)
+    assert column_norms(np.empty((0, 2))).tolist() == [0.0, 0.0]
+    assert unit_scale(np.array([0.0, 5e-324])).tolist() == [1.0, 2.0**1022]
 
 
 def test_powers_of_two_lie_just_below() -> None:

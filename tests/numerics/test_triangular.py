@@ -346,6 +346,12 @@ def test_rows_never_added_are_refused() -> None:
     Z = normal(20, 2)
     with pytest.raises(ValueError, match=r"never added.*Remove the very rows"):
         remove(factor_of(Z), factor_of(Z[:1] + 30.0))
+    flat = np.column_stack([Z, Z[:, 0], np.full(20, 7.0)])
+    for change in ([0.0, 0.0, 1e-6, 0.0], [0.0, 0.0, 0.0, 1e-6]):
+        with pytest.raises(ValueError, match=r"never added: they differ in a direction in which"):
+            remove(factor_of(flat), factor_of(flat[:3] + np.array(change)))
+    left, _ = remove(factor_of(flat), factor_of(flat[:3]))
+    assert left.isclose(factor_of(flat[3:]), rtol=1e-12)
     with pytest.raises(ValueError, match=r"Cannot remove 21 rows of weight 21 from 20 rows"):
         remove(factor_of(Z), factor_of(normal(21, 2)))
 

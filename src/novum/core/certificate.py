@@ -212,6 +212,15 @@ class Certificate:
     def _store(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
+    # Plain values in a stored state, because skops knows neither enums nor our mapping.
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return {**state, "verdict": self.verdict.value, "details": dict(self.details)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
     @property
     def sentence(self) -> str:
         """The verdict in words, with the number it rests on."""

@@ -47,8 +47,8 @@ def sum_on_cluster(step: Callable[[Any], Any], chunks: Any, client: Any = None) 
             raise
         raise RuntimeError(
             f"Workers died again and again while computing one partition ({error}). Its number "
-            "stands behind `novum-partition-`. Give the workers more memory, or make partitions "
-            "smaller."
+            "stands behind `novum-partition-`, unless another one on the same worker was to blame. "
+            "Give the workers more memory, or make partitions smaller."
         ) from error
     return refuse_nothing(found)
 

@@ -10,6 +10,7 @@ differs from the reference. A level never met in training counts as the referenc
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,9 @@ from novum.core.validation import Sample
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
+
+# Rows of the treatment design made at a time: some hundred kilobytes, which stay in the cache.
+BLOCK_ROWS = 2048
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,13 @@ def treatment_rows(sample: Sample, start: int, stop: int) -> Floats:
     full = np.empty((rows.n_rows, coding.full_width))
     coding._fill(rows, 0, rows.n_rows, full)
     return full[:, coding.treatment]
+
+
+def treatment_blocks(sample: Sample) -> Iterator[tuple[slice, Floats]]:
+    """The treatment design block by block: which rows, and their part of the design."""
+    for start in range(0, sample.n_rows, BLOCK_ROWS):
+        stop = min(start + BLOCK_ROWS, sample.n_rows)
+        yield slice(start, stop), treatment_rows(sample, start, stop)
 
 
 def _refuse_missing(codes: Codes, name: str, start: int) -> None:

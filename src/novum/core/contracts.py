@@ -15,9 +15,11 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, dataclass
@@ -155,6 +157,48 @@ def check_failed_fit_changes_nothing(case: Case) -> None:
         raise AssertionError("a fit to one row with a missing target did not raise")
     assert set(vars(model)) == attributes, "a failed fit added or removed attributes"
     _assert_identical(predictions(model, case.X), before, "after a failed fit")
+
+
+def check_interrupted_fit_changes_nothing(case: Case, *, rows: int = 400_000) -> None:
+    """Ctrl-C gives control back soon, and leaves a fitted model as it was.
+
+    The interrupt is real: a timer's signal raises `KeyboardInterrupt` between two instructions of
+    the interpreter, as the terminal's does. It comes at several times of a fit to `rows` rows.
+    """
+    many = case.rows(np.resize(np.arange(case.n_rows), rows))
+    model = case.fitted()
+    before, attributes = predictions(model, case.X), set(vars(model))
+    started = time.perf_counter()
+    clone(case.model).fit(*many)
+    whole = time.perf_counter() - started
+    slowest = max(_interrupted(model, many, whole * part) for part in (0.05, 0.3, 0.5, 0.7, 0.9))
+    assert set(vars(model)) == attributes, "an interrupted fit added or removed attributes"
+    _assert_identical(predictions(model, case.X), before, "after an interrupted fit")
+    # Half a second is promised; on a loaded machine a signal may be late by more.
+    assert slowest < 2.0, f"control came back after {slowest:.1f} seconds"
+
+
+def _interrupted(model: Any, many: tuple[Any, Any], delay: float) -> float:
+    """Seconds from the signal until control is back; 0 if the fit was faster."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    state = copy.copy(vars(model))
+    earlier = signal.signal(signal.SIGALRM, interrupt)
+    started = time.perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, max(delay, 1e-4))
+    try:
+        model.fit(*many)
+    except KeyboardInterrupt:
+        return time.perf_counter() - started - delay
+    else:
+        vars(model).clear()
+        vars(model).update(state)
+        return 0.0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, earlier)
 
 
 def check_files_keep_predictions(case: Case) -> None:

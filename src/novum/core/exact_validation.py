@@ -79,10 +79,11 @@ def exact_cross_val_predict(
     >>> exact_cross_val_predict(LinearRegression(), X, y, LeaveOneOut()).round(6).tolist()
     [-2.666667, 1.571429, 4.285714, 3.0]
     """
-    whole = whole_sample(model, X, y, sample_weight)
+    _refuse_other_than_sums(model)
+    whole = whole_sample(clone(model), X, y, sample_weight)
     splitter = check_cv(cv, y, classifier=is_classifier(model))
     splits = splitter.split(X, y, groups)
-    folds = [_fold(train, test, whole.n_rows) for train, test in splits]
+    folds = [fold_of(train, test, whole.n_rows) for train, test in splits]
     _check_partition(folds, whole.n_rows)
     singles = all(fold.train is None and len(fold.test) == 1 for fold in folds)
     with one_blas_thread():
@@ -146,14 +147,19 @@ def _left_out(model: Any, whole: Sample, X: Any, quick: Any) -> NDArray[Any]:
 # --- Sums of folds --------------------------------------------------------------------------------
 
 
-def whole_sample(model: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
-    """All rows, also those of weight zero, read by the schema of those that count."""
+def _refuse_other_than_sums(model: Any) -> None:
     if not isinstance(model, StatisticsMixin) or not model._is_additive():
         raise NotAdditiveError(
             f"{type(model).__name__} is not fitted from sums here, so its folds cannot be. Use "
             "sklearn.model_selection.cross_val_predict."
         )
-    reader = clone(model)
+
+
+def whole_sample(reader: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
+    """All rows, also those of weight zero, read by the schema of those that count.
+
+    `reader` is an estimator that reads (`_read`); it learns the names of the columns.
+    """
     counted = reader._read(X, y, sample_weight, None)
     if sample_weight is None:
         return counted
@@ -177,7 +183,7 @@ def _running(parts: list[Any]) -> list[Any]:
     return sums
 
 
-def _fold(train: Any, test: Any, n_rows: int) -> Fold:
+def fold_of(train: Any, test: Any, n_rows: int) -> Fold:
     """A fold of positions; complements are not kept, as leaving one out would hold n^2 of them."""
     parts = (np.asarray(train), np.asarray(test))
     fold = Fold(*(np.flatnonzero(part) if part.dtype == bool else part for part in parts))

@@ -87,7 +87,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     node = encoder.encode(model, type(model).__name__)
     if name is None or not isinstance(node, dict) or node["kind"] not in ("estimator", "value"):
         raise ModelFileError(
-            f"A {type(model).__name__} is no estimator; model files hold Novum's estimators."
+            f"{type(model).__name__} is no estimator; model files hold Novum's estimators. Give a "
+            "model, fitted or not."
         )
     content = {
         "estimator": name,

@@ -22,12 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.errors import SchemaError
+from novum.numerics import counting
 
 Level = str | int | float | bool
 Codes = NDArray[np.int32]
 
-MISSING = -1
-UNSEEN = -2
+MISSING = counting.MISSING
+UNSEEN = counting.UNSEEN
 
 
 class Kind(Enum):
@@ -72,6 +73,14 @@ class Column:
 
     def __hash__(self) -> int:
         return hash(self._identity)
+
+    # The kind as text in a stored state, because skops knows no enums.
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"name": self.name, "kind": self.kind.value, "levels": self.levels}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["name"], Kind(state["kind"]), state["levels"])  # type: ignore[misc]
 
     @property
     def n_levels(self) -> int:

@@ -247,6 +247,11 @@ def _advice(value: object) -> str:
         )
     if isinstance(value, (np.random.Generator, np.random.RandomState)):
         return "Give an integer as random_state."
+    if hasattr(value, "get_n_splits"):
+        return (
+            "Give the number of folds instead, as in set_params(cv=5); what was fitted stays as it "
+            "is."
+        )
     return "Model files hold numbers, text, arrays, lists, tuples, dicts and Novum's own values."
 
 

@@ -15,6 +15,7 @@ small functions: read a sample, sum it, estimate from the sum. This mixin makes 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -49,24 +50,22 @@ class Statistics(Protocol):
     def isclose(self, other: Any, rtol: float = 1e-10) -> bool: ...
 
 
-class StatisticsMixin:
-    """Gives a learner everything that follows from sums.
-
-    The learner implements `_read(X, y, sample_weight, schema) -> Sample`,
-    `_sum(sample) -> Statistics` and `_estimate(statistics)`, which stores the fitted attributes,
-    `statistics_` among them.
-    """
+class StatisticsMixin(ABC):
+    """Gives a learner everything that follows from sums; it says how to read, sum and estimate."""
 
     statistics_: Statistics
 
+    @abstractmethod
     def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:
-        raise NotImplementedError(f"{type(self).__name__} does not say how it reads a sample.")
+        """The checked sample, read by `schema` where one is given."""
 
+    @abstractmethod
     def _sum(self, sample: Sample) -> Statistics:
-        raise NotImplementedError(f"{type(self).__name__} does not say what it sums.")
+        """The statistics of a sample."""
 
+    @abstractmethod
     def _estimate(self, statistics: Any) -> None:
-        raise NotImplementedError(f"{type(self).__name__} does not estimate from a sum.")
+        """Stores the fitted attributes of a sum, `statistics_` among them."""
 
     def _is_additive(self) -> bool:
         """Whether the fit, with the parameters as they are, is a function of sums."""

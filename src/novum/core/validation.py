@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -64,6 +65,16 @@ class Sample:
     @property
     def is_sparse(self) -> bool:
         return bool(sparse.issparse(self.numeric))
+
+    @property
+    def targets(self) -> Any:
+        """The target as columns, of shape (n, n_targets)."""
+        return self.target[:, np.newaxis] if self.target.ndim == 1 else self.target
+
+    @property
+    def weights(self) -> Floats:
+        """The weight of every row, of shape (n,)."""
+        return np.ones(self.n_rows) if self.weight is None else self.weight
 
     def rows(self, chosen: slice | NDArray[Any]) -> Sample:
         """The sample of some of the rows."""
@@ -198,7 +209,8 @@ def _checked_cells(estimator: Any, sample: Sample, allow_missing: bool) -> Sampl
     if not finite:
         _refuse_infinite(sample)
     if not allow_missing and not (finite and (sample.codes != MISSING).all()):
-        refuse_missing(_missing_cells(sample), sample.schema.names, type(estimator).__name__)
+        mask, names = _missing_cells(sample), sample.schema.names
+        refuse_missing(mask, names, type(estimator).__name__, task=_task_of(estimator))
     return sample
 
 
@@ -220,6 +232,14 @@ def _refuse_infinite(sample: Sample) -> None:
         f"Input X contains infinity: column {name!r} has {value} at row {row} ({len(infinite)} "
         "such cells in all). Replace infinite cells by numbers or mark them missing."
     )
+
+
+def _task_of(estimator: Any) -> str | None:
+    if not hasattr(estimator, "__sklearn_tags__"):
+        return None
+    if is_classifier(estimator):
+        return "classification"
+    return "regression" if is_regressor(estimator) else None
 
 
 def _missing_cells(sample: Sample) -> NDArray[np.bool_]:

@@ -79,7 +79,7 @@ class WorkingPoint:
         cost = _checked_cost(self.cost, len(classes))
         actions = _checked_actions(self.actions, classes, cost.shape[1], self.reject_cost)
         if self.reject_cost is not None:
-            reject_cost = float(self.reject_cost)
+            reject_cost = float(_numbers(self.reject_cost, "reject_cost"))
             if not np.isfinite(reject_cost):
                 raise InputError(f"reject_cost is a finite number or None, got {reject_cost}.")
             object.__setattr__(self, "reject_cost", reject_cost)
@@ -328,7 +328,7 @@ class WorkingPoint:
         return false_negative, false_positive
 
     def _checked_posteriors(self, posteriors: ArrayLike) -> Floats:
-        checked = np.asarray(posteriors, np.float64)
+        checked = _numbers(posteriors, "posteriors")
         if checked.ndim != 2 or checked.shape[1] != len(self.classes):
             raise InputError(
                 f"Posteriors have one row per case and one column for each of the "
@@ -387,8 +387,16 @@ def _labels(labels: Sequence[Any], what: str) -> tuple[Any, ...]:
     return plain
 
 
+def _numbers(values: Any, what: str) -> Floats:
+    """A copy as float64, so that nobody else can change it."""
+    try:
+        return np.array(values, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be numbers in an even shape, got {values!r}.") from None
+
+
 def _checked_cost(cost: ArrayLike, n_classes: int) -> Floats:
-    checked = np.array(cost, np.float64)
+    checked = _numbers(cost, "cost")
     if checked.ndim != 2 or checked.shape[0] != n_classes or checked.shape[1] == 0:
         raise InputError(
             f"cost[true, action] has one row for each of the {n_classes} classes and one column "
@@ -422,7 +430,7 @@ def _checked_actions(
 
 
 def _checked_priors(priors: ArrayLike, classes: tuple[Any, ...], what: str = "priors") -> Floats:
-    checked = np.array(priors, np.float64)
+    checked = _numbers(priors, what)
     if checked.shape != (len(classes),):
         raise InputError(
             f"{what} has one probability for each of the {len(classes)} classes, got an array of "

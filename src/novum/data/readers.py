@@ -29,8 +29,8 @@ class ReadTable:
     Parameters
     ----------
     table : pyarrow.Table
-        Numeric columns as float64, others as dictionaries (ordered for ordinal columns); missing
-        cells are null.
+        Numeric columns as float64, truth values as Booleans, others as dictionaries (ordered for
+        ordinal columns); missing cells are null.
     schema : Schema
     report : ReadReport
     """
@@ -74,17 +74,8 @@ def read(
 
     Parameters
     ----------
-    path : path
-        `.csv`, `.tsv`, `.txt` and `.arff`, plain or with `.gz` behind, or `.parquet`.
-    kinds : mapping, default=None
-        Kinds of columns that the file does not tell: `{"zip": "nominal"}`; a sequence of levels
-        makes a column ordinal in that order.
-    missing : sequence of str, default=None
-        What stands for a missing cell; None takes what is usual in the format.
-    columns : sequence of str, default=None
-        The columns to read, in this order; None reads all.
-    dialect : Dialect, default=None
-        How a delimited file is written, as far as it is known.
+    path, kinds, missing, columns, dialect
+        As in `open_source`.
     memory_limit : int or str, default=None
         Bytes the table may take, or text such as `"2GB"`; None allows 80 % of what is available.
 

@@ -22,9 +22,8 @@ import numpy as np
 
 from novum.core.certificate import Certificate, Verdict
 from novum.linear.leverage import penalized_root
-from novum.linear.solution import Design, Floats, Solution, column_norms, squared_residuals
-
-_EPS = float(np.finfo(np.float64).eps)
+from novum.linear.solution import Design, Floats, Solution, squared_residuals
+from novum.numerics.linear_algebra import EPSILON, SMALLEST_NORMAL, column_norms
 
 LEAST_SQUARES = "residual sum of squares"
 RIDGE = "residual sum of squares + alpha |coef|^2"
@@ -39,7 +38,7 @@ def certify(design: Design, solution: Solution, seconds: float) -> Certificate:
     gap = value - lower_bound
     # What remains after a direct solution is rounding of the targets; more would be a fault.
     size = float(np.linalg.norm(design.y))
-    proved = excess <= 1e-9 * value + (1e6 * _EPS * size) ** 2
+    proved = excess <= 1e-9 * value + (1e6 * EPSILON * size) ** 2
     determined = solution.rank == solution.coef.shape[0] or bool(solution.alpha.all())
     return Certificate(
         objective=RIDGE if solution.alpha.any() else LEAST_SQUARES,
@@ -61,7 +60,7 @@ def _bounds(design: Design, solution: Solution, gradient: Floats) -> tuple[float
     unit = 10.0 * (p + 1) * design.rounding
     slack = unit[p:] + unit[:p] @ np.abs(coef)
     residual = np.sqrt(squared_residuals(design, coef))
-    excess, away = 0.0, 2 * _EPS * column_norms(coef)
+    excess, away = 0.0, 2 * EPSILON * column_norms(coef)
     for value in np.unique(solution.alpha):
         chosen = solution.alpha == value
         root = penalized_root(design, solution, float(value))
@@ -96,7 +95,7 @@ def certify_non_negative(design: Design, solution: Solution, seconds: float) -> 
     gradient = half_gradient(design, solution.coef, solution.alpha) * solution.scale[:, np.newaxis]
     violation = np.where(solution.coef > 0, np.abs(gradient), np.maximum(gradient, 0.0))
     residual = float(violation.max(initial=0.0))
-    size = max(float(np.linalg.norm(design.y)), np.finfo(float).tiny)
+    size = max(float(np.linalg.norm(design.y)), SMALLEST_NORMAL)
     return Certificate(
         objective=(RIDGE if solution.alpha.any() else LEAST_SQUARES) + " with coef >= 0",
         verdict=Verdict.PROVED if residual <= 1e-9 * size else Verdict.WITHIN_TOLERANCE,

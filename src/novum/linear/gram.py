@@ -27,7 +27,7 @@ _BLOCK_ROWS = 2048
 def gram_statistics(sample: Sample) -> LeastSquaresStatistics | None:
     """The statistics by way of cross-products, or None where QR must be used."""
     coding = Coding(sample.schema)
-    targets = sample.target.reshape(sample.n_rows, -1)
+    targets = sample.targets
     width = coding.full_width + targets.shape[1]
     if sample.n_rows * width < SMALLEST_CELLS or sample.n_rows < 4 * width:
         return None

@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, special
 
-from novum.linear.solution import Design, Floats, Solution, column_norms
+from novum.core.text import printable
+from novum.linear.solution import Design, Floats, Solution
+from novum.numerics.linear_algebra import column_norms
 
 Covariance = Literal["classical", "HC0", "HC1", "HC2", "HC3"]
 
@@ -104,10 +106,11 @@ class LinearInference:
 
 
 def _table(found: LinearInference) -> list[str]:
-    width = max(len(name) for name in found.names)
+    names = [printable(name) for name in found.names]
+    width = max(map(len, names))
     ends = found.intervals()
     lines = [f"{'':{width}}  {'coef':>12} {'std err':>11} {'t':>9} {'P>|t|':>9}   95 % interval"]
-    for j, name in enumerate(found.names):
+    for j, name in enumerate(names):
         lines.append(
             f"{name:{width}}  {found.coef[j]:12.6g} {found.standard_errors[j]:11.4g} "
             f"{found.t_values[j]:9.4g} {found.p_values[j]:9.2g}   "

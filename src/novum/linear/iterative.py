@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from novum.core.certificate import Certificate, Stopwatch, Verdict
@@ -23,8 +24,12 @@ from novum.core.errors import InputError
 from novum.core.validation import Sample
 from novum.linear.certification import LEAST_SQUARES, RIDGE, certify
 from novum.linear.solution import Design, Floats, Solution, solve
+from novum.numerics.linear_algebra import unit_scale
 
 GRADIENT_STEPS = 10_000
+
+# Up to this ratio of column sizes LSQR loses at most three digits to units.
+LIKE_SIZE = 1000.0
 
 
 # --- Gradient descent -----------------------------------------------------------------------------
@@ -91,6 +96,8 @@ def _descent_certificate(
 
 
 class RowSolution(NamedTuple):
+    """Coefficients (p, t), intercept (t,) and certificate of a fit that kept no statistics."""
+
     coef: Floats
     intercept: Floats
     certificate: Certificate
@@ -109,36 +116,56 @@ def solve_rows(
         raise InputError(
             "solver='lsqr' takes numeric columns only; categorical ones need solver='auto'."
         )
-    rows = _CenteredRows(sample, fit_intercept)
-    targets = sample.target.reshape(sample.n_rows, -1)
-    coef, gradients, steps, done = [], [], 0, True
+    rows, targets = _CenteredRows(sample, fit_intercept), sample.targets
     limit = 20 * max(rows.operator.shape) if max_iter is None else max_iter
-    for target, penalty in zip(targets.T, alpha, strict=True):
-        y = rows.root * (target - rows.mean_of(target))
-        found, reason, iterations, *_ = lsqr(
-            rows.operator,
-            y,
-            damp=np.sqrt(penalty),
-            atol=tol * 1e-4,
-            btol=tol * 1e-4,
-            iter_lim=limit,
-        )
-        coef.append(found)
-        gradients.append(rows.operator.rmatvec(y - rows.operator.matvec(found)) - penalty * found)
-        steps, done = max(steps, iterations), done and reason in (0, 1, 2, 4, 5)
-    solution = np.column_stack(coef)
-    intercept = np.array([rows.mean_of(target) for target in targets.T]) - rows.mean @ solution
-    residuals = targets - intercept - np.asarray(sample.numeric @ solution)
-    value = float((rows.weight[:, np.newaxis] * residuals**2).sum() + (alpha * solution**2).sum())
-    certificate = _row_certificate(value, np.column_stack(gradients), alpha, steps, done, watch)
-    return RowSolution(solution, intercept, certificate)
+    found = [
+        _solve_target(rows, target, float(penalty), tol, limit)
+        for target, penalty in zip(targets.T, alpha, strict=True)
+    ]
+    coef = np.column_stack([each.coef for each in found])
+    intercept = np.array([rows.mean_of(target) for target in targets.T]) - rows.mean @ coef
+    residuals = targets - intercept - np.asarray(sample.numeric @ coef)
+    value = float((rows.weight[:, np.newaxis] * residuals**2).sum() + (alpha * coef**2).sum())
+    gradient = np.column_stack([each.gradient for each in found])
+    steps, done = max(each.steps for each in found), all(each.done for each in found)
+    certificate = _row_certificate(value, gradient, alpha, steps, done, watch)
+    return RowSolution(coef, intercept, certificate)
+
+
+class _TargetSolution(NamedTuple):
+    coef: Floats
+    gradient: Floats
+    steps: int
+    done: bool
+
+
+def _solve_target(
+    rows: _CenteredRows, target: Floats, penalty: float, tol: float, limit: int
+) -> _TargetSolution:
+    """LSQR on `[A; sqrt(alpha) I] S z`, where `S` brings columns of very unequal size together."""
+    A, y = rows.operator, rows.root * (target - rows.mean_of(target))
+    n, p = A.shape
+    scale, root = rows.scale(penalty), np.sqrt(penalty)
+    stacked = LinearOperator(
+        (n + p, p),
+        matvec=lambda z: np.concatenate([A.matvec(scale * z), root * scale * z]),
+        rmatvec=lambda u: scale * (A.rmatvec(u[:n]) + root * u[n:]),
+        dtype=np.float64,
+    )
+    right = np.concatenate([y, np.zeros(p)])
+    found, reason, steps, *_ = lsqr(
+        stacked, right, atol=tol * 1e-4, btol=tol * 1e-4, iter_lim=limit
+    )
+    coef = scale * found
+    gradient = A.rmatvec(y - A.matvec(coef)) - penalty * coef
+    return _TargetSolution(coef, gradient, steps, reason in (0, 1, 2, 4, 5))
 
 
 class _CenteredRows:
     """`W^(1/2) (X - mean)` as an operator that never leaves the sparse format."""
 
     def __init__(self, sample: Sample, fit_intercept: bool) -> None:
-        self.weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
+        self.weight = sample.weights
         self.root = np.sqrt(self.weight)
         self.fit_intercept = fit_intercept
         X = sample.numeric
@@ -147,6 +174,7 @@ class _CenteredRows:
             if fit_intercept
             else np.zeros(Coding(sample.schema).full_width)
         )
+        self.highest, self.lowest = _extremes(X)
         self.operator = LinearOperator(
             X.shape,
             matvec=lambda v: self.root * (X @ v - self.mean @ v),
@@ -154,8 +182,36 @@ class _CenteredRows:
             dtype=np.float64,
         )
 
+    def scale(self, penalty: float) -> Floats:
+        """Powers of two that bring the columns near one size; ones where they need none.
+
+        LSQR judges its progress by the largest column, so that a column in much smaller units would
+        be left unsolved. Scaling changes which of many solutions has the smallest norm, so columns
+        of like size are left alone, and so are wide tables without a penalty.
+        """
+        n, p = self.operator.shape
+        if penalty == 0 and p >= n:
+            return np.ones(p)
+        spread = np.maximum(np.abs(self.highest - self.mean), np.abs(self.lowest - self.mean))
+        if self.fit_intercept:
+            # The rounding of a constant column's mean is no spread.
+            spread[self.highest == self.lowest] = 0.0
+        sizes = np.hypot(np.sqrt(self.weight.sum()) * spread, np.sqrt(penalty))
+        present = sizes[sizes > 0]
+        if not present.size or present.max() <= LIKE_SIZE * present.min():
+            return np.ones_like(sizes)
+        return unit_scale(sizes)
+
     def mean_of(self, target: Floats) -> float:
+        """Weighted mean of a target; zero without an intercept."""
         return float(self.weight @ target / self.weight.sum()) if self.fit_intercept else 0.0
+
+
+def _extremes(X: Any) -> tuple[Floats, Floats]:
+    """The largest and the smallest cell of each column."""
+    ends = X.max(axis=0), X.min(axis=0)
+    highest, lowest = (np.ravel(end.toarray() if issparse(end) else end) for end in ends)
+    return highest, lowest
 
 
 def _row_certificate(

@@ -16,11 +16,15 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from novum.core.engine import sum_blocks
 from novum.core.errors import InputError
 from novum.core.validation import Sample
 from novum.linear.inference import Covariance, LinearInference, infer
 from novum.linear.model import LinearModel
 from novum.linear.solution import Floats
+
+# Sums over the same rows agree far better, also when some were added and removed on the way.
+_SAME_ROWS = 1e-6
 
 
 class LinearRegression(LinearModel):
@@ -182,11 +186,12 @@ class LinearRegression(LinearModel):
                 f"pass inference(X, y, covariance={covariance!r})."
             )
         rows = clone(self)._read(X, y, sample_weight, self.schema_)
-        weight = float(rows.n_rows if rows.weight is None else rows.weight.sum())
-        if not np.isclose(weight, self.statistics_.weight):
+        found, known = sum_blocks(self._sum, rows, self.n_jobs), self.statistics_
+        if not found.isclose(known, _SAME_ROWS):
             raise InputError(
                 f"covariance={covariance!r} needs the rows of the fit, of total weight "
-                f"{self.statistics_.weight:g}; these have {weight:g}. Pass those rows and weights."
+                f"{known.weight:g}; these, of weight {found.weight:g}, are other rows. Pass the "
+                "rows, targets and weights that were fitted."
             )
         return rows
 

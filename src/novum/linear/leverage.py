@@ -14,20 +14,17 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from novum.core.coding import treatment_rows
+from novum.core.coding import treatment_blocks
 from novum.core.validation import Sample
 from novum.linear.inference import inverse_root
 from novum.linear.solution import Design, Floats, Solution
-
-_BLOCK_ROWS = 4096
 
 
 def leave_one_out(
     sample: Sample, design: Design, solution: Solution, fit_intercept: bool
 ) -> tuple[Floats, Floats]:
     """Predictions without the row itself, and `1 - h_i`, both of shape (n, t)."""
-    targets = sample.target.reshape(sample.n_rows, -1)
-    fitted = _fitted(sample, design, solution)
+    targets, fitted = sample.targets, _fitted(sample, design, solution)
     free = np.empty_like(fitted)
     for value in np.unique(solution.alpha):
         chosen = solution.alpha == value
@@ -42,16 +39,13 @@ def leverages(
     sample: Sample, design: Design, solution: Solution, alpha: float, fit_intercept: bool
 ) -> Floats:
     """Weighted leverage of every row, shape (n,)."""
-    weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
     root = penalized_root(design, solution, alpha)
     found = np.empty(sample.n_rows)
-    for start in range(0, sample.n_rows, _BLOCK_ROWS):
-        stop = min(start + _BLOCK_ROWS, sample.n_rows)
-        centered = treatment_rows(sample, start, stop) - design.x_mean
-        found[start:stop] = ((centered @ root) ** 2).sum(axis=1)
+    for rows, x in treatment_blocks(sample):
+        found[rows] = (((x - design.x_mean) @ root) ** 2).sum(axis=1)
     if fit_intercept:
-        found += 1 / weight.sum()
-    return np.asarray(weight * found)
+        found += 1 / sample.weights.sum()
+    return np.asarray(sample.weights * found)
 
 
 def penalized_root(design: Design, solution: Solution, alpha: float) -> Floats:
@@ -64,8 +58,5 @@ def penalized_root(design: Design, solution: Solution, alpha: float) -> Floats:
 
 
 def _fitted(sample: Sample, design: Design, solution: Solution) -> Floats:
-    blocks = []
-    for start in range(0, sample.n_rows, _BLOCK_ROWS):
-        x = treatment_rows(sample, start, min(start + _BLOCK_ROWS, sample.n_rows))
-        blocks.append((x - design.x_mean) @ solution.coef)
+    blocks = [(x - design.x_mean) @ solution.coef for _, x in treatment_blocks(sample)]
     return np.asarray(np.vstack(blocks) + design.y_mean)

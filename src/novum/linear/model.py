@@ -7,27 +7,29 @@ A learner of this family says only what its penalty is.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, _fit_context, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.certificate import Certificate, Stopwatch, warn_if_stopped
 from novum.core.coding import Coding
 from novum.core.engine import sum_blocks
-from novum.core.errors import InputError, ModelFileError, NotAdditiveError
+from novum.core.errors import InputError, NotAdditiveError
 from novum.core.fitting import fitting
 from novum.core.interrupts import announce_long_call, estimated_seconds
 from novum.core.memory import check_memory
-from novum.core.schema import Schema
 from novum.core.statistics import StatisticsMixin
-from novum.core.validation import Sample, check_features, check_sample
+from novum.core.validation import Sample
 from novum.linear.certification import certify, certify_non_negative
 from novum.linear.gram import gram_statistics
 from novum.linear.iterative import RowSolution, descend, solve_rows
 from novum.linear.leverage import leave_one_out
+from novum.linear.prediction import LinearPredictor
 from novum.linear.refinement import refined
 from novum.linear.solution import Design, Floats, Solution, plain_singular_values, solve
 from novum.linear.statistics import LeastSquaresStatistics
@@ -46,8 +48,8 @@ def _adds_up(model: LinearModel) -> bool:
     return True
 
 
-class LinearModel(StatisticsMixin, RegressorMixin, BaseEstimator):
-    """Shared fit and prediction; see `LinearRegression` and `Ridge`."""
+class LinearModel(LinearPredictor, StatisticsMixin, BaseEstimator):
+    """The shared fit; see `LinearRegression` and `Ridge`."""
 
     invariances: tuple[str, ...] = ("shift", "row_order", "duplication")
 
@@ -59,12 +61,10 @@ class LinearModel(StatisticsMixin, RegressorMixin, BaseEstimator):
 
     statistics_: LeastSquaresStatistics
     certificate_: Certificate
-    coef_: Floats
-    intercept_: Floats | float
-    schema_: Schema
 
+    @abstractmethod
     def _penalties(self, n_targets: int) -> Floats:
-        raise TypeError(f"{type(self).__name__} does not say how it penalizes {n_targets} targets.")
+        """The strength of the penalty for each target."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -98,33 +98,7 @@ class LinearModel(StatisticsMixin, RegressorMixin, BaseEstimator):
         """Adds rows to those the model has learned from; the first call starts anew."""
         return super().partial_fit(X, y, sample_weight)
 
-    def predict(self, X: Any) -> Floats:
-        """Predicted targets of the rows of `X`, shape (n_rows,) or (n_rows, n_targets)."""
-        if not hasattr(self, "coef_"):
-            check_is_fitted(self)
-        sample = check_features(self, X, accept_sparse=True)
-        coef = np.atleast_2d(self.coef_).T
-        scores = Coding(self.schema_).scores(sample, coef) + self.intercept_
-        return scores[:, 0] if np.ndim(self.coef_) == 1 else scores
-
-    @property
-    def coef_names_(self) -> tuple[str, ...]:
-        """Names of the coefficients; a level is `column=level`, against the first level."""
-        return Coding(self.schema_).names
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        chosen = getattr(self, "categorical_features", None)
-        tags.input_tags.string = chosen is not None
-        tags.input_tags.categorical = isinstance(chosen, str) and chosen == "all"
-        tags.target_tags.multi_output = True
-        return tags
-
     # Steps of a fit
-
-    def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:
-        return check_sample(self, X, y, sample_weight, schema=schema, accept_sparse=True)
 
     def _sum(self, sample: Sample) -> LeastSquaresStatistics:
         width = Coding(sample.schema).full_width + 1
@@ -189,7 +163,7 @@ class LinearModel(StatisticsMixin, RegressorMixin, BaseEstimator):
             raise InputError("solver='lsqr' cannot keep coefficients positive. Use solver='auto'.")
         found: RowSolution = solve_rows(
             sample,
-            self._penalties(sample.target.reshape(sample.n_rows, -1).shape[1]),
+            self._penalties(sample.targets.shape[1]),
             self.fit_intercept,
             self.tol,
             self.max_iter,
@@ -212,8 +186,7 @@ class LinearModel(StatisticsMixin, RegressorMixin, BaseEstimator):
         """Predictions without the row itself, and how safe the formula is there."""
         if self.positive or self.solver == "gradient":
             # Not a linear function of the targets: no formula, so no row is safe.
-            n_targets = sample.target.reshape(sample.n_rows, -1).shape[1]
-            return np.empty_like(sample.target), np.zeros((sample.n_rows, n_targets))
+            return np.empty_like(sample.target), np.zeros_like(sample.targets)
         kept = sample if sample.weight is None else sample.rows(sample.weight > 0)
         model = clone(self)
         model._estimate(sum_blocks(self._sum, kept), kept)
@@ -236,23 +209,4 @@ class LinearModel(StatisticsMixin, RegressorMixin, BaseEstimator):
         """The stored coefficients with the spectrum of their design."""
         found = solve(design, self._penalties(self.statistics_.n_targets))
         intercept = np.broadcast_to(np.asarray(self.intercept_, float), found.intercept.shape)
-        return Solution(
-            np.atleast_2d(self.coef_).T,
-            intercept,
-            found.scale,
-            found.singular_values,
-            found.directions,
-            found.rank,
-            found.alpha,
-        )
-
-    def _check_state(self) -> None:
-        """Refuses a loaded model whose parts do not fit together."""
-        width = len(self.coef_names_)
-        coef = np.asarray(self.coef_)
-        if coef.shape[-1:] != (width,) or coef.ndim > 2:
-            raise ModelFileError(
-                f"The model has coefficients of shape {coef.shape} for {width} columns."
-            )
-        if not (np.isfinite(coef).all() and np.isfinite(self.intercept_).all()):
-            raise ModelFileError("The model has coefficients that are not finite numbers.")
+        return replace(found, coef=np.atleast_2d(self.coef_).T, intercept=intercept)

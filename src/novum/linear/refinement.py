@@ -11,20 +11,21 @@ taken where the condition number is so large that it would do harm.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
-from novum.core.coding import treatment_rows
+from novum.core.coding import treatment_blocks
 from novum.core.validation import Sample
-from novum.linear.solution import Design, Floats, Solution, column_norms, powers_of_two
+from novum.linear.solution import Design, Floats, Solution
+from novum.numerics.linear_algebra import column_norms, unit_scale
 from novum.numerics.triangular import is_small
 
 # Beyond it eps kappa^2 exceeds 1e-4 and a correction would bring back what QR avoided.
 _LARGEST_CONDITION = 1e6
-_BLOCK_ROWS = 2048
 
 
 def refined(sample: Sample, design: Design, solution: Solution, fit_intercept: bool) -> Solution:
@@ -55,19 +56,18 @@ class _Rows:
         self.sample = sample
         self.dtype = dtype
         self.fit_intercept = fit_intercept
-        self.targets = sample.target.reshape(sample.n_rows, -1)
+        self.targets = sample.targets
 
-    def block(self, start: int) -> tuple[Any, Any, Any]:
-        """Design, targets and weights of the rows from `start` on."""
-        stop = min(start + _BLOCK_ROWS, self.sample.n_rows)
-        weight = None if self.sample.weight is None else self.sample.weight[start:stop, np.newaxis]
-        return treatment_rows(self.sample, start, stop), self.targets[start:stop], weight
+    def blocks(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Design, targets and weights, some rows at a time."""
+        weight = self.sample.weight
+        for rows, x in treatment_blocks(self.sample):
+            yield x, self.targets[rows], None if weight is None else weight[rows, np.newaxis]
 
     def means(self) -> tuple[Any, Any]:
         """Weighted means of design and targets; zeros without an intercept."""
         sums: Any = 0
-        for start in range(0, self.sample.n_rows, _BLOCK_ROWS):
-            x, y, weight = self.block(start)
+        for x, y, weight in self.blocks():
             both = np.column_stack([np.ones(len(x)), x, y]).astype(self.dtype)
             sums = sums + (both if weight is None else both * weight).sum(axis=0)
         means = sums[1:] / sums[0] if self.fit_intercept else 0 * sums[1:]
@@ -76,14 +76,10 @@ class _Rows:
     def gradient(self, x_mean: Any, y_mean: Any, coef: Floats) -> Any:
         """`X'W(Y - XB)` about the means."""
         total: Any = 0
-        for start in range(0, self.sample.n_rows, _BLOCK_ROWS):
-            x, y, weight = self.block(start)
-            x, y = (
-                np.subtract(x, x_mean, dtype=self.dtype),
-                np.subtract(y, y_mean, dtype=self.dtype),
-            )
-            residual = y - x @ coef
-            total = total + x.T @ (residual if weight is None else weight * residual)
+        for x, y, weight in self.blocks():
+            centered = np.subtract(x, x_mean, dtype=self.dtype)
+            residual = np.subtract(y, y_mean, dtype=self.dtype) - centered @ coef
+            total = total + centered.T @ (residual if weight is None else weight * residual)
         return total
 
 
@@ -94,7 +90,7 @@ def _solved(design: Design, gradient: Floats, alpha: Floats) -> Floats:
     for value in np.unique(alpha):
         chosen = alpha == value
         rows = np.vstack([design.x, np.sqrt(value) * np.eye(p)]) if value > 0 else design.x
-        scale = powers_of_two(column_norms(rows))
+        scale = unit_scale(column_norms(rows))
         r = linalg.qr(rows * scale, mode="r", check_finite=False)[0][:p]
         inner = linalg.solve_triangular(
             r, scale[:, np.newaxis] * gradient[:, chosen], trans="T", check_finite=False

@@ -14,6 +14,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from novum.core.errors import InputError
@@ -110,6 +111,11 @@ class Ridge(LinearModel):
     @property
     def degrees_of_freedom_(self) -> Floats | float:
         """Effective number of coefficients: `sum s^2 / (s^2 + alpha)`, plus 1 for an intercept."""
+        if not hasattr(self, "statistics_"):
+            raise NotFittedError(
+                "degrees_of_freedom_ is known after a direct fit only: the singular values of the "
+                "table are needed. Fit with solver='auto' on dense columns."
+            )
         squares = self.singular_[: self.rank_] ** 2
         penalties = self._penalties(self.statistics_.n_targets)
         counts = [float((squares / (squares + alpha)).sum()) for alpha in penalties]
@@ -117,12 +123,25 @@ class Ridge(LinearModel):
         return float(found[0]) if self.statistics_.vector_target else found
 
     def _penalties(self, n_targets: int) -> Floats:
-        alpha = np.asarray(self.alpha, np.float64).ravel()
+        alpha = strengths(self.alpha, "alpha").ravel()
         if alpha.size not in (1, n_targets):
             raise InputError(
                 f"Number of targets and number of penalties do not correspond: {n_targets} != "
                 f"{alpha.size}. Give one alpha, or one for each target."
             )
-        if not (np.isfinite(alpha).all() and (alpha >= 0).all()):
-            raise InputError(f"alpha must be finite and at least 0, got {self.alpha!r}.")
         return np.broadcast_to(alpha, (n_targets,))
+
+
+def strengths(values: Any, name: str) -> Floats:
+    """Strengths of a penalty as an array: finite numbers of at least 0.
+
+    >>> strengths([0, 1.5], "alpha").tolist()
+    [0.0, 1.5]
+    """
+    try:
+        found = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        found = np.array(np.nan)
+    if not (np.isfinite(found).all() and (found >= 0).all()):
+        raise InputError(f"{name} must be finite numbers of at least 0, got {values!r}.")
+    return found

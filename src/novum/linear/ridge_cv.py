@@ -23,27 +23,28 @@ from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from novum.core.coding import treatment_rows
+from novum.core.coding import treatment_blocks, treatment_rows
 from novum.core.engine import sum_blocks
 from novum.core.errors import InputError
-from novum.core.exact_validation import SAFE_REMAINDER, Fold, fold_statistics, whole_sample
+from novum.core.exact_validation import SAFE_REMAINDER, fold_of, fold_statistics, whole_sample
 from novum.core.fitting import fitting
 from novum.core.validation import Sample
-from novum.linear.ridge import Ridge
+from novum.linear.prediction import LinearPredictor
+from novum.linear.ridge import Ridge, strengths
 from novum.linear.solution import Design, Floats, solve
 
-_BLOCK_ROWS = 4096
 
-
-class RidgeCV(RegressorMixin, BaseEstimator):
+class RidgeCV(LinearPredictor, BaseEstimator):
     """Ridge regression with the strength of the best cross-validated predictions.
+
+    Minimizes `sum_i w_i (y_i - b0 - x_i'b)^2 + alpha |b|^2` for the `alpha` whose models, each
+    without the row or fold it predicts, have the best score.
 
     Parameters
     ----------
     alphas : array-like, default=(0.1, 1.0, 10.0)
-        Strengths to try, each above 0.
+        Strengths to try, each above 0, or at least 0 with `cv`.
     fit_intercept : bool, default=True
     scoring : str or callable, optional
         scikit-learn's name of a score. By default the negative mean squared error of rows left
@@ -67,11 +68,19 @@ class RidgeCV(RegressorMixin, BaseEstimator):
     coef_, intercept_, coef_names_, certificate_, schema_
         Of `best_estimator_`.
     cv_results_ : array of shape (n_rows, n_alphas) or (n_rows, n_targets, n_alphas)
-        Squared errors, or predictions when `scoring` is given.
+        Squared errors, or predictions when `scoring` is given; NaN where a row is never tested.
 
     Notes
     -----
-    Costs one fit and `O(n p)` for every strength.
+    Costs one fit and `O(n p)` for every strength; with `k` folds, one fit and `k` solutions of
+    size `p` for every strength. Weights count repetitions, in the scores too; a fold whose tested
+    rows all have weight 0 has no score. Of equal scores the first strength is taken. Missing cells
+    are refused; an unseen level counts as the first level, with a warning.
+
+    References
+    ----------
+    Allen 1974, "The relationship between variable selection and data augmentation and a method for
+    prediction"; Golub, Heath and Wahba 1979, Technometrics 21, 215-223.
 
     Examples
     --------
@@ -116,62 +125,71 @@ class RidgeCV(RegressorMixin, BaseEstimator):
         self.categorical_features = categorical_features
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Chooses the strength and fits it to all rows."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Chooses the strength and fits it to all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `Ridge`.
+        groups : array-like of shape (n_rows,), optional
+            For a splitter that keeps groups of rows together.
+
+        Returns
+        -------
+        self : fitted estimator
+        """
         with fitting(self):
             alphas = self._checked_alphas()
             ridge = Ridge(
                 fit_intercept=self.fit_intercept, categorical_features=self.categorical_features
             )
-            sample = whole_sample(ridge, X, y, sample_weight)
-            predictions, parts = self._validated(ridge, sample, alphas)
+            sample = whole_sample(self, X, y, sample_weight)
+            predictions, parts = self._validated(ridge, sample, alphas, groups)
             scores = [self._scores(sample.rows(part), predictions[part]) for part in parts]
             self._choose(alphas, np.mean(scores, axis=0))
             ridge.set_params(alpha=self.alpha_).fit(X, y, sample_weight)
             self._store(ridge, sample, predictions)
         return self
 
-    def predict(self, X: Any) -> Floats:
-        """Predicted targets of the rows of `X`."""
-        check_is_fitted(self)
-        return np.asarray(self.best_estimator_.predict(X))
-
-    @property
-    def coef_names_(self) -> tuple[str, ...]:
-        return self.best_estimator_.coef_names_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = (
-            Ridge(categorical_features=self.categorical_features).__sklearn_tags__().input_tags
-        )
-        tags.target_tags.multi_output = True
-        return tags
-
     # Steps of a fit
 
     def _checked_alphas(self) -> Floats:
-        alphas = np.atleast_1d(np.asarray(self.alphas, np.float64))
-        if alphas.ndim != 1 or not alphas.size or not (np.isfinite(alphas) & (alphas > 0)).all():
-            raise InputError(f"alphas must be finite numbers above 0, got {self.alphas!r}.")
+        alphas = np.atleast_1d(strengths(self.alphas, "alphas"))
+        if alphas.ndim != 1 or not alphas.size:
+            raise InputError(f"alphas must be a list of strengths, got {self.alphas!r}.")
+        if self.cv is None and not alphas.all():
+            raise InputError(
+                f"Leaving one row out needs alphas above 0, got {self.alphas!r}. Set cv for folds, "
+                "which try 0 too."
+            )
         return alphas
 
-    def _validated(self, ridge: Ridge, sample: Sample, alphas: Floats) -> tuple[Floats, list[Any]]:
+    def _validated(
+        self, ridge: Ridge, sample: Sample, alphas: Floats, groups: Any
+    ) -> tuple[Floats, list[Any]]:
         """Predictions of rows by models without them, (n, t, n_alphas), and the parts to score."""
         if self.cv is None:
             return self._left_out(ridge, sample, alphas), [slice(None)]
-        splits = check_cv(self.cv).split(np.arange(sample.n_rows), sample.target)
-        folds = [Fold(*map(np.asarray, split)) for split in splits]
-        n_targets = sample.target.reshape(sample.n_rows, -1).shape[1]
-        found = np.full((sample.n_rows, n_targets, alphas.size), np.nan)
-        for fold, part in zip(folds, fold_statistics(ridge, sample, folds), strict=True):
-            design = Design.of(part, self.fit_intercept)
-            found[fold.test] = _path_predictions(sample.rows(fold.test), design, alphas)
-        return found, [fold.test for fold in folds]
+        splits = check_cv(self.cv).split(np.arange(sample.n_rows), sample.target, groups)
+        folds = [fold_of(train, test, sample.n_rows) for train, test in splits]
+        found = np.full((*sample.targets.shape, alphas.size), np.nan)
+        for number, part in enumerate(fold_statistics(ridge, sample, folds)):
+            if not part.rows > 0:
+                raise InputError(
+                    f"Fold {number} (counted from 0) trains on no row of positive weight. Use "
+                    "other folds, such as shuffled ones."
+                )
+            test, design = folds[number].test, Design.of(part, self.fit_intercept)
+            found[test] = _path_predictions(sample.rows(test), design, alphas)
+        scored = [fold.test for fold in folds if sample.weights[fold.test].any()]
+        if not scored:
+            raise InputError("No fold tests a row of positive weight, so there is no score.")
+        return found, scored
 
     def _left_out(self, ridge: Ridge, sample: Sample, alphas: Floats) -> Floats:
         """Predictions of every row by models without one copy of it, shape (n, t, n_alphas)."""
-        weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
+        weight = sample.weights
         if np.count_nonzero(weight) < 2 and not weight.max() > 1:
             raise InputError(
                 "Leaving one row out needs at least two rows, but n_samples = 1. Pass more rows, "
@@ -190,7 +208,7 @@ class RidgeCV(RegressorMixin, BaseEstimator):
 
     def _scores(self, sample: Sample, predictions: Floats) -> Floats:
         """Score of each target and strength on some rows, shape (t, n_alphas)."""
-        targets = sample.target.reshape(sample.n_rows, -1)
+        targets = sample.targets
         if self.scoring is None and self.cv is None:
             errors = (targets[:, :, np.newaxis] - predictions) ** 2
             return -np.average(errors, axis=0, weights=sample.weight)
@@ -213,14 +231,11 @@ class RidgeCV(RegressorMixin, BaseEstimator):
 
     def _store(self, ridge: Ridge, sample: Sample, predictions: Floats) -> None:
         self.best_estimator_ = ridge
-        for name in ("coef_", "intercept_", "certificate_", "schema_", "n_features_in_"):
+        for name in ("coef_", "intercept_", "certificate_", "schema_"):
             setattr(self, name, getattr(ridge, name))
-        self.__dict__.pop("feature_names_in_", None)
-        if hasattr(ridge, "feature_names_in_"):
-            self.feature_names_in_ = ridge.feature_names_in_
         self.__dict__.pop("cv_results_", None)
         if self.store_cv_results:
-            targets = sample.target.reshape(sample.n_rows, -1)[:, :, np.newaxis]
+            targets = sample.targets[:, :, np.newaxis]
             kept = predictions if self.scoring is not None else (targets - predictions) ** 2
             self.cv_results_ = kept[:, 0] if sample.target.ndim == 1 else kept
 
@@ -250,24 +265,19 @@ def leave_one_out_path(
     """Leave-one-out predictions, (n, t, n_alphas), and `1 - h`, (n, n_alphas), which divides."""
     u, s, vt = linalg.svd(design.x, full_matrices=False, check_finite=False)
     turned_targets = u.T @ design.y
-    targets = sample.target.reshape(sample.n_rows, -1)
-    weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
+    targets, weight = sample.targets, sample.weights
     shrink = 1 / (s[:, np.newaxis] ** 2 + alphas)
-    found, remainder = (
-        np.empty((*targets.shape, alphas.size)),
-        np.empty((len(targets), alphas.size)),
-    )
-    for start in range(0, sample.n_rows, _BLOCK_ROWS):
-        rows = slice(start, min(start + _BLOCK_ROWS, sample.n_rows))
-        turned = (treatment_rows(sample, rows.start, rows.stop) - design.x_mean) @ vt.T
+    found = np.empty((*targets.shape, alphas.size))
+    remainder = np.empty((len(targets), alphas.size))
+    for rows, x in treatment_blocks(sample):
+        turned = (x - design.x_mean) @ vt.T
         # A row of weight below one is less than one copy, and all of it is left out.
         copy = np.minimum(weight[rows], 1.0)[:, np.newaxis]
         leverage = copy * (turned**2 @ shrink + (1 / weight.sum() if fit_intercept else 0.0))
         remainder[rows] = 1 - leverage
         for t in range(targets.shape[1]):
-            fitted = design.y_mean[t] + turned @ (
-                (s * turned_targets[:, t])[:, np.newaxis] * shrink
-            )
+            effects = (s * turned_targets[:, t])[:, np.newaxis] * shrink
+            fitted = design.y_mean[t] + turned @ effects
             y = targets[rows, t][:, np.newaxis]
             with np.errstate(divide="ignore", invalid="ignore"):
                 found[rows, t] = y - (y - fitted) / remainder[rows]

@@ -15,33 +15,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.core.coding import treatment_rows
+from novum.core.coding import treatment_blocks
 from novum.core.validation import Sample
 from novum.linear.inference import inverse_root, undetermined
 from novum.linear.solution import Design, Floats, Solution
-
-_BLOCK_ROWS = 4096
 
 
 def robust_errors(
     sample: Sample, design: Design, solution: Solution, fit_intercept: bool, kind: str
 ) -> Floats:
     """Standard errors of shape (t, k), intercept first, computed in one pass over the rows."""
-    weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
-    total = float(weight.sum())
+    total = float(sample.weights.sum())
     inner_root = inverse_root(design, solution)
     root = _whole_root(design, inner_root, total) if fit_intercept else inner_root
-    targets = sample.target.reshape(sample.n_rows, -1)
+    targets, weights = sample.targets, sample.weights[:, np.newaxis]
     meat = np.zeros((targets.shape[1], root.shape[1], root.shape[1]))
-    for start in range(0, sample.n_rows, _BLOCK_ROWS):
-        stop = min(start + _BLOCK_ROWS, sample.n_rows)
-        x = treatment_rows(sample, start, stop)
-        residual = targets[start:stop] - solution.intercept - x @ solution.coef
+    for rows, x in treatment_blocks(sample):
+        residual = targets[rows] - solution.intercept - x @ solution.coef
         # Centered before they are turned: an offset of the columns must not cost digits.
         turned = (x - design.x_mean) @ inner_root
         if fit_intercept:
             turned = np.column_stack([np.full(len(x), 1 / np.sqrt(total)), turned])
-        spread = _spread(residual, (turned**2).sum(axis=1), kind) * weight[start:stop, np.newaxis]
+        spread = _spread(residual, (turned**2).sum(axis=1), kind) * weights[rows]
         meat += np.einsum("it,ij,ik->tjk", spread, turned, turned, optimize=True)
     if kind == "HC1":
         freedom = total - solution.rank - fit_intercept

@@ -23,10 +23,9 @@ from scipy import linalg
 from novum.core.coding import Coding
 from novum.core.errors import InputError
 from novum.linear.statistics import LeastSquaresStatistics
+from novum.numerics.linear_algebra import EPSILON, column_norms, unit_scale
 
 Floats = NDArray[np.float64]
-
-_EPS = float(np.finfo(np.float64).eps)
 
 # A sum of squares of this size and no larger is a double.
 _LARGEST_TARGET = 2.0**510
@@ -64,11 +63,11 @@ class Design:
             factor = factor.columns(np.concatenate([coding.treatment, targets]))
         p = factor.n_columns - statistics.n_targets
         whole = factor.uncentered
-        noise = _EPS * column_norms(whole)
-        _check_range(noise[p:] / _EPS)
+        noise = EPSILON * column_norms(whole)
+        _check_range(noise[p:] / EPSILON)
         if fit_intercept:
             triangle, mean = factor.centered.copy(), factor.mean
-            rounding = _EPS * column_norms(factor.factor[:, 1:])
+            rounding = EPSILON * column_norms(factor.factor[:, 1:])
         else:
             triangle, mean = np.triu(linalg.qr(whole, mode="r")[0]), np.zeros(factor.n_columns)
             triangle = triangle[: whole.shape[1]]
@@ -121,7 +120,7 @@ class Solution:
 
 def solve(design: Design, alpha: Floats, *, positive: bool = False) -> Solution:
     """The minimizer for one penalty for each target."""
-    scale = powers_of_two(column_norms(design.x))
+    scale = unit_scale(column_norms(design.x))
     scaled = design.x * scale
     _, s, vt = linalg.svd(scaled, full_matrices=False, check_finite=False)
     rank = _rank(s, vt, design.noise * scale)
@@ -142,24 +141,6 @@ def solve(design: Design, alpha: Floats, *, positive: bool = False) -> Solution:
     coef[~design.x.any(axis=0)] = 0.0
     intercept = design.y_mean - design.x_mean @ coef
     return Solution(coef, intercept, scale, s, vt, rank, penalty)
-
-
-def powers_of_two(sizes: Floats) -> Floats:
-    """For each size the power of two that brings it near one; one for a size of zero."""
-    _, exponents = np.frexp(sizes)
-    # Beyond 2^1000 the power itself would overflow; nearer to one is near enough.
-    powers = np.ldexp(1.0, -np.clip(exponents, -1000, 1000))
-    return np.where(sizes > 0, powers, 1.0)
-
-
-def column_norms(columns: Floats) -> Floats:
-    """Euclidean norms that neither over- nor underflow on the way.
-
-    >>> column_norms(np.array([[3e-200], [4e-200]])).tolist()
-    [5e-200]
-    """
-    scale = powers_of_two(np.abs(columns).max(axis=0, initial=0.0))
-    return np.asarray(np.linalg.norm(columns * scale, axis=0) / scale)
 
 
 def plain_singular_values(design: Design) -> Floats:
@@ -184,7 +165,7 @@ def _rank(s: Floats, vt: Floats, noise: Floats) -> int:
     allowance = 6 + 4 * np.sqrt(max(1, noise.size))
     carried = np.sqrt((vt**2) @ (noise**2))
     return int(
-        np.count_nonzero(s > allowance * np.maximum(carried, _EPS * (s[0] if s.size else 0)))
+        np.count_nonzero(s > allowance * np.maximum(carried, EPSILON * (s[0] if s.size else 0)))
     )
 
 
@@ -206,7 +187,7 @@ def _unpenalized(scaled: Floats, y: Floats, found: Solution) -> Floats:
 def _penalized(design: Design, y: Floats, alpha: float) -> Floats:
     """QR of `[R_x; sqrt(alpha) I]`: never forms a square, so `alpha` may be small."""
     rows, targets = _augmented(design, y, alpha)
-    scale = powers_of_two(column_norms(rows))
+    scale = unit_scale(column_norms(rows))
     q, r = linalg.qr(rows * scale, mode="economic", check_finite=False)
     inner = linalg.solve_triangular(r, q.T @ targets, check_finite=False)
     return np.asarray(scale[:, np.newaxis] * inner)
@@ -219,7 +200,7 @@ def _non_negative(design: Design, y: Floats, alpha: float) -> Floats:
     rows, targets = _augmented(design, y, alpha)
     if not rows.size:
         return np.zeros((rows.shape[1], y.shape[1]))
-    scale = powers_of_two(column_norms(rows))
+    scale = unit_scale(column_norms(rows))
     columns = [nnls(rows * scale, target, maxiter=30 * len(scale) + 100)[0] for target in targets.T]
     return np.asarray(scale[:, np.newaxis] * np.column_stack(columns))
 

@@ -64,7 +64,7 @@ class LeastSquaresStatistics:
     @classmethod
     def of(cls, sample: Sample) -> LeastSquaresStatistics:
         """The statistics of a checked sample, block by block, by QR."""
-        coding, targets = Coding(sample.schema), _columns(sample.target)
+        coding, targets = Coding(sample.schema), sample.targets
         width, n_targets = coding.full_width, targets.shape[1]
 
         def fill(start: int, stop: int, out: Floats) -> None:
@@ -85,10 +85,14 @@ class LeastSquaresStatistics:
         return self.factor.weight
 
     def __add__(self, other: LeastSquaresStatistics) -> LeastSquaresStatistics:
+        if not isinstance(other, LeastSquaresStatistics):
+            return NotImplemented
         schema = self._united(other)
         return self._with(schema, merge(self._on(schema), other._on(schema)))
 
     def __sub__(self, other: LeastSquaresStatistics) -> LeastSquaresStatistics:
+        if not isinstance(other, LeastSquaresStatistics):
+            return NotImplemented
         schema = self._united(other)
         before = self._on(schema)
         factor, digits_lost = remove(before, other._on(schema), _discrete(schema))
@@ -118,7 +122,8 @@ class LeastSquaresStatistics:
     def _united(self, other: LeastSquaresStatistics) -> Schema:
         if self.n_targets != other.n_targets:
             raise InputError(
-                f"Statistics of {self.n_targets} and {other.n_targets} targets do not fit together."
+                f"Statistics of {self.n_targets} and {other.n_targets} targets do not fit "
+                "together. Give every part the same targets."
             )
         return self.schema.unite(other.schema)
 
@@ -154,7 +159,3 @@ def _discrete(schema: Schema) -> NDArray[np.intp]:
     """Positions of the columns of zeros and ones in the full design."""
     coding = Coding(schema)
     return np.setdiff1d(np.arange(coding.full_width), coding.starts[schema.numeric])
-
-
-def _columns(target: Floats) -> Floats:
-    return target[:, np.newaxis] if target.ndim == 1 else target

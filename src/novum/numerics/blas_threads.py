@@ -15,26 +15,39 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakSet
+
+
+class _User:
+    """Someone inside `one_blas_thread`, who counts only as long as the `with` block lives."""
 
 
 class _Limit:
-    """A limit of one thread on some libraries, counted over its nested users."""
+    """A limit of one thread on some libraries, for as long as it has users.
+
+    Ctrl-C may come between any two instructions, also between a begin and its end. Therefore users
+    are held weakly, and whoever comes first sets the limit again: a lost end is made up for.
+    """
 
     def __init__(self, libraries: list[Any]) -> None:
         self._libraries = libraries
-        self._before: list[int] = []
-        self._depth = 0
+        self._before: list[int] | None = None
+        self._users: WeakSet[_User] = WeakSet()
 
-    def enter(self) -> None:
-        if self._depth == 0:
-            self._before = [library.get_num_threads() for library in self._libraries]
-            self._set([1] * len(self._libraries))
-        self._depth += 1
+    def enter(self, user: _User) -> None:
+        if not self._users:
+            now = [library.get_num_threads() for library in self._libraries]
+            # A limit that is there without users was never lifted, and is not what was before.
+            before = self._before or now
+            self._before = [b if n == 1 else n for n, b in zip(now, before, strict=True)]
+            self._set([1] * len(now))
+        self._users.add(user)
 
-    def leave(self) -> None:
-        self._depth -= 1
-        if self._depth == 0:
+    def leave(self, user: _User) -> None:
+        self._users.discard(user)
+        if not self._users and self._before is not None:
             self._set(self._before)
+            self._before = None
             _release_control(self._libraries)
 
     def _set(self, counts: list[int]) -> None:
@@ -56,16 +69,16 @@ def one_blas_thread() -> Iterator[None]:
     >>> with one_blas_thread():
     ...     pass
     """
-    shared, own = _process_limit(), _thread_limit()
-    with _lock:
-        shared.enter()
-    own.enter()
+    shared, own, user = _process_limit(), _thread_limit(), _User()
     try:
+        with _lock:
+            shared.enter(user)
+        own.enter(user)
         yield
     finally:
-        own.leave()
+        own.leave(user)
         with _lock:
-            shared.leave()
+            shared.leave(user)
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novum.numerics.linear_algebra import EPSILON, power_of_two
+from novum.numerics.linear_algebra import EPSILON, unit_scale
 
 Floats = NDArray[np.float64]
 
@@ -190,16 +190,17 @@ def checked_symmetric(A: ArrayLike) -> Floats:
             f"entry ({column}, {row}) is {matrix[column, row]:.6g}. x'Ax knows only the symmetric "
             "part; give (A + A.T) / 2 if that is what you mean."
         )
-    return matrix / 2 + matrix.T / 2
+    # Halves of the smallest numbers are zero, so only entries that differ are averaged.
+    return np.where(matrix == matrix.T, matrix, matrix / 2 + matrix.T / 2)
 
 
 def _congruent_scale(matrix: Floats) -> Floats:
     """Powers of two s with `s_i^2 |a_ii|` near 1, or the largest of row i near 1 if `a_ii = 0`."""
     diagonal = np.abs(np.diagonal(matrix))
     zero = diagonal == 0
-    scale = np.where(zero, 1.0, 1 / power_of_two(np.sqrt(diagonal)))
+    scale = unit_scale(np.sqrt(diagonal))
     rows = (np.abs(matrix) * scale[None, :]).max(axis=1)
-    return np.where(zero, 1 / power_of_two(rows), scale)
+    return np.where(zero, unit_scale(rows), scale)
 
 
 def _verdict(low: float, high: float, tolerance: float) -> Verdict:

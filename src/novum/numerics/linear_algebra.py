@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 EPSILON = float(np.finfo(np.float64).eps)
+SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
 
 # --- Change of basis ------------------------------------------------------------------------------
@@ -211,6 +212,28 @@ def power_of_two(size: Floats) -> Floats:
     """For each number the power of two just below it; 1 for zero. Scaling by it is exact."""
     exponent = np.frexp(np.where(size > 0, size, 1.0))[1] - 1
     return np.ldexp(1.0, exponent)
+
+
+def unit_scale(sizes: Floats) -> Floats:
+    """For each size the power of two that brings it near 1; 1 for zero.
+
+    >>> unit_scale(np.array([0.0, 3.0, 0.2])).tolist()
+    [1.0, 0.5, 8.0]
+    """
+    # The power for a subnormal number would overflow; that for the smallest normal one is near
+    # enough.
+    normal = np.where(sizes > 0, np.maximum(sizes, SMALLEST_NORMAL), 0.0)
+    return np.asarray(1 / power_of_two(normal))
+
+
+def column_norms(columns: Floats) -> Floats:
+    """Euclidean norms that neither over- nor underflow on the way.
+
+    >>> column_norms(np.array([[3e-200], [4e-200]])).tolist()
+    [5e-200]
+    """
+    scale = unit_scale(np.abs(columns).max(axis=0, initial=0.0))
+    return np.asarray(np.linalg.norm(columns * scale, axis=0) / scale)
 
 
 def _unit_columns(columns: Floats) -> Floats:

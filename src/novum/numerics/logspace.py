@@ -43,14 +43,13 @@ def log_sum_exp(
     """
     terms, weights = _weighted_terms(a, weight)
     top = np.max(terms, axis=axis, keepdims=True, initial=-np.inf)
-    # Infinities are put back at the end: inf - inf has no value.
+    # An infinite maximum is not subtracted: inf - inf has no value.
     shift = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
         powers = np.exp(terms - shift)
         if weights is not None:
             powers = np.where(weights == 0, 0.0, weights * powers)
         total = np.log(np.sum(powers, axis=axis, keepdims=True)) + shift
-    # exp(inf) is inf already; a finite top never reaches here as anything but a finite total.
     return total if keepdims else np.squeeze(total, axis=_squeezed(axis, total.ndim))
 
 

@@ -334,28 +334,31 @@ def remove(
     # Weight that is left without rows is left on rows of which only a part was removed.
     rows = max(rows, 1.0)
     known = np.append(0, np.asarray(discrete, np.intp) + 1)
-    left, digits_lost = _downdate(a.factor, b.recentered(a.center).factor, rows, known)
+    left, digits_lost = _downdate(a, b.recentered(a.center).factor, rows, known)
     return TriangularFactor(left, a.center, weight, rows), digits_lost
 
 
 def _downdate(
-    upper: Floats, removed: Floats, rows: float, discrete: NDArray[np.intp]
+    a: TriangularFactor, removed: Floats, rows: float, discrete: NDArray[np.intp]
 ) -> tuple[Floats, float]:
-    size = np.linalg.norm(upper, axis=0)
+    upper, size = a.factor, np.linalg.norm(a.factor, axis=0)
     size[size == 0] = 1.0
+    floor = 100 * _EPS * len(size)
     scaled, part = upper / size, removed / size
     u, s, vt = linalg.svd(scaled, full_matrices=False)
     kept = s > s[0] * _EPS * len(size) * 8
-    ratio = ((part @ vt[kept].T) / s[kept]) @ u[:, kept].T
+    inside = part @ vt[kept].T
+    # A column is known no better than to the rounding of its center.
+    offset = np.append(0.0, np.abs(a.center)) * np.sqrt(a.weight) / size
+    outside = np.linalg.norm(part - inside @ vt[kept], axis=0)
+    if (outside > 1e4 * floor * (1 + offset)).any():
+        raise _never_added("they differ in a direction in which those that were added do not")
+    ratio = (inside / s[kept]) @ u[:, kept].T
     _, sines, wt = linalg.svd(ratio, full_matrices=True)
     remaining = np.ones(len(wt))
     remaining[: len(sines)] = (1.0 - sines) * (1.0 + sines)
-    floor = 100 * _EPS * len(size)
     if remaining.min() < -1e4 * floor:
-        raise ValueError(
-            "Cannot remove rows that were never added: what is left would have negative squares. "
-            "Remove the very rows (and weights) that were fitted."
-        )
+        raise _never_added("what is left would have negative squares")
     gone = remaining <= floor
     remaining[gone] = 0.0
     left = _upper(np.sqrt(remaining)[:, np.newaxis] * (wt @ upper))
@@ -371,6 +374,13 @@ def _downdate(
         return left, -np.log10(_EPS)
     survivors = remaining[~gone]
     return left, float(-np.log10(survivors.min())) if survivors.size else 0.0
+
+
+def _never_added(reason: str) -> ValueError:
+    return ValueError(
+        f"Cannot remove rows that were never added: {reason}. Remove the very rows (and weights) "
+        "that were fitted."
+    )
 
 
 def _spans(columns: Floats, vectors: Floats) -> bool:

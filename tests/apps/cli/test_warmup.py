@@ -110,6 +110,6 @@ def test_on_a_terminal_a_bar_shows_safe_names(monkeypatch: pytest.MonkeyPatch) -
 def test_the_summary_counts() -> None:
     done, there = KernelOutcome("a", 1.0, True), KernelOutcome("b", 0.1, False)
     assert summary(WarmupResult((done, there), 1.26)) == (
-        "1 kernels compiled, 1 already there, 1.3 s"
+        "1 kernel compiled, 1 already there, 1.3 s"
     )
     assert "NUMBA_DISABLE_JIT" in summary(WarmupResult((), 0.0))

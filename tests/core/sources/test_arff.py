@@ -99,11 +99,15 @@ BROKEN = {
     "no attribute": ("@relation r\n@data\n1\n", "declares no attribute", 3),
     "rows before data": (ONE + "1,a\n", "stands where", 4),
     "same names": (ONE + "@attribute n numeric\n@data\n1,a,2\n", "2 columns are called 'n'", 6),
-    "word in numeric": (ONE + "@data\n1,a\nx,b\n", "Line 6: the file declares column 'n' num", 6),
+    "word in numeric": (
+        ONE + "@data\n1,a\nx,b\n",
+        "t.arff, line 6: the file declares column 'n' num",
+        6,
+    ),
     "overflow": (ONE + "@data\n1e999,a\n", "no number that float64 can hold", 5),
     "undeclared level": (ONE + "@data\n1,z\n", "holds 'z', which is none of the levels", 5),
     "sparse index": (ONE + "@data\n{7 1}\n", "index '7'", 5),
-    "ragged": (ONE + "@data\n1\n", "has 1 cells", 5),
+    "ragged": (ONE + "@data\n1\n", "has 1 cell, 2 attributes are declared", 5),
     "zero byte": (ONE + "@data\n1,\0\n", "zero byte", 5),
 }
 

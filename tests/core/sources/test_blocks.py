@@ -86,3 +86,14 @@ def test_builder_refuses_what_the_first_pass_did_not_see() -> None:
         builder.table([pa.array(["w"]), pa.array(["x"])])
     with pytest.raises(InputError, match="Column 's' holds a value that was not there"):
         builder.table([pa.array(["1"]), pa.array(["y"])])
+
+
+def test_truth_values_in_any_case() -> None:
+    schema = Schema((Column("t", Kind.NOMINAL, (True, False)),))
+    builder = TableBuilder(schema, CellReader(frozenset({"?"})))
+    table = builder.table([pa.array(["TRUE", "false", "?", " True"])])
+    assert table.schema.field("t").type == pa.bool_()
+    assert table.column("t").to_pylist() == [True, False, None, True]
+    only_true = TableBuilder(Schema((Column("t", Kind.NOMINAL, (True,)),)), builder.reader)
+    with pytest.raises(InputError, match="'t' holds a value that was not there"):
+        only_true.table([pa.array(["true", "false"])])

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,9 @@ from novum.core.sources import record_blocks as module
 from novum.core.sources.delimited import DelimitedSource
 from novum.core.sources.dialect import Dialect
 from novum.core.sources.limits import Limits
+from novum.core.sources.opening import open_source
+from novum.core.sources.parquet import ParquetSource
+from novum.data import read
 
 
 def opened(tmp_path: Path, data: bytes | str, **options: object) -> DelimitedSource:
@@ -145,7 +149,7 @@ def test_a_late_byte_turns_the_whole_file_to_cp1252(tmp_path: Path) -> None:
 def test_mixed_columns_are_reported_with_counts_values_and_lines(tmp_path: Path) -> None:
     source = opened(tmp_path, "age,x\n31,1\n29,2\nunknown,3\n44,4\n")
     with pytest.warns(
-        MixedColumnWarning, match=r"'age' is mixed: 3 numbers and 1 words \('unknown' in line 4\)"
+        MixedColumnWarning, match=r"'age' is mixed: 3 numbers and 1 word \('unknown' in line 4\)"
     ):
         schema = source.schema()
     assert schema.columns[0].levels == ("29", "31", "44", "unknown")
@@ -161,7 +165,7 @@ def test_late_words_get_all_levels_by_a_second_pass(
     monkeypatch.setattr(module, "_LEAST", 64)
     monkeypatch.setattr(module, "_MOST", 64)
     source = opened(tmp_path, "a,b\n" + "".join(f"{i},{i}\n" for i in range(50)) + "x,1\n")
-    with pytest.warns(MixedColumnWarning, match="50 numbers and 1 words"):
+    with pytest.warns(MixedColumnWarning, match="50 numbers and 1 word"):
         schema = source.schema()
     assert schema.columns[0].n_levels == 51
     assert whole(source).column("a").to_pylist() == [*map(str, range(50)), "x"]
@@ -170,10 +174,48 @@ def test_late_words_get_all_levels_by_a_second_pass(
 def test_blank_lines_trimmed_cells_constants_and_dates_are_in_the_report(tmp_path: Path) -> None:
     source = opened(tmp_path, "a,b,d\n 1,x,2020-01-01\n\n2, x ,2020-01-02\n\n\n")
     text = str(source.report())
-    assert "1 blank lines between records skipped" in text
-    assert "blanks around 1 cells removed" in text
+    assert "1 blank line between records skipped" in text
+    assert "blanks around 1 cell removed" in text
     assert "dates as text" in text
     assert source.report().constant_columns == ("b",)
+
+
+def test_truth_values_mean_what_they_mean_in_a_parquet_file(tmp_path: Path) -> None:
+    text = "w,n\ntrue,1\nFALSE,2\n?,3\nTrue,4\n"
+    source = opened(tmp_path, text)
+    frame = pa.table({"w": [True, False, None, True], "n": [1.0, 2.0, 3.0, 4.0]})
+    pq.write_table(frame, tmp_path / "t.parquet")
+    other = ParquetSource(tmp_path / "t.parquet")
+    assert source.schema() == other.schema()
+    assert source.schema().columns[0].levels == (False, True)
+    assert whole(source).equals(next(other.chunks()))
+    assert [part.read().to_pydict() for part in source.partitions(3)] == [
+        chunk.to_pydict() for chunk in source.chunks(3)
+    ]
+    words = opened(tmp_path, text, kinds={"w": "nominal"})
+    assert whole(words).column("w").to_pylist() == ["true", "FALSE", None, "True"]
+
+
+def test_the_warning_points_to_the_line_of_the_caller(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\nx,3\n4,4\n")
+    for use in (lambda: read(tmp_path / "t.csv"), lambda: open_source(tmp_path / "t.csv").schema()):
+        with pytest.warns(MixedColumnWarning) as caught:
+            use()
+        assert caught[0].filename == __file__
+
+
+def test_a_table_without_a_separator_is_noted(tmp_path: Path) -> None:
+    report = opened(tmp_path, "a b\n1 2\n3 4\n").report()
+    assert any("one column: no comma" in note for note in report.notes)
+    spaced = opened(tmp_path, "a b\n1 2\n3 4\n", dialect=Dialect(separator=" "))
+    assert whole(spaced).to_pydict() == {"a": [1.0, 3.0], "b": [2.0, 4.0]}
+    assert len(spaced.report().notes) == 2
+
+
+def test_columns_without_a_name_are_all_accounted_for(tmp_path: Path) -> None:
+    notes = opened(tmp_path, "a" + "," * 7 + "\n" + ",".join("12345678") + "\n").report().notes
+    assert "column 2 has no name and is called column_2" in notes
+    assert "2 more columns have no name and are called alike" in notes
 
 
 # --- Attacks --------------------------------------------------------------------------------------
@@ -185,6 +227,9 @@ BROKEN = {
     "only header": (b"a,b\n", "header but no rows", 1),
     "ragged": (b"a,b\n1,2\n3,4,5\n", "has 3 cells", 3),
     "unterminated quote": (b'a,b\n1,"2\n3,4\n', "never closed", 2),
+    "no text at all": (bytes(range(256)) * 4, "zero byte", 1),
+    "title line": (b"# people\na,b\n1,2\n", "If line 1 is a title or a comment, remove it", 2),
+    "separator line": (b"sep=;\na;b\n1;2\n", "tells spreadsheets the separator", 1),
     "zero byte": (b"a,b\n1,2\n3,\0\n", "zero byte", 3),
     "same names": (b"a,b,a\n1,2,3\n", "2 columns are called 'a'", 1),
     "mixed encodings": ("a,b\nä,1\n".encode() + b"\xe9,2\n", "is not utf-8", 3),

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from novum.core.errors import InputError
-from novum.core.sources.dialect import Dialect, sniffed
+from novum.core.sources.dialect import ENCODINGS, Dialect, sniffed
 
 ROWS = [["name", "note", "size"], ["Ada", "x, y; z|t", "1.5"], ["Bob", 'say "hi"', "2"]]
 
@@ -81,3 +81,25 @@ def test_decimal_commas_only_when_sure(text: bytes, decimal: str) -> None:
 def test_impossible_dialects_are_refused(fields: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Dialect(**fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("utf8", "utf-8"),
+        ("UTF-8", "utf-8"),
+        ("utf-8-sig", "utf-8"),
+        ("latin1", "latin-1"),
+        ("windows-1252", "cp1252"),
+        ("UTF-16LE", "utf-16-le"),
+    ],
+)
+def test_encodings_by_other_names(written: str, name: str) -> None:
+    assert Dialect(encoding=written).encoding == name
+    assert name in ENCODINGS
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "no such"])
+def test_other_encodings_are_refused(encoding: str) -> None:
+    with pytest.raises(InputError, match=f"got '{encoding}'. Save the file as UTF-8"):
+        Dialect(encoding=encoding)

@@ -48,6 +48,9 @@ def test_unknown_suffixes_say_what_is_readable(tmp_path: Path, name: str) -> Non
 def test_a_dialect_is_for_text(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="`dialect` is for delimited text"):
         open_source(tmp_path / "t.parquet", dialect=Dialect())
+    (tmp_path / "t.csv").write_bytes(CSV)
+    with pytest.raises(InputError, match=r"`dialect` is a Dialect, .*got {'separator': ';'}"):
+        open_source(tmp_path / "t.csv", dialect={"separator": ";"})  # type: ignore[arg-type]
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

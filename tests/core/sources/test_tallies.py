@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from novum.core.errors import FileFormatError, InputError, SchemaError
-from novum.core.schema import Kind
+from novum.core.schema import Column, Kind, Level
 from novum.core.sources.cells import DEFAULT_MISSING, CellReader
 from novum.core.sources.limits import Limits
 from novum.core.sources.tallies import ColumnTally, ordered_numbers
@@ -40,7 +40,7 @@ def test_words_after_numbers_are_late_and_mixed() -> None:
     assert tally.late
     assert tally.is_mixed
     assert tally.samples == {"oops": 5}
-    assert "3 numbers and 1 words ('oops' in line 5)" in tally.mixture
+    assert "3 numbers and 1 word ('oops' in line 5)" in tally.mixture
     for block in (["1", "2"], ["3", "oops"]):
         tally.collect(pa.array(block))
     assert tally.column().levels == ("1", "2", "3", "oops")
@@ -56,7 +56,7 @@ def test_a_few_numbers_among_words_are_noted_but_not_mixed() -> None:
     ("cells", "note"),
     [
         (["?", ""], "no values"),
-        ([" a", "b"], "blanks around 1 cells removed"),
+        ([" a", "b"], "blanks around 1 cell removed"),
         (["12345678901234567890", "1"], "beyond 2"),
         (["007", "0.5"], "leading zeros"),
         (["2020-01-01", "2021-05-06"], "dates as text"),
@@ -96,3 +96,42 @@ def test_ordinal_without_order_needs_numbers() -> None:
     assert tally_of(["10", "9"], wish=Wish(Kind.ORDINAL)).column().levels == ("9", "10")
     with pytest.raises(SchemaError, match=r"'big' is no number.*low to high"):
         ordered_numbers("c", ("1", "big"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "levels"),
+    [
+        (["true", "FALSE", "?"], (False, True)),
+        (["True", "true", "TRUE"], (True,)),
+        ([" false "], (False,)),
+        (["true", "false", "maybe"], ("false", "maybe", "true")),
+        (["true", "0"], ("0", "true")),
+        (["t", "f"], ("f", "t")),
+    ],
+)
+def test_true_and_false_are_truth_values(cells: list[str], levels: tuple[Level, ...]) -> None:
+    tally = tally_of(cells)
+    assert tally.column() == Column("c", Kind.NOMINAL, levels)
+    assert tally.report().constant == (len(levels) == 1)
+    assert any("truth values" in note for note in tally.report().notes) == isinstance(
+        levels[0], bool
+    )
+
+
+def test_declared_columns_keep_the_words_true_and_false() -> None:
+    cells = ["true", "False"]
+    assert tally_of(cells, wish=Wish(Kind.NOMINAL)).column().levels == ("False", "true")
+    ordinal = Wish(Kind.ORDINAL, ("true", "False"))
+    assert tally_of(cells, wish=ordinal).column().levels == ("true", "False")
+
+
+def test_truth_values_after_numbers_are_words() -> None:
+    tally = tally_of(["1"], ["true"])
+    tally.collect(pa.array(["1", "true"]))
+    assert tally.column().levels == ("1", "true")
+
+
+def test_numbers_written_for_people_are_noted() -> None:
+    (note,) = tally_of(["1,234", "5%"]).report().notes
+    assert note.startswith("numbers with thousands separators")
+    assert tally_of(["1,234", "five"]).report().notes == ()

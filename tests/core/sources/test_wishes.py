@@ -32,3 +32,15 @@ def test_unknown_names_are_refused_with_those_that_exist() -> None:
     check_known(["a"], ["a", "b"], "kinds")
     with pytest.raises(SchemaError, match=r"`kinds` names the column 'z'.*'a', 'b'"):
         check_known(["a", "z"], ["a", "b"], "kinds")
+
+
+def test_levels_as_a_text_file_writes_them() -> None:
+    assert Wish(Kind.ORDINAL, (1, 2.5, "x")).as_text().levels == ("1", "2.5", "x")
+    assert Wish(Kind.NOMINAL).as_text() == Wish(Kind.NOMINAL)
+
+
+def test_kinds_of_no_kind_are_refused() -> None:
+    with pytest.raises(SchemaError, match=r"`kinds` maps names .*got \['a'\]"):
+        checked_wishes(["a"])  # type: ignore[arg-type]
+    with pytest.raises(SchemaError, match=r"`kinds` says 3 for column 'c'. Say 'numeric'"):
+        checked_wishes({"c": 3})  # type: ignore[dict-item]

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def demo() -> None:
-    """Fits a linear regression to a bundled table and shows what can be trusted about it."""
+    """Fit a linear regression to a bundled table and show what can be trusted about it."""
     import typer
     from sklearn.model_selection import KFold
 

@@ -47,7 +47,9 @@ def summary(result: WarmupResult) -> str:
     """What was done, in one line."""
     if not result.outcomes:
         return "No kernels to compile: compilation is switched off (NUMBA_DISABLE_JIT)."
-    parts = [f"{len(result.compiled)} kernels compiled", f"{len(result.present)} already there"]
+    compiled = len(result.compiled)
+    noun = "kernel" if compiled == 1 else "kernels"
+    parts = [f"{compiled} {noun} compiled", f"{len(result.present)} already there"]
     if result.failures:
         parts.append(f"{len(result.failures)} failed")
     return f"{', '.join(parts)}, {result.seconds:.1f} s"

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from novum.core.errors import FileFormatError
 from novum.core.sources.arff_header import Attribute, read_token
-from novum.core.sources.report import printable
+from novum.core.sources.report import counted, printable
 from novum.core.sources.streams import to_utf8
 
 # Without these signs a row is cut at its commas and nothing else.
@@ -99,8 +99,8 @@ class ArffDecoder:
         if width != declared:
             hint = " Cells are separated by commas." if width == 1 else ""
             raise FileFormatError(
-                f"Line {line}: the row {printable(row, 40)!r} has {width} cells, "
-                f"{declared} attributes are declared.{hint}",
+                f"Line {line}: the row {printable(row, 40)!r} has {counted(width, 'cell')}, "
+                f"{declared} attributes are declared. Add or remove cells.{hint}",
                 line=line,
                 column=min(width, declared),
             )

@@ -19,11 +19,13 @@ from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pt
 
 from novum.core.errors import FileFormatError, InputError
 from novum.core.schema import Column, Kind, Schema
 from novum.core.sources.cells import CellReader
 from novum.core.sources.protocol import arrow_type, rechunked
+from novum.core.sources.report import ReadReport
 from novum.core.sources.streams import Stamp, TextStream, check_stamp
 
 
@@ -69,7 +71,9 @@ class TableBuilder:
             if numbers.words is not None:
                 raise _changed(column)
             return numbers.values
-        return coded_column(column, self.reader.levels(text))
+        coded = self.reader.levels(text)
+        is_truth = pt.is_boolean(arrow_type(column))
+        return truth_column(column, coded) if is_truth else coded_column(column, coded)
 
 
 def table_type(schema: Schema) -> pa.Schema:
@@ -80,12 +84,22 @@ def table_type(schema: Schema) -> pa.Schema:
 def coded_column(column: Column, coded: pa.DictionaryArray) -> pa.DictionaryArray:
     """Coded text with the codes of the schema."""
     levels = _level_array(column)
-    table = pc.index_in(coded.dictionary, value_set=levels)
-    if table.null_count:
+    codes = _codes(column, coded.dictionary, levels).take(coded.indices)
+    return pa.DictionaryArray.from_arrays(codes, levels, ordered=column.kind is Kind.ORDINAL)
+
+
+def truth_column(column: Column, coded: pa.DictionaryArray) -> pa.BooleanArray:
+    """Coded words `true` and `false`, in any case, as the truth values of the schema."""
+    words = pa.array([str(level).lower() for level in column.levels], pa.string())
+    codes = _codes(column, pc.utf8_lower(coded.dictionary), words).take(coded.indices)
+    return pa.array(column.levels, pa.bool_()).take(codes)
+
+
+def _codes(column: Column, found: pa.StringArray, levels: pa.StringArray) -> pa.Int32Array:
+    codes = pc.index_in(found, value_set=levels)
+    if codes.null_count:
         raise _changed(column)
-    return pa.DictionaryArray.from_arrays(
-        table.take(coded.indices), levels, ordered=column.kind is Kind.ORDINAL
-    )
+    return codes
 
 
 @lru_cache(maxsize=64)
@@ -166,8 +180,23 @@ class TextPartition:
         return whole.slice(self.skip, self.rows).combine_chunks()
 
 
-def text_chunks(reader: BlockReader, blocks: tuple[Block, ...], rows: int) -> Iterator[pa.Table]:
-    return rechunked(reader.tables(blocks), rows)
+@dataclass(frozen=True)
+class TextFindings:
+    """What the first pass over a text file leaves behind."""
+
+    report: ReadReport
+    blocks: tuple[Block, ...]
+    reader: BlockReader
+
+    @property
+    def schema(self) -> Schema:
+        return self.reader.builder.schema
+
+    def chunks(self, rows: int) -> Iterator[pa.Table]:
+        return rechunked(self.reader.tables(self.blocks), rows)
+
+    def partitions(self, rows: int) -> tuple[TextPartition, ...]:
+        return text_partitions(self.reader, self.blocks, rows)
 
 
 def text_partitions(

@@ -11,6 +11,7 @@ cells are coded by their different values first and only those are looked at.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ DATE = (
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
     r"([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$"
 )
+AMOUNT = r"^[$€£]?\s*[+-]?\d{1,3}(([,. ']\d{3})*|\d*)([.,]\d+)?\s*[%$€£]?$"
 DEFAULT_MISSING = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "null", "NULL", "Null",
 )  # fmt: skip
@@ -130,9 +132,10 @@ class CellReader:
         return pc.if_else(words, pa.scalar(None, pa.float64()), values), words
 
 
-def look_like_dates(levels: pa.StringArray) -> bool:
-    """Whether every different value is written as a date, with or without a time."""
-    return len(levels) > 0 and bool(pc.all(pc.match_substring_regex(levels, DATE)).as_py())
+def all_match(pattern: str, levels: Iterable[str]) -> bool:
+    """Whether there are different values and every one matches `pattern` (`DATE`, `AMOUNT`)."""
+    texts = pa.array(list(levels), pa.string())
+    return len(texts) > 0 and bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
 
 
 def _converted(cells: pa.StringArray) -> pa.DoubleArray | None:

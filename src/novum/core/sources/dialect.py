@@ -7,6 +7,7 @@ the most cells wins. Nothing here is silent: the reader's report repeats every d
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass, replace
 
@@ -35,7 +36,7 @@ class Dialect:
     decimal : str, default=None
         `"."` or `","`.
     encoding : str, default=None
-        `utf-8`, `cp1252`, `latin-1`, `utf-16-le`, `utf-16-be`.
+        `utf-8`, `cp1252`, `latin-1`, `utf-16-le`, `utf-16-be`, or another name of one of them.
 
     Examples
     --------
@@ -61,6 +62,8 @@ class Dialect:
             )
         if self.decimal not in (None, ".", ","):
             raise InputError(f"Dialect needs '.' or ',' as decimal, got {self.decimal!r}.")
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", _usual_name(self.encoding))
         if self.encoding not in (None, *ENCODINGS):
             raise InputError(
                 f"Dialect knows the encodings {', '.join(ENCODINGS)}, got {self.encoding!r}. "
@@ -76,6 +79,17 @@ class Dialect:
 
 
 ENCODINGS = ("utf-8", "cp1252", "latin-1", "utf-16-le", "utf-16-be")
+# What Python calls the same; a byte order mark is skipped with any encoding.
+_OTHER_NAMES = {"iso8859-1": "latin-1", "utf-8-sig": "utf-8"}
+
+
+def _usual_name(encoding: str) -> str:
+    """The name in `ENCODINGS` of an encoding written otherwise (`utf8`, `Latin1`)."""
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        return encoding
+    return _OTHER_NAMES.get(name, name)
 
 
 # --- Sniffing -------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from novum.core.errors import InputError
 from novum.core.sources.arff import ArffSource
 from novum.core.sources.delimited import DelimitedSource
 from novum.core.sources.dialect import Dialect
+from novum.core.sources.file_source import Options
 from novum.core.sources.parquet import ParquetSource
 from novum.core.sources.protocol import Source
 from novum.core.sources.wishes import KindWish
@@ -62,22 +63,17 @@ def open_source(
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     packed = suffixes[-1:] == [".gz"]
     suffix = suffixes[-2 if packed else -1] if len(suffixes) > packed else ""
-    if dialect is not None and suffix not in _DELIMITED:
-        raise InputError(f"`dialect` is for delimited text, and {Path(path).name!r} is none.")
+    options = Options(kinds=kinds, missing=missing, columns=columns, memory_limit=memory_limit)
     if suffix in _DELIMITED:
-        return DelimitedSource(
-            path,
-            kinds=kinds,
-            missing=missing,
-            columns=columns,
-            dialect=dialect,
-            memory_limit=memory_limit,
+        return DelimitedSource(path, dialect=dialect, **options)
+    if dialect is not None:
+        raise InputError(
+            f"`dialect` is for delimited text, and {Path(path).name!r} is none. Leave it out."
         )
-    if suffix == ".arff" or (suffix == ".parquet" and not packed):
-        reader = ArffSource if suffix == ".arff" else ParquetSource
-        return reader(
-            path, kinds=kinds, missing=missing, columns=columns, memory_limit=memory_limit
-        )
+    if suffix == ".arff":
+        return ArffSource(path, **options)
+    if suffix == ".parquet" and not packed:
+        return ParquetSource(path, **options)
     raise InputError(
         f"{Path(path).name!r} has no suffix that tells its format. Readable are .csv, .tsv, .txt "
         "and .arff, each also with .gz behind, and .parquet."

@@ -11,9 +11,8 @@ spans are the partitions, which Arrow reads, because it opens a row group withou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,13 +21,12 @@ import pyarrow.parquet as pq
 from novum.core.errors import FileFormatError
 from novum.core.memory import memory_limit as limit_in_force
 from novum.core.schema import Schema
-from novum.core.sources.limits import LIMITS, Limits
+from novum.core.sources.file_source import FileSource, check_names
 from novum.core.sources.parquet_columns import ParquetColumn, parquet_columns, schema_table
 from novum.core.sources.parquet_queries import ParquetQueries
-from novum.core.sources.protocol import CHUNK_ROWS, check_chunk
+from novum.core.sources.protocol import CHUNK_ROWS
 from novum.core.sources.report import ColumnReport, ReadReport, printable
-from novum.core.sources.streams import Stamp, check_stamp, checked_path, stamp
-from novum.core.sources.wishes import KindWish, check_known, checked_wishes
+from novum.core.sources.streams import Stamp, check_stamp, stamp
 
 DEFAULT_MEMORY = 256 << 20
 
@@ -80,103 +78,74 @@ class ParquetPartition:
         return schema_table(table, self.schema, self.columns).combine_chunks()
 
 
-class ParquetSource:
-    """A Parquet file.
+@dataclass(frozen=True)
+class ParquetFindings:
+    """What the first pass leaves behind."""
 
-    Parameters
-    ----------
-    path : path
-    kinds : mapping, default=None
-        Kinds other than the types tell: `{"zip": "nominal"}`; a sequence of levels makes a
-        column ordinal in that order.
-    missing : sequence of str, default=None
-        Text that stands for a missing cell besides nulls and NaN; None takes no such text.
-    columns : sequence of str, default=None
-        The columns to read, in this order; None reads all.
-    memory_limit : int or str, default=None
-        Bytes (or `"400MB"`) that DuckDB may take, and a chunk; None allows DuckDB 256 MB and a
-        chunk 80 % of the available memory.
-    """
+    queries: ParquetQueries
+    stamp: Stamp
+    group_rows: tuple[int, ...]
+    schema: Schema
+    report: ReadReport
 
-    def __init__(
-        self,
-        path: str | PathLike[str],
-        *,
-        kinds: Mapping[str, KindWish] | None = None,
-        missing: Sequence[str] | None = None,
-        columns: Sequence[str] | None = None,
-        memory_limit: int | str | None = None,
-        limits: Limits = LIMITS,
-    ) -> None:
-        self.path: Path = checked_path(path)
-        self.memory_limit = memory_limit
-        self.limits = limits
-        self._wishes = checked_wishes(kinds)
-        self._missing = tuple(missing or ())
-        self._names = None if columns is None else tuple(columns)
-        self._found: tuple[Schema, ReadReport, tuple[ParquetColumn, ...], Stamp] | None = None
-        self._group_rows: tuple[int, ...] = ()
-
-    def schema(self) -> Schema:
-        return self._findings()[0]
-
-    def report(self) -> ReadReport:
-        return self._findings()[1]
-
-    def chunks(self, rows: int = CHUNK_ROWS) -> Iterator[pa.Table]:
-        schema, _, columns, known = self._findings()
-        check_chunk(rows, schema, self.memory_limit)
-        check_stamp(self.path, known)
-        return self._streamed(schema, columns, rows)
-
-    def partitions(self, rows: int = CHUNK_ROWS) -> tuple[ParquetPartition, ...]:
-        schema, _, columns, known = self._findings()
-        check_chunk(rows, schema, self.memory_limit)
-        return tuple(
-            ParquetPartition(self.path, known, schema, columns, span)
-            for span in spans(self._group_rows, rows)
-        )
-
-    def _streamed(
-        self, schema: Schema, columns: tuple[ParquetColumn, ...], rows: int
-    ) -> Iterator[pa.Table]:
-        batches = self._queries(columns).batches()
+    def chunks(self, rows: int) -> Iterator[pa.Table]:
+        path, columns = self.queries.path, self.queries.columns
+        check_stamp(path, self.stamp)
+        batches = self.queries.batches()
         held: list[pa.Table] = []
-        for span in spans(self._group_rows, rows):
+        for span in spans(self.group_rows, rows):
             while (have := sum(table.num_rows for table in held)) < span.rows:
                 batch = next(batches, None)
                 if batch is None:
                     raise FileFormatError(
-                        f"{self.path.name} ends {span.rows - have:,} rows before its own count."
+                        f"{path.name} ends {span.rows - have:,} rows before its own count: it is "
+                        "damaged. Write it again."
                     )
                 held.append(pa.table(batch))
             whole = pa.concat_tables(held)
             chunk = whole.slice(0, span.rows)
             held = [whole.slice(span.rows)]
-            yield schema_table(chunk, schema, columns).combine_chunks()
+            yield schema_table(chunk, self.schema, columns).combine_chunks()
 
-    # First pass
+    def partitions(self, rows: int) -> tuple[ParquetPartition, ...]:
+        path, columns = self.queries.path, self.queries.columns
+        return tuple(
+            ParquetPartition(path, self.stamp, self.schema, columns, span)
+            for span in spans(self.group_rows, rows)
+        )
 
-    def _findings(self) -> tuple[Schema, ReadReport, tuple[ParquetColumn, ...], Stamp]:
-        if self._found is None:
-            known = stamp(self.path)
-            columns = self._opened()
-            schema, reports = self._queries(columns).first_pass(self._wishes, self.limits)
-            rows = sum(self._group_rows)
-            report = ReadReport(str(self.path), "Parquet", rows, _noted(columns, reports))
-            check_stamp(self.path, known)
-            self._found = schema, report, columns, known
-        return self._found
 
-    def _opened(self) -> tuple[ParquetColumn, ...]:
-        """The columns to read, after the file's own description of itself has been checked."""
+class ParquetSource(FileSource):
+    """A Parquet file; parameters as in `open_source`.
+
+    Nulls and NaN are missing; `missing` adds words that stand for a missing cell in columns of
+    text. `memory_limit` is also that of DuckDB, which takes 256 MB if it is None.
+    """
+
+    usual_missing = ()
+
+    def _first_pass(self) -> ParquetFindings:
+        known = stamp(self.path)
+        columns, group_rows = self._opened()
+        allowed = limit_in_force(self.memory_limit)
+        if self.memory_limit is None:
+            allowed = min(allowed, DEFAULT_MEMORY)
+        queries = ParquetQueries(self.path, columns, allowed)
+        schema, reports = queries.first_pass(self._wishes, self.limits)
+        noted = _noted(columns, reports)
+        report = ReadReport(str(self.path), "Parquet", sum(group_rows), noted)
+        return ParquetFindings(queries, known, group_rows, schema, report)
+
+    def _opened(self) -> tuple[tuple[ParquetColumn, ...], tuple[int, ...]]:
+        """The columns to read and the sizes of the row groups, as the file describes itself."""
         try:
             with pq.ParquetFile(self.path) as file:
                 meta = file.metadata
                 groups = tuple(meta.row_group(i).num_rows for i in range(meta.num_row_groups))
-                described = file.schema_arrow
                 declared = meta.num_rows
-                columns = parquet_columns(file, described, self._names, self._missing)
+                check_names(file.schema_arrow.names)
+                chosen = self._chosen(file.schema_arrow.names)
+                columns = parquet_columns(file, chosen, self._missing)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise damaged(self.path, error) from None
         if min(groups, default=0) < 0 or sum(groups) != declared:
@@ -186,15 +155,7 @@ class ParquetSource:
             )
         if declared == 0:
             raise FileFormatError(f"{self.path.name} has columns but no rows.")
-        check_known(tuple(self._wishes), described.names, "kinds")
-        self._group_rows = groups
-        return columns
-
-    def _queries(self, columns: tuple[ParquetColumn, ...]) -> ParquetQueries:
-        allowed = limit_in_force(self.memory_limit)
-        if self.memory_limit is None:
-            allowed = min(allowed, DEFAULT_MEMORY)
-        return ParquetQueries(self.path, columns, allowed)
+        return columns, groups
 
 
 def spans(group_rows: Sequence[int], rows: int) -> tuple[Span, ...]:

@@ -15,7 +15,6 @@ from novum.core.schema import Column, Kind, Level, Schema
 from novum.core.sources.blocks import coded_column, table_type
 from novum.core.sources.protocol import arrow_type
 from novum.core.sources.report import printable
-from novum.core.sources.wishes import check_known
 
 # How polars writes the levels of an Enum into the field's metadata: length;level, repeated.
 _POLARS_ENUM = b"_PL_ENUM_VALUES2"
@@ -65,23 +64,11 @@ class ParquetColumn:
 
 
 def parquet_columns(
-    file: pq.ParquetFile,
-    described: pa.Schema,
-    wanted: Sequence[str] | None,
-    missing: tuple[str, ...],
+    file: pq.ParquetFile, chosen: Sequence[int], missing: tuple[str, ...]
 ) -> tuple[ParquetColumn, ...]:
-    """The wanted columns with the meaning of their types; raises for types that are no cells."""
-    names = described.names
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise FileFormatError(
-            f"{names.count(twice)} columns are called {printable(twice)!r}. Rename them."
-        )
-    check_known(tuple(wanted or ()), names, "columns")
-    return tuple(
-        _column(file, described.field(name), names.index(name), missing)
-        for name in (names if wanted is None else wanted)
-    )
+    """The chosen columns with the meaning of their types; raises for types that are no cells."""
+    described = file.schema_arrow
+    return tuple(_column(file, described.field(place), place, missing) for place in chosen)
 
 
 def _column(

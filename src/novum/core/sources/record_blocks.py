@@ -19,6 +19,7 @@ from novum.core.sources.blocks import Block
 from novum.core.sources.dialect import Dialect
 from novum.core.sources.limits import LIMITS, Limits
 from novum.core.sources.records import Records, line_of, scan_records
+from novum.core.sources.report import counted
 from novum.core.sources.streams import TextStream
 
 _LEAST, _MOST = 1 << 20, 1 << 25
@@ -145,6 +146,8 @@ class RecordBlocks:
         separator, quote = self.dialect.separator, self.dialect.quote
         assert separator is not None
         assert quote is not None
+        # Before anything else: in a file that is not text, complaints about quotes would mislead.
+        self._check_zero_bytes(held, line)
         try:
             records = scan_records(held, separator, quote, final=final)
         except FileFormatError as problem:
@@ -156,7 +159,11 @@ class RecordBlocks:
             self._refuse_long(held, records, line)
         stop = int(records.ends[-1]) if records.ends.size else 0
         if len(held) - stop > self.limits.record_bytes:
-            self._refuse("one record is longer than " + _size(self.limits.record_bytes), line)
+            self._refuse(
+                f"one record is longer than {_size(self.limits.record_bytes)}. Either a quote is "
+                "never closed, or the file is no table of cells.",
+                line,
+            )
         return records
 
     def _refuse_long(self, held: bytes, records: Records, line: int) -> None:
@@ -170,14 +177,16 @@ class RecordBlocks:
             line + line_of(held, start) - 1,
         )
 
-    def _check_text(self, piece: bytes, line: int) -> None:
-        zero = piece.find(b"\0")
+    def _check_zero_bytes(self, held: bytes, line: int) -> None:
+        zero = held.find(b"\0")
         if zero >= 0:
             self._refuse(
                 "there is a zero byte, which text does not have. If the file is UTF-16, say "
-                "so: dialect=Dialect(encoding='utf-16-le'); else it is damaged.",
-                line + line_of(piece, zero) - 1,
+                "so: dialect=Dialect(encoding='utf-16-le'); else it is damaged or not text.",
+                line + line_of(held, zero) - 1,
             )
+
+    def _check_text(self, piece: bytes, line: int) -> None:
         encoding = self.dialect.encoding
         assert encoding is not None
         mark = _INNER_MARK.search(piece) if encoding.startswith("utf") else None
@@ -211,11 +220,15 @@ class RecordBlocks:
         ragged = np.flatnonzero(~records.blank & (records.cells != self.width))
         if ragged.size:
             row = int(ragged[0])
-            more = f" (and {ragged.size - 1} more records nearby)" if ragged.size > 1 else ""
+            others = counted(ragged.size - 1, "more record")
+            more = f" (and {others} nearby)" if ragged.size > 1 else ""
+            first = self.first.block.line
+            title = f" If line {first} is a title or a comment, remove it."
             self._refuse(
-                f"the record has {_cells(int(records.cells[row]))}, the first one in line "
-                f"{self.first.block.line} has {_cells(self.width)}{more}. Add or remove "
-                f"{self.dialect.separator!r}, or quote cells that hold it.",
+                f"the record has {counted(int(records.cells[row]), 'cell')}, the first one in line "
+                f"{first} has {counted(self.width, 'cell')}{more}. Add or remove "
+                f"{self.dialect.separator!r}, or quote cells that hold it."
+                f"{title if self.width == 1 else ''}",
                 line + line_of(piece, int(records.starts[row])) - 1,
                 int(min(self.width, records.cells[row])),
             )
@@ -226,7 +239,3 @@ class RecordBlocks:
 
 def _size(count: int) -> str:
     return f"{count >> 20} MB"
-
-
-def _cells(count: int) -> str:
-    return f"{count:,} cell{'' if count == 1 else 's'}"

@@ -74,13 +74,13 @@ class ReadReport:
     @property
     def title(self) -> str:
         return (
-            f"{printable(self.path)}: {self.format}, {_counted(self.rows, 'row')}, "
-            f"{_counted(len(self.columns), 'column')}, "
-            f"{_counted(self.missing_cells, 'missing cell')}"
+            f"{printable(self.path, 300)}: {self.format}, {counted(self.rows, 'row')}, "
+            f"{counted(len(self.columns), 'column')}, "
+            f"{counted(self.missing_cells, 'missing cell')}"
         )
 
     def __str__(self) -> str:
-        lines = [self.title, *(f"  {printable(note)}" for note in self.notes)]
+        lines = [self.title, *(f"  {printable(note, 240)}" for note in self.notes)]
         shown = self.columns[:_SHOWN]
         width = min(30, max((len(printable(column.name)) for column in shown), default=0))
         for column in shown:
@@ -116,14 +116,15 @@ def _markup(text: str) -> str:
     return escape(printable(text, 300))
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """The number with its noun, as in `1 row` and `2 rows`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _described(column: ColumnReport) -> str:
     parts = [column.kind.value]
     if column.kind is not Kind.NUMERIC:
-        parts[0] += f" ({_counted(column.n_levels, 'level')})"
+        parts[0] += f" ({counted(column.n_levels, 'level')})"
     if column.missing:
         parts.append(f"{column.missing:,} missing")
     if column.constant:

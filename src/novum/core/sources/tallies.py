@@ -1,13 +1,14 @@
 """What one pass over the cells of a column finds: its kind, its levels, its odd cells.
 
-A column of which every cell is a number is numeric; any other is nominal. Levels are collected
-from the first word on; a column that starts with numbers and turns out to hold words is `late`,
-and the source passes over the file once more for its levels.
+A column of which every cell is a number is numeric; any other is nominal, with the levels False
+and True if every cell is one of the words `true` and `false` in any case. Levels are collected from
+the first word on; a column that starts with numbers and turns out to hold words is `late`, and the
+source passes over the file once more for its levels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -15,9 +16,9 @@ import pyarrow.compute as pc
 
 from novum.core.errors import FileFormatError, InputError, SchemaError
 from novum.core.schema import Column, Kind, Level
-from novum.core.sources.cells import CellReader, is_number_text, look_like_dates
+from novum.core.sources.cells import AMOUNT, DATE, CellReader, all_match, is_number_text
 from novum.core.sources.limits import LIMITS, Limits
-from novum.core.sources.report import ColumnReport, printable
+from novum.core.sources.report import ColumnReport, counted, printable
 from novum.core.sources.wishes import Wish
 
 LineOf = Callable[[int], int]
@@ -25,6 +26,9 @@ LineOf = Callable[[int], int]
 _SAMPLES = 3
 _EXACT_INTEGERS = 2.0**53
 _ZEROS = r"^\s*0\d"
+_TRUTHS = {"true": True, "false": False}
+# As many ways there are to write the two words in large and small letters.
+_TRUTH_WRITINGS = 2**4 + 2**5
 
 
 @dataclass
@@ -67,6 +71,15 @@ class ColumnTally:
     @property
     def is_mixed(self) -> bool:
         return self.wish.kind is None and self.words > 0 and self.numbers >= self.words
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether the column is left to its cells, and they are the words true and false."""
+        return (
+            self.wish.kind is None
+            and 0 < len(self.levels) <= _TRUTH_WRITINGS
+            and all(level.lower() in _TRUTHS for level in self.levels)
+        )
 
     # Counting
 
@@ -138,13 +151,20 @@ class ColumnTally:
         if self.wish.levels is not None:
             return Column(self.name, self.kind, self.wish.levels)
         if self.kind is Kind.NOMINAL:
-            return Column(self.name, self.kind, tuple(self.levels))
+            return Column(self.name, self.kind, self._met)
         return Column(self.name, self.kind, ordered_numbers(self.name, tuple(self.levels)))
+
+    @property
+    def _met(self) -> tuple[Level, ...]:
+        """The levels that occur, as the schema has them."""
+        if self.is_truth:
+            return tuple({_TRUTHS[level.lower()] for level in self.levels})
+        return tuple(self.levels)
 
     def report(self) -> ColumnReport:
         column = self.column()
         values = self.rows - self.missing
-        constant = self.low == self.high if self.kind is Kind.NUMERIC else len(self.levels) == 1
+        constant = self.low == self.high if self.kind is Kind.NUMERIC else len(self._met) == 1
         return ColumnReport(
             self.name,
             self.kind,
@@ -163,8 +183,10 @@ class ColumnTally:
             notes.append(f"mixed: {self.mixture}")
         elif self.words and self.numbers:
             notes.append(f"{self.numbers:,} of its values are numbers")
+        if self.is_truth:
+            notes.append("truth values; kinds='nominal' keeps the words")
         if self.trimmed:
-            notes.append(f"blanks around {self.trimmed:,} cells removed")
+            notes.append(f"blanks around {counted(self.trimmed, 'cell')} removed")
         if self.kind is Kind.NUMERIC and max(-self.low, self.high) > _EXACT_INTEGERS:
             notes.append(
                 "numbers beyond 2^53, where float64 cannot tell whole numbers apart; "
@@ -172,14 +194,14 @@ class ColumnTally:
             )
         if self.kind is Kind.NUMERIC and self.zeros:
             notes.append("written with leading zeros, which codes need: kinds='nominal' keeps them")
-        if self.words and not self.numbers and look_like_dates(_strings(self.levels)):
-            notes.append("dates as text; derive numbers (year, month, days since ...) to learn")
+        if self.words and not self.numbers:
+            notes += _notes_on_words(self.levels)
         return notes
 
     @property
     def mixture(self) -> str:
         shown = ", ".join(f"{printable(w, 30)!r} in line {n}" for w, n in self.samples.items())
-        return f"{self.numbers:,} numbers and {self.words:,} words ({shown})"
+        return f"{counted(self.numbers, 'number')} and {counted(self.words, 'word')} ({shown})"
 
     # Refusals
 
@@ -226,5 +248,12 @@ def _first(coded: pa.DictionaryArray, level: str) -> int:
     return int(pc.index(coded.indices, pa.scalar(code, coded.indices.type)).as_py())
 
 
-def _strings(levels: dict[str, None]) -> pa.StringArray:
-    return pa.array(list(levels), pa.string())
+def _notes_on_words(levels: Iterable[str]) -> list[str]:
+    if all_match(DATE, levels):
+        return ["dates as text; derive numbers (year, month, days since ...) to learn"]
+    if all_match(AMOUNT, levels):
+        return [
+            "numbers with thousands separators, currency or percent signs as text; write digits "
+            "and one decimal sign to have them numeric"
+        ]
+    return []

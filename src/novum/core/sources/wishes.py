@@ -9,8 +9,8 @@ because all levels are numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from novum.core.errors import SchemaError
 from novum.core.schema import Kind, Level
@@ -36,6 +36,10 @@ class Wish:
     levels: tuple[Level, ...] | None = None
     by: str = "kinds"
 
+    def as_text(self) -> Wish:
+        """The same with levels as a text file writes them."""
+        return self if self.levels is None else replace(self, levels=tuple(map(str, self.levels)))
+
 
 def checked_wishes(kinds: Mapping[str, KindWish] | None) -> dict[str, Wish]:
     """The caller's `kinds` as `Wish` values; raises `SchemaError` for what is none.
@@ -45,6 +49,11 @@ def checked_wishes(kinds: Mapping[str, KindWish] | None) -> dict[str, Wish]:
     >>> checked_wishes({"zip": "nominal"})["zip"].kind
     <Kind.NOMINAL: 'nominal'>
     """
+    if kinds is not None and not isinstance(kinds, Mapping):
+        raise SchemaError(
+            "`kinds` maps names of columns to kinds, as in {'zip': 'nominal'}; "
+            f"got {kinds!r:.80}."
+        )
     return {name: _wish(name, value) for name, value in (kinds or {}).items()}
 
 
@@ -63,14 +72,14 @@ def check_known(wanted: Sequence[str], names: Sequence[str], argument: str) -> N
 def _wish(name: str, value: KindWish) -> Wish:
     if isinstance(value, Kind):
         return Wish(value)
-    if isinstance(value, str):
-        try:
-            return Wish(Kind(value))
-        except ValueError:
-            raise SchemaError(
-                f"`kinds` says {value!r} for column {name!r}. Say 'numeric', 'nominal', 'ordinal', "
-                "or give the levels of an ordinal column from low to high."
-            ) from None
+    known = {kind.value: kind for kind in Kind}
+    if isinstance(value, str) and value in known:
+        return Wish(known[value])
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise SchemaError(
+            f"`kinds` says {value!r} for column {name!r}. Say 'numeric', 'nominal', 'ordinal', "
+            "or give the levels of an ordinal column from low to high."
+        )
     levels = tuple(value)
     if not levels or len(set(levels)) != len(levels):
         raise SchemaError(
