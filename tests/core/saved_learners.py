@@ -41,3 +41,10 @@ class Mean(RegressorMixin, BaseEstimator):
 
 class Neighbors(Mean):
     _holds_training_rows = True
+
+
+X = np.random.default_rng(0).normal(size=(20, 2))
+
+
+def fitted(**params: Any) -> Mean:
+    return Mean(**params).fit(X, np.arange(20.0))

@@ -35,7 +35,7 @@ from novum.core.persistence import describe, load, save
 from novum.core.schema import Schema
 from novum.core.working_point import WorkingPoint
 from novum.linear import LinearRegression, Ridge, RidgeCV
-from tests.core.saved_learners import Mean, Neighbors
+from tests.core.saved_learners import Mean, Neighbors, X, fitted
 
 
 @pytest.fixture(autouse=True)
@@ -47,13 +47,6 @@ def _registered() -> Iterator[None]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "model.novum"
-
-
-X = np.random.default_rng(0).normal(size=(20, 2))
-
-
-def fitted(**params: Any) -> Mean:
-    return Mean(**params).fit(X, np.arange(20.0))
 
 
 # --- Round trips ----------------------------------------------------------------------------------
