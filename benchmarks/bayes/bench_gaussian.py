@@ -21,7 +21,7 @@ workload(
         Peer("sklearn lsqr", build(LINEAR, solver="lsqr")),
     ],
     novum=novum("novum.bayes:LinearDiscriminantAnalysis"),
-    target=1.0,
+    target=3.0,
     quality=Quality("accuracy", tolerance=1e-3),
     note="200k x 50, 10 classes, 50k queries",
 )
@@ -34,7 +34,7 @@ workload(
         Peer("sklearn eigen", build(QUADRATIC, solver="eigen")),
     ],
     novum=novum("novum.bayes:QuadraticDiscriminantAnalysis"),
-    target=1.0,
+    target=3.0,
     quality=Quality("accuracy", tolerance=1e-3),
     note="200k x 50, 10 classes, 50k queries",
 )

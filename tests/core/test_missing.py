@@ -134,13 +134,14 @@ def test_nothing_missing_is_no_error() -> None:
 def test_every_learner_named_exists_and_takes_missing_cells() -> None:
     from importlib import import_module
 
-    X = np.array([[1.0], [np.nan], [2.0], [3.0]])
-    for task, target in (("classification", [0, 1, 0, 1]), ("regression", [0.5, 1.5, 2.5, 3.0])):
+    X = np.array([[1.0], [np.nan], [2.0], [3.0], [2.5], [0.5]])
+    labels, numbers = [0, 1, 0, 1, 0, 1], [0.5, 1.5, 2.5, 3.0, 2.0, 1.0]
+    for task, target in (("classification", labels), ("regression", numbers)):
         named = learners_for_missing(task).split("(")[1].split(")")[0].split(", ")
         assert named
         for path in named:
             module, _, name = path.rpartition(".")
             learner = getattr(import_module(module), name)()
-            assert learner.fit(X, target).predict(X).shape == (4,)
+            assert learner.fit(X, target).predict(X).shape == (6,)
     assert all(name in learners_for_missing() for name in named)
     assert learners_for_missing("clustering") == "Fill in the cells in a step before it."

@@ -33,7 +33,8 @@ from novum.core.randomness import seed, seed_sequence, stream, streams
 from novum.core.schema import MISSING, UNSEEN, Column, Kind, Schema
 from novum.core.statistics import Statistics, StatisticsMixin
 from novum.core.sum_problem import StopRule, SumProblem
-from novum.core.validation import Sample, check_classes, check_features, check_sample
+from novum.core.targets import check_classes, check_numbers
+from novum.core.validation import Sample, check_features, check_sample
 from novum.core.working_point import WorkingPoint
 
 __all__ = [
@@ -74,6 +75,7 @@ __all__ = [
     "check_classes",
     "check_features",
     "check_memory",
+    "check_numbers",
     "check_sample",
     "describe",
     "effective_jobs",

@@ -21,6 +21,8 @@ Mask = NDArray[np.bool_]
 # Learners that give missing cells a meaning of their own, best choice first, by task.
 LEARNERS: dict[str, tuple[str, ...]] = {
     "classification": (
+        "novum.bayes.NaiveBayes",
+        "novum.bayes.GaussianClassifier",
         "sklearn.ensemble.HistGradientBoostingClassifier",
         "sklearn.tree.DecisionTreeClassifier",
     ),

@@ -19,24 +19,82 @@ from contextvars import ContextVar
 
 from novum.core.errors import InputError
 
-ESTIMATORS: Mapping[str, str] = {
-    "LinearRegression": "novum.linear:LinearRegression",
-    "Ridge": "novum.linear:Ridge",
-    "RidgeCV": "novum.linear:RidgeCV",
+# Names by the module that has them. A file may name these and nothing else.
+_ESTIMATORS = {
+    "novum.bayes": (
+        "BernoulliNB",
+        "CategoricalNB",
+        "ComplementNB",
+        "GaussianClassifier",
+        "GaussianNB",
+        "LinearDiscriminantAnalysis",
+        "MultinomialNB",
+        "NaiveBayes",
+        "QuadraticDiscriminantAnalysis",
+        "TextClassifier",
+    ),
+    "novum.linear": ("LinearRegression", "Ridge", "RidgeCV"),
 }
 
-VALUES: Mapping[str, str] = {
-    "Certificate": "novum.core.certificate:Certificate",
-    "Column": "novum.core.schema:Column",
-    "Details": "novum.core.certificate:Details",
-    "Kind": "novum.core.schema:Kind",
-    "LeastSquaresStatistics": "novum.linear.statistics:LeastSquaresStatistics",
-    "RetargetedClassifier": "novum.core.decisions:RetargetedClassifier",
-    "Schema": "novum.core.schema:Schema",
-    "TriangularFactor": "novum.numerics.triangular:TriangularFactor",
-    "Verdict": "novum.core.certificate:Verdict",
-    "WorkingPoint": "novum.core.working_point:WorkingPoint",
+_VALUES = {
+    "novum.bayes.column_densities": ("ColumnDensities",),
+    "novum.bayes.column_models": (
+        "BernoulliColumn",
+        "CategoricalColumn",
+        "CountsBlock",
+        "GaussianColumn",
+        "MEstimate",
+        "StudentTColumn",
+    ),
+    "novum.bayes.discrete_blocks": ("BernoulliBlock", "CategoricalBlock", "CountBlock"),
+    "novum.bayes.gaussian_densities": ("MatrixDensities",),
+    "novum.bayes.gaussian_predictive": ("WeakPrior",),
+    "novum.bayes.gaussian_statistics": ("GaussianStatistics",),
+    "novum.bayes.naive_bayes_statistics": ("NaiveBayesStatistics", "Reading"),
+    "novum.bayes.numeric_blocks": ("GaussianBlock", "StudentTBlock"),
+    "novum.core.certificate": ("Certificate", "Details", "Verdict"),
+    "novum.core.decisions": ("RetargetedClassifier",),
+    "novum.core.schema": ("Column", "Kind", "Schema"),
+    "novum.core.working_point": ("WorkingPoint",),
+    "novum.distributions.conjugacy_knowns": (
+        "KnownCovariance",
+        "KnownLevels",
+        "KnownTrials",
+        "KnownVariance",
+    ),
+    "novum.distributions.conjugacy_predictives": ("BetaBinomial", "DirichletMultinomial"),
+    "novum.distributions.joint_table": ("JointTable",),
+    "novum.distributions.multivariate.dirichlet": ("Dirichlet", "DirichletStatistics"),
+    "novum.distributions.multivariate.multinomial": ("Multinomial", "MultinomialStatistics"),
+    "novum.distributions.multivariate.multivariate_bernoulli": (
+        "MultivariateBernoulli",
+        "MultivariateBernoulliStatistics",
+    ),
+    "novum.distributions.multivariate.multivariate_normal": ("MultivariateNormal",),
+    "novum.distributions.multivariate.multivariate_student_t": ("MultivariateStudentT",),
+    "novum.distributions.multivariate.normal_gamma": ("NormalGamma", "NormalGammaStatistics"),
+    "novum.distributions.multivariate.normal_wishart": ("NormalWishart", "NormalWishartStatistics"),
+    "novum.distributions.multivariate.wishart": ("Wishart", "WishartStatistics"),
+    "novum.distributions.univariate.bernoulli": ("Bernoulli", "BernoulliStatistics"),
+    "novum.distributions.univariate.beta": ("Beta",),
+    "novum.distributions.univariate.binomial": ("Binomial", "BinomialStatistics"),
+    "novum.distributions.univariate.categorical": ("Categorical", "CategoricalStatistics"),
+    "novum.distributions.univariate.gamma": ("Gamma",),
+    "novum.distributions.univariate.normal": ("Normal",),
+    "novum.distributions.univariate.student_t": ("StudentT",),
+    "novum.linear.statistics": ("LeastSquaresStatistics",),
+    "novum.numerics.column_moments": ("ColumnMoments",),
+    "novum.numerics.moments": ("Moments",),
+    "novum.numerics.triangular": ("TriangularFactor",),
 }
+
+
+def _by_name(homes: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    return {name: f"{home}:{name}" for home, names in homes.items() for name in names}
+
+
+ESTIMATORS: Mapping[str, str] = _by_name(_ESTIMATORS)
+VALUES: Mapping[str, str] = _by_name(_VALUES)
 
 _Classes = Mapping[str, type]
 _NONE: tuple[_Classes, _Classes] = ({}, {})

@@ -107,7 +107,7 @@ class StatisticsMixin(ABC):
         if hasattr(self, "_parameter_constraints"):
             self._validate_params()  # type: ignore[attr-defined]
         with fitting(self):
-            _set_feature_names(self, statistics.schema)
+            set_feature_names(self, statistics.schema)
             self._estimate(statistics)
         return self
 
@@ -242,7 +242,7 @@ def _refuse_fit_without_sums(model: Any) -> None:
         )
 
 
-def _set_feature_names(model: Any, schema: Schema) -> None:
+def set_feature_names(model: Any, schema: Schema) -> None:
     model.n_features_in_ = schema.n_columns
     model.__dict__.pop("feature_names_in_", None)
     if schema.named:

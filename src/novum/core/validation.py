@@ -11,24 +11,18 @@ columns, integer codes of their levels, class codes, and messages that name colu
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from numbers import Real
 from typing import Any, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
-from novum.core.columns import as_float
 from novum.core.errors import InputError
 from novum.core.missing import missing_mask, refuse_missing
 from novum.core.schema import MISSING, Codes, Schema
-from novum.core.tables import read_table, unmasked
+from novum.core.tables import read_table
+from novum.core.targets import check_classes, check_numbers, plain_target
 
 Floats = NDArray[np.float64]
 Target = Literal["numbers", "classes", "none"]
@@ -149,28 +143,10 @@ def check_features(
     return _checked_rows(estimator, X, estimator.schema_, False, allow_missing, accept_sparse)[0]
 
 
-def check_classes(y: Any, learner: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The distinct labels in sorted order and the code of each row's label.
-
-    Examples
-    --------
-    >>> classes, codes = check_classes(["spam", "ham", "spam"], "Learner")
-    >>> classes.tolist(), codes.tolist()
-    (['ham', 'spam'], [1, 0, 1])
-    """
-    values = column_or_1d(_plain_target(y), warn=True)
-    _refuse_missing_targets(values, learner)
-    if values.dtype.kind == "O":
-        values = _one_type(values)
-    check_classification_targets(values)
-    classes, codes = np.unique(values, return_inverse=True)
-    return classes, codes.astype(np.int64)
-
-
 def _checked_target(y: Any, learner: str, target: Target) -> tuple[NDArray[Any] | None, Any]:
     if target == "classes":
         return check_classes(y, learner)
-    return None, _checked_numbers(y, learner)
+    return None, check_numbers(y, learner)
 
 
 # --- Rows -----------------------------------------------------------------------------------------
@@ -278,102 +254,6 @@ def _with_met_classes(sample: Sample) -> Sample:
     return replace(sample, classes=sample.classes[met], target=codes.astype(np.int64))
 
 
-# --- Targets --------------------------------------------------------------------------------------
-
-
-def _plain_target(y: Any) -> NDArray[Any]:
-    """Targets as an array; of lists, cells keep their types where NumPy would make them text."""
-    if sparse.issparse(y):
-        raise InputError("Sparse data was passed for y, but dense data is required: y.toarray().")
-    y = unmasked(y)
-    if nw.dependencies.is_into_dataframe(y) or nw.dependencies.is_into_series(y):
-        return np.asarray(nw.from_native(y, allow_series=True).to_numpy())
-    if isinstance(y, pa.Array):
-        return np.asarray(y.to_numpy(zero_copy_only=False))
-    try:
-        array = np.asarray(y)
-    except ValueError as error:
-        raise InputError(
-            "The rows of y have an inhomogeneous shape. Give every row the same number of targets."
-        ) from error
-    if not isinstance(y, (list, tuple)) or array.ndim != 1 or array.dtype.kind in "biufcO":
-        return array
-    cells = np.empty(len(y), object)
-    cells[:] = y
-    return array if all(isinstance(cell, str) for cell in y) else cells
-
-
-def _refuse_missing_targets(values: NDArray[Any], learner: str) -> None:
-    names = [f"y{j}" for j in range(values.shape[1])] if values.ndim == 2 else ["y"]
-    refuse_missing(missing_mask(values), names, learner, what="y")
-
-
-def _one_type(labels: NDArray[Any]) -> NDArray[Any]:
-    """Labels that came as objects, as an array of their one type; several types have no order."""
-    kinds = [_label_kind(label) for label in labels]
-    other = next((row for row, kind in enumerate(kinds) if kind != kinds[0]), None)
-    if other is not None:
-        raise InputError(
-            f"y mixes {kinds[0]} ({labels[0]!r} at row 0) and {kinds[other]} ({labels[other]!r} at "
-            f"row {other}). Convert all labels to one type, such as text."
-        )
-    return labels if kinds[0] == "text" else np.array(labels.tolist())
-
-
-def _label_kind(label: object) -> str:
-    if isinstance(label, (bool, np.bool_)):
-        return "true/false"
-    if isinstance(label, str):
-        return "text"
-    return "numbers" if isinstance(label, (Real, Decimal)) else type(label).__name__
-
-
-def _checked_numbers(y: Any, learner: str) -> Floats:
-    array = _plain_target(y)
-    if array.ndim not in (1, 2) or 0 in array.shape:
-        raise InputError(
-            f"y should be a 1d array or have one column for each target, got an array of shape "
-            f"{array.shape} instead. Pass one target, or one row of targets, for each row of X."
-        )
-    if array.dtype.kind not in "biuf":
-        _refuse_missing_targets(array, learner)
-        _refuse_other_than_numbers(array, learner)
-    # A number too large for float64 becomes infinite, and that is refused below.
-    with np.errstate(over="ignore"):
-        if array.dtype.kind == "O":
-            values = np.array([as_float(cell) for cell in array.ravel()]).reshape(array.shape)
-        else:
-            values = array.astype(np.float64)
-    _refuse_missing_targets(values, learner)
-    infinite = np.argwhere(np.isinf(values))
-    if infinite.size:
-        where = f" of target {infinite[0][1]}" if values.ndim == 2 else ""
-        raise InputError(
-            "Input y contains infinity or a value too large for dtype('float64'). It has "
-            f"{values[tuple(infinite[0])]} at row {infinite[0][0]}{where}, {len(infinite)} such in "
-            "all. Select the rows whose target is a finite number."
-        )
-    return values
-
-
-def _refuse_other_than_numbers(array: NDArray[Any], learner: str) -> None:
-    if array.dtype.kind == "c":
-        raise InputError(
-            f"Complex data not supported: y has type {array.dtype}. Pass real numbers."
-        )
-    if array.dtype.kind == "O":
-        cells = array.ravel()
-        wrong = next((i for i, c in enumerate(cells) if not isinstance(c, (Real, Decimal))), None)
-    else:
-        cells, wrong = array.ravel(), 0
-    if wrong is not None:
-        row = wrong // (array.shape[1] if array.ndim == 2 else 1)
-        raise InputError(
-            f"{learner} predicts numbers, but y holds {cells[wrong]!r} at row {row}. Convert y to "
-            "numbers, or use a classifier for labels."
-        )
-
-
 # --- Weights --------------------------------------------------------------------------------------
 
 
@@ -405,7 +285,7 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> Floats | None:
 
 
 def _weight_numbers(sample_weight: Any) -> Floats:
-    found = _plain_target(sample_weight)
+    found = plain_target(sample_weight)
     if found.dtype.kind == "O":
         found = np.where(missing_mask(found), np.nan, found)
     try:

@@ -1,1 +1,10 @@
-"""Probability laws with sufficient statistics, conjugacy and information."""
+"""Probability laws with sufficient statistics, conjugacy, joint tables and information.
+
+The names of this door and where they live are listed in `__init__.pyi`; each is imported when it
+is first used. `distributions.protocol` says what every law offers, and `distributions.contracts`
+checks it.
+"""
+
+from novum import lazy_door
+
+__getattr__, __dir__, __all__ = lazy_door(__name__, __file__)

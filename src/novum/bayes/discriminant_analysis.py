@@ -1,0 +1,377 @@
+"""Linear and quadratic discriminant analysis under scikit-learn's names.
+
+Both are Gaussian classifiers (`gaussian_model`): linear with one covariance for all classes, which
+makes every boundary a hyperplane,
+
+    delta_k(x) = x' C^-1 m_k - m_k' C^-1 m_k / 2 + log p(k),
+
+quadratic with one covariance for each class,
+
+    delta_k(x) = -(x - m_k)' C_k^-1 (x - m_k) / 2 - log|C_k| / 2 + log p(k).
+
+Covariances are the most likely ones (divided by the weight, not by the weight minus one).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from novum.bayes.covariance_shrinkage import ledoit_wolf, mixed_with_identity, shrunk
+from novum.bayes.gaussian_covariance import (
+    Adjustment,
+    GaussianEstimate,
+    certify,
+    known_means,
+    raised_to_floor,
+    reference_variances,
+)
+from novum.bayes.gaussian_densities import MatrixDensities
+from novum.bayes.gaussian_model import Densities, GaussianModel
+from novum.bayes.gaussian_statistics import GaussianStatistics, class_rows
+from novum.core.certificate import Certificate
+from novum.core.errors import InputError
+from novum.core.validation import Sample
+
+Floats = NDArray[np.float64]
+
+
+class DiscriminantAnalysis(GaussianModel):
+    """What the two share: shrunk covariances, from sums or, for some shrinkages, from rows."""
+
+    shrinkage: str | float | None
+    priors: ArrayLike | None
+    covariance_estimator: Any
+
+    @property
+    def invariances(self) -> tuple[str, ...]:
+        """What a fit does not depend on; shrinkage compares columns with each other."""
+        plain = self._adjustment() is None and self.covariance_estimator is None
+        units = "column_scale" if plain else "common_scale"
+        known = ("shift", "row_order", "duplication")
+        return known if getattr(self, "reg_param", 0.0) else (*known, units)
+
+    @property
+    def priors_(self) -> Floats:
+        """Class priors under scikit-learn's name."""
+        return self.class_prior_
+
+    def _given_prior(self) -> ArrayLike | None:
+        return self.priors
+
+    def _is_additive(self) -> bool:
+        return self.shrinkage != "auto" and self.covariance_estimator is None
+
+    def _adjustment(self) -> Adjustment | None:
+        if not isinstance(self.shrinkage, Real) or self.shrinkage == 0:
+            return None
+        return partial(shrunk, amount=float(self.shrinkage))
+
+    def _fit_rows(self, sample: Sample) -> None:
+        """A fit whose covariances are not functions of sums."""
+        if self.shrinkage is not None and self.covariance_estimator is not None:
+            raise InputError("Give either shrinkage or covariance_estimator, not both.")
+        statistics = GaussianStatistics.of(sample, by_column=False)
+        matrices = np.array([self._of_rows(sample, rows, w) for _, rows, w in class_rows(sample)])
+        found = self._estimate_of(statistics, matrices)
+        self._store(statistics, self._store_estimate(found, statistics), certify(found, statistics))
+        self.__dict__.pop("statistics_", None)
+
+    def _of_rows(self, sample: Sample, rows: NDArray[np.intp], weight: Floats | None) -> Floats:
+        X = sample.numeric[rows]
+        if self.covariance_estimator is None:
+            return ledoit_wolf(X, weight)
+        if weight is not None:
+            raise InputError(
+                "A covariance_estimator knows no weights. Leave out sample_weight, or use "
+                "shrinkage."
+            )
+        found = np.asarray(clone(self.covariance_estimator).fit(X).covariance_, float)
+        if found.shape != (X.shape[1], X.shape[1]):
+            raise InputError(
+                f"covariance_estimator gave a covariance of shape {found.shape} for {X.shape[1]} "
+                "columns."
+            )
+        return found
+
+    def _estimate_of(self, statistics: GaussianStatistics, matrices: Floats) -> GaussianEstimate:
+        """The estimate with these covariances of classes (K, d, d)."""
+        raise TypeError(
+            f"{type(self).__name__} does not say what it does with {len(matrices)} covariances of "
+            f"{len(statistics.classes)} classes."
+        )
+
+
+class LinearDiscriminantAnalysis(DiscriminantAnalysis):
+    """Gaussian classes with one covariance: linear boundaries.
+
+    Parameters
+    ----------
+    solver : {"svd", "lsqr", "eigen"}
+        All are solved alike; the name decides what scikit-learn's solvers of that name do with
+        given priors. "svd" pools the classes by their weights, the others by their priors. The
+        zero of `decision_function` differs too: "svd" puts it at `xbar_`.
+    shrinkage : None, "auto" or float from 0 to 1
+        Towards the mean variance; "auto" by Ledoit and Wolf, from the rows of each class.
+    priors : array-like of shape (n_classes,), optional
+    n_components : int, optional
+        Of the projection, which lives in `novum.decomposition`; without effect here.
+    store_covariance : bool
+        Without effect: `covariance_` is always there.
+    tol : float
+        Without effect: directions without spread are found relative to the columns' variances.
+    covariance_estimator : object with `fit` and `covariance_`, optional
+        Fitted to the rows of each class.
+
+    Attributes
+    ----------
+    coef_ : array (n_classes, n_columns), or (1, n_columns) for two classes
+    intercept_ : array (n_classes,), or (1,)
+    covariance_ : array (n_columns, n_columns)
+    means_, priors_, classes_, xbar_
+
+    Notes
+    -----
+    The classifier of scikit-learn, not its `transform`: the projection is a decomposition and has
+    its place in `novum.decomposition`. Where the covariance has no spread in some direction
+    (collinear columns, fewer rows than columns), scikit-learn drops the direction; here its
+    variance is raised to 1e-9 of the columns', with a warning. Missing cells, weights, statistics,
+    noise and working points are as in `GaussianClassifier`; `shrinkage="auto"` and
+    `covariance_estimator` need every cell and all rows at once.
+
+    Examples
+    --------
+    >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+    >>> model = LinearDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2])
+    >>> model.predict([[-0.8, -1]]).tolist()
+    [1]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "solver": [StrOptions({"svd", "lsqr", "eigen"})],
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
+        "priors": ["array-like", None],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "store_covariance": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "covariance_estimator": [HasMethods("fit"), None],
+    }
+
+    def __init__(
+        self,
+        solver: str = "svd",
+        shrinkage: str | float | None = None,
+        priors: ArrayLike | None = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.n_components = n_components
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+
+    @property
+    def covariance_(self) -> Floats:
+        """The covariance that all classes share."""
+        return self.covariances_
+
+    @property
+    def xbar_(self) -> Floats:
+        """Mean of the class means, weighted by the priors."""
+        return self.class_prior_ @ self.means_
+
+    @property
+    def coef_(self) -> Floats:
+        """Coefficients of `decision_function`."""
+        coef = self._discriminants()[0]
+        return coef[1:] - coef[:1] if len(self.classes_) == 2 else coef
+
+    @property
+    def intercept_(self) -> Floats:
+        """Constants of `decision_function`."""
+        coef, offset = self._discriminants()
+        constant = offset - coef @ self.xbar_
+        return constant[1:] - constant[:1] if len(self.classes_) == 2 else constant
+
+    def decision_function(self, X: Any) -> Floats:
+        """Log posteriors up to a term that all classes share; of two classes the difference."""
+        rows = self._rows(X)
+        if np.isnan(np.sum(rows)):
+            scores = self._joint(rows)
+        else:
+            coef, offset = self._discriminants()
+            scores = (rows - self.xbar_) @ coef.T + offset
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def _discriminants(self) -> tuple[Floats, Floats]:
+        """Coefficients (K, d), and the scores at `xbar_` (K,)."""
+        law = self.densities_
+        assert isinstance(law, MatrixDensities)
+        A = law.roots[0][0]
+        about = self.means_ - self.xbar_
+        coef = about @ A @ A.T
+        offset = -0.5 * np.einsum("ij,ij->i", coef, about) + self._log_prior()
+        if self.solver != "svd":
+            # The same scores about the origin: one term more, shared by all classes.
+            shared = self.xbar_ @ A @ A.T
+            offset = offset + 0.5 * float(shared @ self.xbar_)
+            coef = coef + shared
+        return coef, offset
+
+    # What the family asks
+
+    def _structure(self) -> str:
+        return "tied"
+
+    def _has_formula(self) -> bool:
+        pooled = self.priors is None or self.solver == "svd"
+        return pooled and self._adjustment() is None and self._is_additive()
+
+    def _laws(self, statistics: GaussianStatistics) -> tuple[Densities, Certificate]:
+        if self._has_formula():
+            return self._likely_laws(statistics, "tied")
+        weight = np.where(statistics.weight > 0, statistics.weight, 1.0)
+        change = self._adjustment() or (lambda matrix: matrix)
+        matrices = [
+            change(scatter / amount)
+            for scatter, amount in zip(statistics.scatters, weight, strict=True)
+        ]
+        found = self._estimate_of(statistics, np.array(matrices))
+        return self._store_estimate(found, statistics), certify(found, statistics)
+
+    def _estimate_of(self, statistics: GaussianStatistics, matrices: Floats) -> GaussianEstimate:
+        shares = statistics.weight / statistics.weight.sum()
+        if self.priors is not None and self.solver != "svd":
+            shares = np.asarray(self.priors, float)
+            if shares.shape != statistics.weight.shape:
+                shares = statistics.weight / statistics.weight.sum()
+        pooled = np.einsum("k,kij->ij", shares, matrices)
+        found = raised_to_floor(pooled, reference_variances(statistics), self._floor())
+        return GaussianEstimate.of_matrices("tied", known_means(statistics), [found])
+
+
+class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
+    """Gaussian classes with a covariance each: quadratic boundaries.
+
+    Parameters
+    ----------
+    solver : {"svd", "eigen"}
+        Without effect: both are solved alike.
+    shrinkage : None, "auto" or float from 0 to 1
+        Towards the mean variance of each class; "auto" by Ledoit and Wolf, from its rows.
+    priors : array-like of shape (n_classes,), optional
+    reg_param : float from 0 to 1
+        Mixes this share of the identity into every covariance, in the units of the columns.
+    store_covariance : bool
+        Without effect: `covariance_` is always there.
+    tol : float
+        Without effect: directions without spread are found relative to the columns' variances.
+    covariance_estimator : object with `fit` and `covariance_`, optional
+        Fitted to the rows of each class.
+
+    Attributes
+    ----------
+    covariance_ : list of n_classes arrays (n_columns, n_columns)
+    rotations_, scalings_ : lists of n_classes arrays
+        Eigenvectors and eigenvalues of the covariances, largest first.
+    means_, priors_, classes_
+
+    Notes
+    -----
+    A class without spread in some direction is an error in scikit-learn; here its variance there is
+    raised to 1e-9 of the columns', with a warning, and a class may have a single row. Missing
+    cells, weights, statistics, noise and working points are as in `GaussianClassifier`;
+    `shrinkage="auto"` and `covariance_estimator` need every cell and all rows at once.
+
+    Examples
+    --------
+    >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+    >>> model = QuadraticDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2])
+    >>> model.predict([[-0.8, -1]]).tolist()
+    [1]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "solver": [StrOptions({"svd", "eigen"})],
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
+        "priors": ["array-like", None],
+        "reg_param": [Interval(Real, 0, 1, closed="both")],
+        "store_covariance": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "covariance_estimator": [HasMethods("fit"), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        solver: str = "svd",
+        shrinkage: str | float | None = None,
+        priors: ArrayLike | None = None,
+        reg_param: float = 0.0,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.reg_param = reg_param
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+
+    @property
+    def covariance_(self) -> list[Floats]:
+        """Covariance of each class."""
+        return list(self.covariances_)
+
+    @property
+    def rotations_(self) -> list[Floats]:
+        """Principal axes of each class, as columns."""
+        return [vectors[:, ::-1] for vectors in np.linalg.eigh(self.covariances_)[1]]
+
+    @property
+    def scalings_(self) -> list[Floats]:
+        """Variances of each class along its principal axes."""
+        return [values[::-1] for values in np.linalg.eigvalsh(self.covariances_)]
+
+    def decision_function(self, X: Any) -> Floats:
+        """Log posteriors up to a term that all classes share; of two classes the difference."""
+        rows = self._rows(X)
+        scores = self._joint(rows)
+        present = rows.shape[1] - np.isnan(rows).sum(axis=1)
+        scores += 0.5 * np.log(2 * np.pi) * present[:, None]
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    # What the family asks
+
+    def _structure(self) -> str:
+        return "full"
+
+    def _adjustment(self) -> Adjustment | None:
+        shrink, amount = super()._adjustment(), float(self.reg_param)
+        if amount == 0:
+            return shrink
+        return lambda matrix: mixed_with_identity(shrink(matrix) if shrink else matrix, amount)
+
+    def _has_formula(self) -> bool:
+        return self._adjustment() is None and self._is_additive()
+
+    def _estimate_of(self, statistics: GaussianStatistics, matrices: Floats) -> GaussianEstimate:
+        reference, amount = reference_variances(statistics), float(self.reg_param)
+        found = [
+            raised_to_floor(mixed_with_identity(matrix, amount), reference, self._floor())
+            for matrix in matrices
+        ]
+        return GaussianEstimate.of_matrices("full", known_means(statistics), found)

@@ -1,0 +1,178 @@
+"""The two drop-ins: scikit-learn's numbers, and what is better here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import discriminant_analysis as other
+from sklearn.covariance import OAS, LedoitWolf
+
+from novum.bayes.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from novum.bayes.gaussian import GaussianClassifier
+from novum.bayes.gaussian_covariance import SingularCovarianceWarning
+from novum.core.errors import InputError, MissingValuesError, ModelFileError, NotAdditiveError
+from novum.core.persistence import save
+from tests.bayes.normal_classes import normal_classes, with_holes
+
+PRIORS: dict[int, Any] = {2: [0.2, 0.8], 3: [0.2, 0.3, 0.5]}
+
+
+def assert_same(ours: Any, theirs: Any, K: int, *names: str) -> None:
+    """Probabilities, decisions, labels and the named attributes agree to 1e-10."""
+    X, y = normal_classes(K, 4, 25)
+    ours.fit(X, y)
+    theirs.fit(X, y)
+    new = np.random.default_rng(5).normal(size=(40, 4))
+    for method in ("predict_proba", "decision_function", "predict_log_proba"):
+        found, expected = getattr(ours, method)(new), getattr(theirs, method)(new)
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10, err_msg=method)
+    np.testing.assert_array_equal(ours.predict(new), theirs.predict(new))
+    for name in ("means_", "priors_", *names):
+        found, expected = getattr(ours, name), getattr(theirs, name)
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10, err_msg=name)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
+def test_linear_is_scikit_learns(solver: str, given: bool, K: int) -> None:
+    more = {"solver": solver, "priors": PRIORS[K] if given else None}
+    names = ["coef_", "intercept_", *(["xbar_"] if solver == "svd" else ["covariance_"])]
+    assert_same(
+        LinearDiscriminantAnalysis(**more), other.LinearDiscriminantAnalysis(**more), K, *names
+    )
+
+
+@pytest.mark.parametrize("solver", ["lsqr", "eigen"])
+@pytest.mark.parametrize("shrinkage", [0.0, 0.3, 1.0, "auto"])
+def test_linear_shrinks_as_scikit_learn_does(shrinkage: Any, solver: str) -> None:
+    more = {"solver": solver, "shrinkage": shrinkage, "priors": PRIORS[3]}
+    assert_same(
+        LinearDiscriminantAnalysis(**more), other.LinearDiscriminantAnalysis(**more), 3, "coef_"
+    )
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"priors": "given"},
+        {"reg_param": 0.3},
+        {"solver": "eigen"},
+        {"solver": "eigen", "shrinkage": 0.2},
+        {"solver": "eigen", "shrinkage": "auto"},
+        {"solver": "eigen", "covariance_estimator": OAS()},
+    ],
+    ids=str,
+)
+def test_quadratic_is_scikit_learns(more: dict[str, Any], K: int) -> None:
+    chosen = {**more, "priors": PRIORS[K]} if "priors" in more else more
+    assert_same(
+        QuadraticDiscriminantAnalysis(**chosen),
+        other.QuadraticDiscriminantAnalysis(**chosen, store_covariance=True),
+        K,
+        "covariance_",
+        "scalings_",
+    )
+
+
+def test_axes_are_those_of_the_covariances() -> None:
+    model = QuadraticDiscriminantAnalysis().fit(*normal_classes(2, 3, 30))
+    for C, axes, values in zip(model.covariance_, model.rotations_, model.scalings_, strict=True):
+        np.testing.assert_allclose(axes * values @ axes.T, C, atol=1e-12)
+        assert (np.diff(values) <= 0).all()
+
+
+def test_a_covariance_estimator_is_fitted_to_each_class() -> None:
+    more = {"solver": "lsqr", "covariance_estimator": LedoitWolf()}
+    assert_same(LinearDiscriminantAnalysis(**more), other.LinearDiscriminantAnalysis(**more), 3)
+    X, y = normal_classes(2, 2, 10)
+    with pytest.raises(InputError, match="knows no weights"):
+        LinearDiscriminantAnalysis(**more).fit(X, y, np.ones(len(y)))
+    with pytest.raises(InputError, match="either shrinkage or covariance_estimator"):
+        LinearDiscriminantAnalysis(shrinkage=0.1, covariance_estimator=LedoitWolf()).fit(X, y)
+
+    class Wrong:
+        def fit(self, X: Any) -> Any:  # noqa: ARG002
+            self.covariance_ = np.eye(5)
+            return self
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+            return {}
+
+    with pytest.raises(InputError, match=r"shape \(5, 5\) for 2 columns"):
+        LinearDiscriminantAnalysis(covariance_estimator=Wrong()).fit(X, y)
+
+
+def test_shrinkage_by_rows_has_no_sums() -> None:
+    X, y = normal_classes(2, 2, 10)
+    for model in (
+        LinearDiscriminantAnalysis(shrinkage="auto"),
+        QuadraticDiscriminantAnalysis(shrinkage="auto"),
+    ):
+        with pytest.raises(NotAdditiveError):
+            model.statistics(X, y)
+        assert not hasattr(model, "partial_fit")
+        assert not hasattr(model.fit(X, y), "statistics_")
+        with pytest.raises(MissingValuesError, match="needs every cell"):
+            model.fit(with_holes(X, 0.2), y)
+        with pytest.raises(MissingValuesError, match="needs every cell"):
+            model.fit(X, y).predict([[np.nan, 1.0]])
+
+
+def test_strangers_inside_a_model_are_not_saved(tmp_path: Any) -> None:
+    model = LinearDiscriminantAnalysis("lsqr", covariance_estimator=LedoitWolf())
+    model.fit(*normal_classes(2, 2, 10))
+    with pytest.raises(ModelFileError, match="LedoitWolf"):
+        save(model, tmp_path / "model.novum")
+
+
+# --- What is better here --------------------------------------------------------------------------
+
+
+def test_singular_classes_warn_where_scikit_learn_fails() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(8, 6)), np.arange(8) % 2
+    X[y == 1] += 5
+    with pytest.raises(np.linalg.LinAlgError):
+        other.QuadraticDiscriminantAnalysis().fit(X, y)
+    with pytest.warns(SingularCovarianceWarning):
+        model = QuadraticDiscriminantAnalysis().fit(X, y)
+    assert model.predict(X).tolist() == y.tolist()
+
+
+def test_drop_ins_are_the_gaussian_classifier() -> None:
+    X, y = normal_classes(3, 3, 30)
+    X = with_holes(X, 0.1)
+    for model, covariance in (
+        (LinearDiscriminantAnalysis(), "tied"),
+        (QuadraticDiscriminantAnalysis(), "full"),
+    ):
+        expected = GaussianClassifier(covariance).fit(X, y).predict_proba(X)
+        np.testing.assert_allclose(model.fit(X, y).predict_proba(X), expected, atol=1e-12)
+        decisions = model.decision_function(X)
+        assert (model.classes_[decisions.argmax(axis=1)] == model.predict(X)).all()
+
+
+def test_shrinkage_with_missing_cells_shrinks_what_em_found() -> None:
+    X, y = normal_classes(2, 2, 40)
+    X = with_holes(X, 0.1)
+    plain = QuadraticDiscriminantAnalysis().fit(X, y)
+    model = QuadraticDiscriminantAnalysis(shrinkage=0.5).fit(X, y)
+    for C, D in zip(plain.covariance_, model.covariance_, strict=True):
+        np.testing.assert_allclose(D, 0.5 * C + 0.25 * np.trace(C) * np.eye(2), rtol=1e-9)
+
+
+def test_wrong_parameters_are_refused() -> None:
+    X, y = normal_classes(2, 2, 10)
+    for wrong in ({"solver": "qr"}, {"shrinkage": 2.0}, {"n_components": 0}, {"tol": -1}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            LinearDiscriminantAnalysis(**wrong).fit(X, y)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="shape"):
+        LinearDiscriminantAnalysis("lsqr", priors=[1.0]).fit(X, y)
