@@ -220,7 +220,7 @@ class Binomial:
         variance = self.variance
         if variance > _MANY:
             p = self.probability
-            normal = 0.5 * np.log(2 * np.pi * np.e * variance)
+            normal = 0.5 * (np.log(2 * np.pi * variance) + 1)
             return float(normal + (4 * p * (1 - p) - 1) / (12 * variance))
         # Beyond 12 standard deviations and 50 counts the terms are below 1e-20.
         reach = np.ceil(12 * np.sqrt(variance) + 50)

@@ -123,7 +123,7 @@ class Normal:
     @property
     def entropy(self) -> float:
         """`log(2 pi e v) / 2` in nats."""
-        return 0.5 * float(np.log(2 * np.pi * np.e) + np.log(self.variance))
+        return 0.5 * float(np.log(2 * np.pi) + 1 + np.log(self.variance))
 
     # Sampling
 
