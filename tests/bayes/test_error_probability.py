@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 from scipy import integrate, special, stats
@@ -13,6 +16,8 @@ from novum.bayes.error_probability import bayes_error
 from novum.bayes.gaussian import GaussianClassifier
 from novum.core.errors import InputError
 from tests.bayes.normal_classes import Floats, normal_classes
+
+Parabola = Callable[[float], tuple[float, float, float]]
 
 quick = settings(max_examples=25, deadline=None)
 
@@ -62,6 +67,7 @@ def test_spheres_in_many_columns_are_chi_squares() -> None:
 
 @quick
 @given(st.integers(0, 10**6), st.floats(0.0, 6.0))
+@example(289330, 1.0371467509322174)
 def test_two_covariances_in_the_plane_by_quadrature(seed: int, apart: float) -> None:
     rng = np.random.default_rng(seed)
     means = apart * rng.normal(size=(2, 2))
@@ -77,30 +83,48 @@ def plane_error(means: Floats, C: Floats, p: Floats) -> float:
     """One column by quadrature, the other in closed form between the roots of a parabola."""
     total = 0.0
     for own, other in ((0, 1), (1, 0)):
-        A = np.linalg.cholesky(C[own])
-
-        def loss(z: float, own: int = own, other: int = other, A: Floats = A) -> float:
-            """Given the first whitened column, chance of the second to be on the wrong side."""
-            inverse = np.linalg.inv(C[other])
-            start = means[own] + A @ [z, 0.0] - means[other]
-            step = A @ [0.0, 1.0]
-            a = step @ inverse @ step - 1
-            b = 2 * step @ inverse @ start
-            c = start @ inverse @ start - z * z + np.linalg.slogdet(C[other])[1]
-            c += -np.linalg.slogdet(C[own])[1] + 2 * np.log(p[own] / p[other])
-            D = b * b - 4 * a * c
-            if D <= 0:
-                return float(a < 0)
-            low, high = sorted(((-b - np.sqrt(D)) / (2 * a), (-b + np.sqrt(D)) / (2 * a)))
-            inside = special.ndtr(high) - special.ndtr(low)
-            return float(inside if a > 0 else 1 - inside)
-
-        # Adaptive: the chance has a kink where the boundary is parallel to the second column.
-        part, _ = integrate.quad(
-            lambda z, f=loss: f(z) * np.exp(-z * z / 2), -9, 9, limit=2000, epsabs=1e-12
-        )
-        total += p[own] * part / np.sqrt(2 * np.pi)
+        parabola = _boundary(means, C, p, own, other)
+        # The discriminant is a parabola in z too; at its roots the chance has a kink.
+        D = [b * b - 4 * a * c for a, b, c in map(parabola, (-1.0, 0.0, 1.0))]
+        kinks = np.roots([(D[0] + D[2]) / 2 - D[1], (D[2] - D[0]) / 2, D[1]])
+        inner = sorted(float(z.real) for z in kinks if z.imag == 0 and abs(z.real) < 9)
+        edges = [-9.0, *inner, 9.0]
+        total += p[own] * sum(_wrong_between(parabola, *ends) for ends in pairwise(edges))
     return total
+
+
+def _boundary(means: Floats, C: Floats, p: Floats, own: int, other: int) -> Parabola:
+    """Coefficients of the boundary in the second whitened column, given the first."""
+    A, inverse = np.linalg.cholesky(C[own]), np.linalg.inv(C[other])
+    step = A @ [0.0, 1.0]
+    constant = np.linalg.slogdet(C[other])[1] - np.linalg.slogdet(C[own])[1]
+    constant += 2 * np.log(p[own] / p[other])
+
+    def coefficients(z: float) -> tuple[float, float, float]:
+        start = means[own] + A @ [z, 0.0] - means[other]
+        a, b = step @ inverse @ step - 1, 2 * step @ inverse @ start
+        return float(a), float(b), float(start @ inverse @ start - z * z + constant)
+
+    return coefficients
+
+
+def _wrong_between(parabola: Parabola, low: float, high: float) -> float:
+    """Chance of the wrong side for z in an interval that ends at kinks."""
+
+    def loss(t: float) -> float:
+        # Slow at both ends, where the chance grows like a square root.
+        z = low + (high - low) * t * t * (3 - 2 * t)
+        a, b, c = parabola(z)
+        D = b * b - 4 * a * c
+        inside = 0.0
+        if D > 0:
+            ends = sorted(((-b - np.sqrt(D)) / (2 * a), (-b + np.sqrt(D)) / (2 * a)))
+            inside = special.ndtr(ends[1]) - special.ndtr(ends[0])
+        wrong = inside if a > 0 else 1 - inside
+        return float(wrong * np.exp(-z * z / 2) * (high - low) * 6 * t * (1 - t))
+
+    part, _ = integrate.quad(loss, 0, 1, limit=500, epsabs=1e-13, epsrel=1e-12)
+    return float(part / np.sqrt(2 * np.pi))
 
 
 def test_equal_covariances_are_the_limit_of_different_ones() -> None:
