@@ -31,6 +31,7 @@ WARMUP_SECONDS = 90.0
 TABLE = "import numpy as np; X = np.random.default_rng(0).standard_normal((50_000, 20)); y = X @ "
 REGRESSION = TABLE + "np.arange(20.0)"
 CLASSES = TABLE + "np.arange(20.0) > 0"
+FIT_AND_PREDICT = "Learner().fit(X, y).predict(X)"
 
 
 @dataclass(frozen=True)
@@ -49,15 +50,17 @@ class FirstUse:
 
 
 FIRST_USES = (
-    FirstUse(
-        "LinearRegression.fit", "novum.linear:LinearRegression", "Learner().fit(X, y).predict(X)"
+    FirstUse("LinearRegression.fit", "novum.linear:LinearRegression", FIT_AND_PREDICT),
+    FirstUse("Ridge.fit", "novum.linear:Ridge", FIT_AND_PREDICT),
+    FirstUse("RidgeCV.fit", "novum.linear:RidgeCV", FIT_AND_PREDICT),
+    *(
+        FirstUse(f"{name}.fit", f"novum.bayes:{name}", FIT_AND_PREDICT, setup=CLASSES)
+        for name in ("GaussianClassifier", "GaussianNB", "NaiveBayes")
     ),
-    FirstUse("Ridge.fit", "novum.linear:Ridge", "Learner().fit(X, y).predict(X)"),
-    FirstUse("RidgeCV.fit", "novum.linear:RidgeCV", "Learner().fit(X, y).predict(X)"),
     FirstUse(
         "RandomForestClassifier.fit",
         "novum.trees:RandomForestClassifier",
-        "Learner().fit(X, y).predict(X)",
+        FIT_AND_PREDICT,
         setup=CLASSES,
         cold=8.0,
     ),
