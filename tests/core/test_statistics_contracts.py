@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from novum.bayes import GaussianClassifier, NaiveBayes
 from novum.core.contracts import Case, Check
 from novum.core.statistics_contracts import (
     check_cluster_that_loses_a_worker,
@@ -43,12 +44,24 @@ def mixed() -> tuple[Any, Any]:
 CASES = {
     "least squares, numeric": Case(LinearRegression(), *numeric()),
     "ridge, mixed": Case(Ridge(2.0), *mixed()),
+    "Gaussian classes": Case(GaussianClassifier(), numeric()[0], numeric()[1] > 0),
+    "naive Bayes, mixed": Case(NaiveBayes(), mixed()[0], mixed()[1] > 4),
 }
 
 
 @pytest.mark.slow
-def test_a_file_larger_than_the_memory_limit_is_fitted(tmp_path: Path) -> None:
-    check_file_larger_than_memory("novum.linear:LinearRegression", tmp_path)
+@pytest.mark.parametrize(
+    ("learner", "target"),
+    [
+        ("novum.linear:LinearRegression", "numbers"),
+        ("novum.bayes:GaussianClassifier", "classes"),
+        ("novum.bayes:NaiveBayes", "classes"),
+    ],
+)
+def test_a_file_larger_than_the_memory_limit_is_fitted(
+    learner: str, target: Any, tmp_path: Path
+) -> None:
+    check_file_larger_than_memory(learner, tmp_path, target=target)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +78,7 @@ def client() -> Iterator[Any]:
 
 
 @pytest.mark.filterwarnings("ignore")  # the cluster complains about the worker that is killed
-@pytest.mark.parametrize("name", ["least squares, numeric", "ridge, mixed"])
+@pytest.mark.parametrize("name", CASES)
 def test_a_cluster_that_loses_a_worker_gives_the_same_bits(name: str, client: Any) -> None:
     check_cluster_that_loses_a_worker(CASES[name], client)
 

@@ -29,6 +29,7 @@ from sklearn.model_selection import KFold, LeaveOneOut, cross_val_predict
 from novum.core.contracts import Case, Check, predictions
 from novum.core.exact_validation import exact_cross_val_predict
 from novum.core.sources import open_source
+from novum.core.validation import Target
 
 # Partitions, engines and the order of sums may change the last digits, no more.
 _AGREE = 1e-10
@@ -148,15 +149,20 @@ def check_files(case: Case) -> None:
 
 
 def check_file_larger_than_memory(
-    learner: str, folder: Path, *, megabytes: int = 600, limit_megabytes: int = 400
+    learner: str,
+    folder: Path,
+    *,
+    target: Target = "numbers",
+    megabytes: int = 600,
+    limit_megabytes: int = 400,
 ) -> None:
     """A file larger than the limit is fitted within the limit above what the imports take.
 
     `learner` is an import string such as `"novum.linear:LinearRegression"`: the fit runs in a
-    process of its own, whose peak memory is measured.
+    process of its own, whose peak memory is measured. `target` says what it learns to predict.
     """
     path = folder / "large.parquet"
-    _write_large(path, megabytes)
+    _write_large(path, megabytes, target)
     done = subprocess.run(
         [sys.executable, "-c", _MEMORY_PROBE, learner, str(path)],
         capture_output=True,
@@ -182,7 +188,7 @@ print(status("VmHWM") - before)
 """
 
 
-def _write_large(path: Path, megabytes: int, n_columns: int = 20) -> None:
+def _write_large(path: Path, megabytes: int, target: Target, n_columns: int = 20) -> None:
     rng = np.random.default_rng(0)
     group = 65_536
     groups = max(1, megabytes * 2**20 // (8 * group * (n_columns + 1)))
@@ -192,6 +198,8 @@ def _write_large(path: Path, megabytes: int, n_columns: int = 20) -> None:
         for _ in range(groups):
             X = rng.normal(size=(group, n_columns))
             y = X.sum(axis=1) + rng.normal(size=group)
+            if target == "classes":
+                y = (y > 0).astype(float)
             columns = [*(X[:, j] for j in range(n_columns)), y]
             writer.write_table(pa.table(columns, schema=schema), row_group_size=group)
 
