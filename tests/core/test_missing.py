@@ -127,8 +127,10 @@ def test_many_columns_are_counted_and_a_target_gets_other_advice() -> None:
 
 
 def test_nothing_missing_is_no_error() -> None:
-    refuse_missing(np.zeros((3, 2), bool), ["a", "b"], "Ridge")
-    refuse_missing(np.zeros((0, 2), bool), ["a", "b"], "Ridge")
+    for n_rows in (3, 0):
+        mask = np.zeros((n_rows, 2), bool)
+        refuse_missing(mask, ["a", "b"], "Ridge")
+        assert not mask.any()
 
 
 def test_every_learner_named_exists_and_takes_missing_cells() -> None:

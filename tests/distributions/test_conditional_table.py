@@ -16,29 +16,29 @@ YES = (True, False)
 
 
 @pytest.fixture
-def test_given_ill() -> ConditionalTable:
+def result_given_ill() -> ConditionalTable:
     return ConditionalTable([[0.98, 0.02], [0.03, 0.97]], {"positive": YES}, {"ill": YES})
 
 
-def test_bayes_rule_on_a_rare_disease(test_given_ill: ConditionalTable) -> None:
+def test_bayes_rule_on_a_rare_disease(result_given_ill: ConditionalTable) -> None:
     prior = JointTable([0.008, 0.992], ["ill"], [YES])
-    found = test_given_ill.reverse(prior).at(positive=True).probability({"ill": True})
+    found = result_given_ill.reverse(prior).at(positive=True).probability({"ill": True})
     ill, well = Fraction(8, 1000) * Fraction(98, 100), Fraction(992, 1000) * Fraction(3, 100)
     assert found == pytest.approx(float(ill / (ill + well)), rel=1e-14)
     # Mitchell 1997, 6.2.1: about 0.21, so "no disease" stays the better guess.
     assert round(found, 2) == 0.21
 
 
-def test_states_are_matched_by_name_not_by_place(test_given_ill: ConditionalTable) -> None:
+def test_states_are_matched_by_name_not_by_place(result_given_ill: ConditionalTable) -> None:
     prior = JointTable([0.992, 0.008], ["ill"], [(False, True)])
-    joint = test_given_ill * prior
+    joint = result_given_ill * prior
     assert joint.probability({"ill": True, "positive": True}) == pytest.approx(0.00784)
-    assert (prior * test_given_ill).isclose(joint)
+    assert (prior * result_given_ill).isclose(joint)
 
 
-def test_other_variables_pass_through(test_given_ill: ConditionalTable) -> None:
+def test_other_variables_pass_through(result_given_ill: ConditionalTable) -> None:
     prior = JointTable([[0.1, 0.2], [0.3, 0.4]], ["sex", "ill"], [("f", "m"), YES])
-    joint = test_given_ill * prior
+    joint = result_given_ill * prior
     assert joint.names == ("sex", "ill", "positive")
     expected = 0.3 * 0.98
     state = {"sex": "m", "ill": True, "positive": True}
@@ -83,17 +83,17 @@ def test_several_given_variables_take_any_order() -> None:
     ],
 )
 def test_what_does_not_fit_is_named(
-    test_given_ill: ConditionalTable, make: Any, message: str
+    result_given_ill: ConditionalTable, make: Any, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        make(test_given_ill)
+        make(result_given_ill)
 
 
-def test_it_multiplies_tables_only(test_given_ill: ConditionalTable) -> None:
+def test_it_multiplies_tables_only(result_given_ill: ConditionalTable) -> None:
     with pytest.raises(TypeError):
-        test_given_ill * 3  # type: ignore[operator]
+        result_given_ill * 3  # type: ignore[operator]
 
 
-def test_text_names_the_question(test_given_ill: ConditionalTable) -> None:
-    assert "P(positive | ill)" in repr(test_given_ill)
-    assert "P(positive | ill)" in test_given_ill._repr_html_()
+def test_text_names_the_question(result_given_ill: ConditionalTable) -> None:
+    assert "P(positive | ill)" in repr(result_given_ill)
+    assert "P(positive | ill)" in result_given_ill._repr_html_()
