@@ -248,6 +248,8 @@ def test_explanation_of_chosen_classes() -> None:
     np.testing.assert_allclose(forth.contributions, -back.contributions)
     with pytest.raises(InputError, match="7 is not a class"):
         model.explain(X[0], 7)
+    with pytest.raises(InputError, match="two classes, but both are 2"):
+        model.explain(X[0], 2, 2)
     with pytest.raises(InputError, match="one row, got 2"):
         model.explain(X[:2])
     with pytest.raises(InputError, match="one class only"):

@@ -19,6 +19,7 @@ from novum.bayes import (
     ComplementNB,
     CountsBlock,
     GaussianNB,
+    ImpossibleRowWarning,
     MEstimate,
     MultinomialNB,
     NaiveBayes,
@@ -121,3 +122,14 @@ def test_blocks_without_a_formula_are_known() -> None:
     assert not leaves_quickly(student._blocks)
     assert leaves_quickly(GaussianNB().fit(*numbers())._blocks)
     assert not hasattr(NaiveBayes(numeric=StudentTColumn()), "_leave_one_out")
+
+
+def test_a_row_that_no_other_row_explains_gets_the_priors_of_the_others() -> None:
+    X = np.array([["p"], ["q"], ["q"], ["r"], ["r"], ["r"]])
+    model = NaiveBayes(categorical=CategoricalColumn(0.0))
+    with pytest.warns(ImpossibleRowWarning, match="probability zero in every class"):
+        found = exact_cross_val_predict(model, X, list("bbaabb"), LeaveOneOut())
+    # Without "p", b has three of five rows.
+    assert found[0] == "b"
+    # Without a "q", only the other class has one.
+    assert found[1:3].tolist() == ["a", "b"]

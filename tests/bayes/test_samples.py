@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
+import pytest
 from scipy import sparse
 
-from novum.bayes.samples import drawn_table, row_cells
+from novum.bayes import GaussianClassifier, GaussianNB
+from novum.bayes.samples import checked_row_count, drawn_table, row_cells
+from novum.core.errors import InputError
 from novum.core.schema import MISSING, UNSEEN, Column, Kind, Schema
 from novum.core.validation import Sample
 
@@ -43,3 +48,18 @@ def test_drawn_tables() -> None:
     assert pa.types.is_dictionary(table.schema.field("grade").type)
     array = drawn_table(Schema.of_array(2), {0: np.array([1.0, 2.0]), 1: np.array([3.0, 4.0])})
     assert array.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, True, None, "3"])
+def test_only_whole_numbers_of_rows_are_drawn(n: Any) -> None:
+    with pytest.raises(InputError, match=r"whole number of at least 0, got"):
+        checked_row_count(n)
+    with pytest.raises(InputError, match=r"whole number of at least 0, got"):
+        GaussianNB().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).sample(n)
+    with pytest.raises(InputError, match=r"whole number of at least 0, got"):
+        GaussianClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).sample(n)
+
+
+def test_numbers_of_rows_may_be_numpy_integers() -> None:
+    assert checked_row_count(np.int32(3)) == 3
+    assert checked_row_count(0) == 0

@@ -19,9 +19,8 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
 from novum.bayes.discrete_blocks import BernoulliBlock, bernoulli_block
-from novum.bayes.multinomial import COUNT_CONSTRAINTS, checked_alpha, given_priors, log_priors
-from novum.bayes.naive_bayes_engine import NaiveBayesModel
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
+from novum.bayes.pseudo_counts import PSEUDO_COUNT_CONSTRAINTS, PseudoCountModel
 from novum.core.errors import InputError
 from novum.core.schema import Schema
 from novum.core.validation import Sample
@@ -29,7 +28,7 @@ from novum.core.validation import Sample
 Floats = NDArray[np.float64]
 
 
-class BernoulliNB(NaiveBayesModel):
+class BernoulliNB(PseudoCountModel):
     """Bernoulli naive Bayes on dense or sparse occurrences.
 
     Parameters
@@ -73,7 +72,7 @@ class BernoulliNB(NaiveBayesModel):
 
     _sparse_allowed = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **COUNT_CONSTRAINTS,
+        **PSEUDO_COUNT_CONSTRAINTS,
         "binarize": [None, Interval(Real, None, None, closed="neither")],
     }
 
@@ -93,10 +92,6 @@ class BernoulliNB(NaiveBayesModel):
         self.class_prior = class_prior
 
     @property
-    def class_log_prior_(self) -> Floats:
-        return log_priors(self.class_prior_)
-
-    @property
     def feature_count_(self) -> Floats:
         return self.statistics_.totals
 
@@ -111,11 +106,6 @@ class BernoulliNB(NaiveBayesModel):
     @property
     def intercept_(self) -> Floats:
         return self.class_log_prior_ + self._block.log_zero.sum(axis=0)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
     @property
     def _block(self) -> BernoulliBlock:
@@ -149,15 +139,12 @@ class BernoulliNB(NaiveBayesModel):
                 f"{wrong.flat[0]}. Give a threshold, such as binarize=0.0."
             )
 
-    def _given_priors(self) -> Any:
-        return given_priors(self.class_prior, self.fit_prior)
-
     def _estimated_blocks(self, statistics: NaiveBayesStatistics) -> tuple[Any, ...]:
         n_columns = statistics.schema.n_columns
         weight = statistics.class_count[:, np.newaxis]
         if statistics.missing is not None:
             weight = np.maximum(weight - statistics.missing, 0.0)
-        alpha = checked_alpha(self.alpha, self.force_alpha, n_columns)
+        alpha = self._checked_alpha(n_columns)
         thresholds = np.array([self._threshold()])
         columns = np.arange(n_columns)
         return (bernoulli_block(columns, thresholds, statistics.totals, weight, alpha),)

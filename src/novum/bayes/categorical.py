@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from novum.bayes.discrete_blocks import categorical_block
-from novum.bayes.multinomial import COUNT_CONSTRAINTS, checked_alpha, given_priors, log_priors
-from novum.bayes.naive_bayes_engine import NaiveBayesModel
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
+from novum.bayes.pseudo_counts import PSEUDO_COUNT_CONSTRAINTS, PseudoCountModel
 from novum.core.errors import InputError
 from novum.core.schema import MISSING, Column, Kind, Schema
 from novum.core.validation import Sample
@@ -29,7 +28,7 @@ Floats = NDArray[np.float64]
 _LARGEST_CODE = 2**20
 
 
-class CategoricalNB(NaiveBayesModel):
+class CategoricalNB(PseudoCountModel):
     """Categorical naive Bayes on codes, text or any categories.
 
     Parameters
@@ -58,7 +57,8 @@ class CategoricalNB(NaiveBayesModel):
     A column whose levels are all whole numbers of at least 0 is taken as codes, as in scikit-learn:
     all codes up to the largest exist, met or not. Other columns, such as text, have the levels that
     occur. A level that training did not have gets the predictive probability of one more level,
-    `alpha / (N_kj + alpha (L_j + 1))`; a missing cell is skipped, exactly.
+    `alpha / (N_kj + alpha (L_j + 1))`; a missing cell is skipped, exactly. Exact cross-validation
+    knows the levels of all rows in every fold.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class CategoricalNB(NaiveBayesModel):
 
     categorical_features = "all"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **COUNT_CONSTRAINTS,
+        **PSEUDO_COUNT_CONSTRAINTS,
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
     }
 
@@ -90,10 +90,6 @@ class CategoricalNB(NaiveBayesModel):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.min_categories = min_categories
-
-    @property
-    def class_log_prior_(self) -> Floats:
-        return log_priors(self.class_prior_)
 
     @property
     def n_categories_(self) -> NDArray[np.int64]:
@@ -114,14 +110,10 @@ class CategoricalNB(NaiveBayesModel):
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True
-        tags.classifier_tags.poor_score = True
         return tags
 
     def _reading(self, schema: Schema) -> Reading:  # noqa: ARG002
         return Reading()
-
-    def _given_priors(self) -> Any:
-        return given_priors(self.class_prior, self.fit_prior)
 
     def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:
         return _as_categories(super()._read(X, y, sample_weight, schema))
@@ -133,7 +125,7 @@ class CategoricalNB(NaiveBayesModel):
 
     def _estimated_blocks(self, statistics: NaiveBayesStatistics) -> tuple[Any, ...]:
         n_columns = statistics.schema.n_columns
-        alpha = np.broadcast_to(checked_alpha(self.alpha, self.force_alpha, n_columns), n_columns)
+        alpha = np.broadcast_to(self._checked_alpha(n_columns), n_columns)
         return (categorical_block(statistics, [float(value) for value in alpha]),)
 
 

@@ -16,17 +16,15 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from novum.bayes.discrete_blocks import CountBlock, expected_totals
-from novum.bayes.multinomial import COUNT_CONSTRAINTS, checked_alpha, given_priors, log_priors
-from novum.bayes.naive_bayes_engine import NaiveBayesModel
-from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
+from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics
+from novum.bayes.pseudo_counts import PSEUDO_COUNT_CONSTRAINTS, CountModel
 from novum.core.errors import InputError
-from novum.core.schema import Schema
 from novum.core.validation import Sample
 
 Floats = NDArray[np.float64]
 
 
-class ComplementNB(NaiveBayesModel):
+class ComplementNB(CountModel):
     """Complement naive Bayes on dense or sparse counts, for classes of unequal size.
 
     Parameters
@@ -70,11 +68,10 @@ class ComplementNB(NaiveBayesModel):
     [[0.2, 0.8], [0.6667, 0.3333]]
     """
 
-    _sparse_allowed = True
     # A row is in the complement of every other class, so leaving it out changes all scores.
     _leave_one_out: Any = None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **COUNT_CONSTRAINTS,
+        **PSEUDO_COUNT_CONSTRAINTS,
         "norm": ["boolean"],
     }
 
@@ -94,25 +91,8 @@ class ComplementNB(NaiveBayesModel):
         self.norm = norm
 
     @property
-    def class_log_prior_(self) -> Floats:
-        return log_priors(self.class_prior_)
-
-    @property
-    def feature_count_(self) -> Floats:
-        return self.statistics_.totals
-
-    @property
     def feature_all_(self) -> Floats:
         return np.asarray(self.statistics_.totals.sum(axis=0))
-
-    @property
-    def feature_log_prob_(self) -> Floats:
-        block: CountBlock = self._blocks[0]
-        return block.weights.T
-
-    @property
-    def coef_(self) -> Floats:
-        return self.feature_log_prob_
 
     @property
     def intercept_(self) -> Floats:
@@ -123,27 +103,15 @@ class ComplementNB(NaiveBayesModel):
         check_is_fitted(self)
         raise InputError("ComplementNB has scores, no law to draw from. Use MultinomialNB.")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.poor_score = True
-        return tags
-
     def _joint(self, sample: Sample) -> Floats:
         scores = self._log_likelihood(sample)
         # A class that was declared but never met has every row as its complement, and no claim.
         return np.where(self.class_count_ > 0, scores, -np.inf)
 
-    def _reading(self, schema: Schema) -> Reading:  # noqa: ARG002
-        return Reading(counted=None)
-
-    def _given_priors(self) -> Any:
-        return given_priors(self.class_prior, self.fit_prior)
-
     def _estimated_blocks(self, statistics: NaiveBayesStatistics) -> tuple[Any, ...]:
         n_columns = statistics.schema.n_columns
         totals = expected_totals(statistics.totals, statistics.missing, statistics.class_count)
-        alpha = checked_alpha(self.alpha, self.force_alpha, n_columns)
+        alpha = self._checked_alpha(n_columns)
         complement = np.maximum(totals.sum(axis=0) - totals, 0.0) + alpha
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(complement) - np.log(complement.sum(axis=1, keepdims=True))

@@ -36,6 +36,7 @@ from novum.bayes.gaussian_labels import checked_class_prior, code_of
 from novum.bayes.gaussian_leaving import leave_one_out, refitted_without
 from novum.bayes.gaussian_missing import ChunkPasses, MissingMoments
 from novum.bayes.gaussian_statistics import GaussianStatistics, MissingCellsError, label_text
+from novum.bayes.samples import checked_row_count
 from novum.core.certificate import Certificate, warn_if_stopped
 from novum.core.cluster import is_dask
 from novum.core.decisions import DecisionMixin
@@ -351,6 +352,7 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstimat
         random_state : None, int, Generator, RandomState or SeedSequence
         """
         check_is_fitted(self)
+        n = checked_row_count(n)
         rng = stream(random_state, "sample")
         if label is None:
             codes = rng.choice(len(self.classes_), size=n, p=self.class_prior_)

@@ -72,6 +72,7 @@ class NaiveBayes(NaiveBayesModel):
     Costs `O(n d)`. Missing cells are skipped in fitting and integrated out in prediction, exactly;
     a category that training did not have gets its predictive probability. A true/false column has
     both levels, met or not. Columns of an array are named `x0, x1, ...`. Weights count repetitions.
+    Exact cross-validation knows the levels of all rows in every fold.
 
     References
     ----------

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from novum.bayes.explanation import Explanation
 from novum.bayes.naive_bayes_leaving import leaves_quickly, left_out_scores
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
-from novum.bayes.samples import drawn_table, row_cells
+from novum.bayes.samples import checked_row_count, drawn_table, row_cells
 from novum.core.certificate import Certificate, Stopwatch, Verdict
 from novum.core.decisions import DecisionMixin
 from novum.core.engine import sum_blocks
@@ -204,6 +204,8 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
         chosen = int(order[0]) if label is None else self._class_code(label)
         rival = next(int(k) for k in order if k != chosen)
         rival = rival if against is None else self._class_code(against)
+        if rival == chosen:
+            raise InputError(f"`explain` compares two classes, but both are {against!r}.")
         parts = np.zeros((len(self.classes_), self.schema_.n_columns))
         for block in self._blocks:
             parts[:, self._columns_of(block)] = block.contributions(sample)[0]
@@ -238,6 +240,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
         y : array of shape (n,)
         """
         check_is_fitted(self)
+        n = checked_row_count(n)
         rng = stream(random_state, "naive Bayes sample")
         if label is None:
             codes = rng.choice(len(self.classes_), n, p=self.class_prior_)
@@ -276,6 +279,8 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
         rows = np.arange(sample.n_rows)
         joint[rows, sample.target] = own
         joint += self._log_priors_without(sample, statistics)
+        # A row that is impossible in every class gets the priors, as a refit without it says.
+        remainder[np.isneginf(joint).all(axis=1)] = 0.0
         return model.classes_[joint.argmax(axis=1)], remainder
 
     def _log_priors_without(self, sample: Sample, statistics: NaiveBayesStatistics) -> Floats:

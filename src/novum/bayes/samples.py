@@ -7,12 +7,14 @@ have names or levels come as Arrow tables, others as arrays of numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from novum.core.errors import InputError
 from novum.core.schema import UNSEEN, Kind, Schema
 from novum.core.validation import Sample
 
@@ -28,6 +30,13 @@ def row_cells(sample: Sample) -> tuple[Any, ...]:
         if code == UNSEEN:
             cells[i] = "(a new level)"
     return tuple(cells)
+
+
+def checked_row_count(n: Any) -> int:
+    """The number of rows to draw."""
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < 0:
+        raise InputError(f"The number of rows to draw is a whole number of at least 0, got {n!r}.")
+    return int(n)
 
 
 def drawn_table(schema: Schema, cells: Mapping[int, NDArray[Any]]) -> Any:

@@ -145,8 +145,8 @@ class Negation(Proposition):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Conjunction(Proposition):
-    """Both are true."""
+class PairOfPropositions(Proposition):
+    """Two propositions joined by a connective."""
 
     left: Proposition
     right: Proposition
@@ -154,6 +154,10 @@ class Conjunction(Proposition):
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.left.names, *self.right.names)))
+
+
+class Conjunction(PairOfPropositions):
+    """Both are true."""
 
     def holds(self, space: StateSpace) -> Mask:
         return self.left.holds(space) & self.right.holds(space)
@@ -162,16 +166,8 @@ class Conjunction(Proposition):
         return f"({self.left!r} & {self.right!r})"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Disjunction(Proposition):
+class Disjunction(PairOfPropositions):
     """At least one is true."""
-
-    left: Proposition
-    right: Proposition
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.left.names, *self.right.names)))
 
     def holds(self, space: StateSpace) -> Mask:
         return self.left.holds(space) | self.right.holds(space)

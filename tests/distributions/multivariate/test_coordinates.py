@@ -1,5 +1,7 @@
 """Coordinates: choices against sets, patterns of missing cells against a dictionary."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from novum.distributions.multivariate.coordinates import (
     checked_table,
     chosen_and_others,
     fixed_and_free,
+    log_density_by_pattern,
     refuse_cells,
     rows_by_pattern,
 )
@@ -57,6 +60,19 @@ def test_patterns_part_the_rows(missing: np.ndarray) -> None:
         mask[present] = False
         found[mask.tobytes()] = rows.tolist()
     assert found == expected
+
+
+def test_log_densities_by_pattern_ask_once_for_each_pattern() -> None:
+    asked = []
+
+    def total_of(present: Any) -> Any:
+        asked.append(present.tolist())
+        return lambda part: part @ (present + 1.0)
+
+    points = np.array([[[1.0, np.nan], [2.0, 3.0]], [[4.0, np.nan], [np.nan, np.nan]]])
+    found = log_density_by_pattern(points, total_of)
+    assert found.tolist() == [[1.0, 8.0], [4.0, 0.0]]
+    assert sorted(asked) == [[0], [0, 1]]
 
 
 def test_tables_lose_rows_of_weight_zero_whatever_they_hold() -> None:

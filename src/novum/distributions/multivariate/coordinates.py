@@ -7,7 +7,7 @@ them in the order in which they were asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -107,6 +107,22 @@ def fixed_and_free(
             "Fix fewer, or evaluate log_density."
         )
     return fixed, free, given
+
+
+def log_density_by_pattern(
+    points: Floats, log_density_of: Callable[[Places], Callable[[Floats], Floats]]
+) -> Floats:
+    """Log-densities of the present coordinates of points `(..., d)`; NaN is missing.
+
+    `log_density_of(present)` is the log-density of the marginal law of these coordinates. It is
+    asked for once for all points of equal pattern; a point without any coordinate has 0.
+    """
+    rows = points.reshape(-1, points.shape[-1])
+    result = np.zeros(len(rows))
+    for chosen, present in rows_by_pattern(np.isnan(rows)):
+        if present.size:
+            result[chosen] = log_density_of(present)(rows[np.ix_(chosen, present)])
+    return result.reshape(points.shape[:-1])
 
 
 def rows_by_pattern(missing: NDArray[np.bool_]) -> Iterator[tuple[Places, Places]]:

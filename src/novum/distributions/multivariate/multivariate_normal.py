@@ -29,7 +29,7 @@ from novum.distributions.multivariate.coordinates import (
     checked_table,
     chosen_and_others,
     fixed_and_free,
-    rows_by_pattern,
+    log_density_by_pattern,
 )
 from novum.distributions.multivariate.ellipsoid import Ellipsoid, ellipsoid_of
 from novum.distributions.multivariate.parameters import (
@@ -147,16 +147,9 @@ class MultivariateNormal(ArrayParameters):
         log-density 0, the logarithm of the total probability.
         """
         points = checked_points(x, self.n_coordinates, "MultivariateNormal")
-        rows = points.reshape(-1, self.n_coordinates)
-        missing = np.isnan(rows)
-        if not missing.any():
+        if not np.isnan(points).any():
             return self.log_density(points)
-        result = np.zeros(len(rows))
-        for chosen, present in rows_by_pattern(missing):
-            if present.size:
-                part = rows[np.ix_(chosen, present)]
-                result[chosen] = self._block(present).log_density(part)
-        return result.reshape(points.shape[:-1])
+        return log_density_by_pattern(points, lambda present: self._block(present).log_density)
 
     def mahalanobis(self, x: ArrayLike) -> Floats:
         """Distances `sqrt((x - m)' C^-1 (x - m))` of points `(..., d)` from the mean."""

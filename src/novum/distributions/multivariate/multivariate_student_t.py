@@ -28,7 +28,7 @@ from novum.distributions.multivariate.coordinates import (
     checked_points,
     chosen_and_others,
     fixed_and_free,
-    rows_by_pattern,
+    log_density_by_pattern,
 )
 from novum.distributions.multivariate.ellipsoid import Ellipsoid, ellipsoid_of
 from novum.distributions.multivariate.matrix_gamma import log_gamma_ratio
@@ -122,16 +122,9 @@ class MultivariateStudentT(ArrayParameters):
     def log_density_observed(self, x: ArrayLike) -> Floats:
         """Log-density of the coordinates that are present; NaN is missing and integrated out."""
         points = checked_points(x, self.n_coordinates, "MultivariateStudentT")
-        rows = points.reshape(-1, self.n_coordinates)
-        missing = np.isnan(rows)
-        if not missing.any():
+        if not np.isnan(points).any():
             return self.log_density(points)
-        result = np.zeros(len(rows))
-        for chosen, present in rows_by_pattern(missing):
-            if present.size:
-                part = rows[np.ix_(chosen, present)]
-                result[chosen] = self._block(present).log_density(part)
-        return result.reshape(points.shape[:-1])
+        return log_density_by_pattern(points, lambda present: self._block(present).log_density)
 
     def mahalanobis(self, x: ArrayLike) -> Floats:
         """Distances `sqrt((x - m)' S^-1 (x - m))` of points `(..., d)` from the location."""
