@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self
 
@@ -60,11 +61,13 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
 
     # What a model of the family says
 
+    @abstractmethod
     def _reading(self, schema: Schema) -> Reading:
-        raise NotImplementedError(f"{type(self).__name__} does not say how it reads {schema}.")
+        """Which columns are counted, measured or coded."""
 
+    @abstractmethod
     def _estimated_blocks(self, statistics: NaiveBayesStatistics) -> tuple[Any, ...]:
-        raise NotImplementedError(f"{type(self).__name__} estimates nothing from {statistics}.")
+        """The laws of the columns in every class."""
 
     def _given_priors(self) -> Any:
         """Priors that are not learned: an array, "uniform", or None."""
