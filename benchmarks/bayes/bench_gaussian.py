@@ -36,5 +36,6 @@ workload(
     novum=novum("novum.bayes:QuadraticDiscriminantAnalysis"),
     target=3.0,
     quality=Quality("accuracy", tolerance=1e-3),
-    note="200k x 50, 10 classes, 50k queries",
+    note="200k x 50, 10 classes, 50k queries; the target is for both phases together, and the fit "
+    "alone stays below 3",
 )

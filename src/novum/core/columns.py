@@ -253,7 +253,7 @@ def numbers_of(array: pa.Array, name: str) -> Floats:
         refuse_strange(array, name)
         raise SchemaError(
             f"Column {name!r} is numeric, but holds {kind} here{_sample(array)}. Convert it to "
-            "numbers, or name it in `categorical_features` when fitting."
+            "numbers, or name it in `categorical_features` if the learner has that parameter."
         )
     if array.null_count == 0 and pa.types.is_floating(kind) and kind.bit_width == 64:
         return array.to_numpy()
