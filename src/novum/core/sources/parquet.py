@@ -28,7 +28,7 @@ from novum.core.sources.protocol import CHUNK_ROWS
 from novum.core.sources.report import ColumnReport, ReadReport, printable
 from novum.core.sources.streams import Stamp, check_stamp, stamp
 
-DEFAULT_MEMORY = 256 << 20
+DEFAULT_MEMORY = 128 << 20
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class ParquetSource(FileSource):
     """A Parquet file; parameters as in `open_source`.
 
     Nulls and NaN are missing; `missing` adds words that stand for a missing cell in columns of
-    text. `memory_limit` is also that of DuckDB, which takes 256 MB if it is None.
+    text. `memory_limit` is also that of DuckDB, which takes 128 MB if it is None.
     """
 
     usual_missing = ()
