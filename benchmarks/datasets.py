@@ -16,8 +16,11 @@ def table(
     test: int = 10_000,
     seed: int = 0,
     regression: bool = False,
+    missing: float = 0.0,
 ) -> Data:
     """Numeric columns, then nominal columns coded 0..levels-1; labels or targets carry noise.
+
+    `missing` is the share of numeric cells that are NaN, after they have had their effect.
 
     A third of the numeric columns is informative, through smooth non-linear scores; each level of a
     nominal column has an effect of its own.
@@ -39,6 +42,8 @@ def table(
         y = score[:, 0] + 0.3 * score.std() * rng.standard_normal(m)
     else:
         y = np.argmax(score + rng.gumbel(size=score.shape) * 0.5, axis=1)
+    if missing:
+        X[:, :p][rng.random((m, p)) < missing] = np.nan
     return _split(np.ascontiguousarray(X), y, n, nominal=list(range(p, p + nominal)))
 
 

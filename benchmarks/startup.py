@@ -58,6 +58,19 @@ FIRST_USES = (
         for name in ("GaussianClassifier", "GaussianNB", "NaiveBayes")
     ),
     FirstUse(
+        "DecisionTreeClassifier.fit",
+        "novum.trees:DecisionTreeClassifier",
+        FIT_AND_PREDICT,
+        setup=CLASSES,
+        cold=8.0,
+    ),
+    FirstUse(
+        "AdaBoostClassifier.fit",
+        "novum.ensemble:AdaBoostClassifier",
+        FIT_AND_PREDICT,
+        setup=CLASSES,
+    ),
+    FirstUse(
         "RandomForestClassifier.fit",
         "novum.trees:RandomForestClassifier",
         FIT_AND_PREDICT,

@@ -57,6 +57,35 @@ workload(
     note="20k x (20 numeric + 10 nominal), 4 classes, 100 trees",
 )
 workload(
+    "trees.forest.seven_classes",
+    Recipe(table, rows(50_000), 30, 7, seed=5),
+    classify,
+    [
+        Peer("sklearn", build(SKLEARN + "Classifier", **CLASSES), slow=True),
+        Peer("intelex", build(INTELEX + "Classifier", **CLASSES)),
+    ],
+    novum=novum("novum.trees:RandomForestClassifier", **CLASSES),
+    target=3.0,
+    quality=Quality("accuracy"),
+    limit=120,
+    note="50k x 30, 7 classes, 100 trees, sqrt(p) columns a split",
+)
+workload(
+    "trees.forest.missing",
+    Recipe(table, rows(20_000), 10, 2, nominal=10, seed=6, missing=0.1),
+    classify,
+    [
+        Peer("sklearn codes as numbers", build(SKLEARN + "Classifier", **CLASSES)),
+        Peer("lightgbm rf", LIGHTGBM),
+        Peer("xgboost rf", XGBOOST),
+    ],
+    novum=novum("novum.trees:RandomForestClassifier", categorical_features="@nominal", **CLASSES),
+    target=5.0,
+    quality=Quality("accuracy"),
+    limit=120,
+    note="20k x (10 numeric with 10 % missing + 10 nominal), 2 classes, 100 trees",
+)
+workload(
     "trees.forest.regression",
     Recipe(table, rows(20_000), 30, 0, regression=True, seed=2),
     regress,

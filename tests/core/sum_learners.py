@@ -85,7 +85,8 @@ class MixtureOfTwo(SumProblem[Pair, Floats]):
     def update(self, _params: Pair, statistics: Floats) -> Pair:
         count, first, second = statistics[1:].reshape(3, 2)
         means = first / count
-        variances = second / count - means**2
+        # The likelihood is unbounded at variance 0; above a floor EM climbs all the same.
+        variances = np.maximum(second / count - means**2, 1e-3)
         return Pair(float(count[0] / count.sum()), tuple(means.tolist()), tuple(variances.tolist()))
 
     def to_vector(self, params: Pair) -> Floats:

@@ -43,7 +43,7 @@ class Table(Mapping[str, Any]):
         return len(self._items)
 
 
-class Tree(BaseEstimator):
+class Chain(BaseEstimator):
     """Children by index, as real trees have them; kernels would follow them without a check."""
 
     _holds_training_rows = False
@@ -52,7 +52,7 @@ class Tree(BaseEstimator):
     def __init__(self, depth: int = 2) -> None:
         self.depth = depth
 
-    def fit(self, X: Any, y: Any = None) -> "Tree":  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> "Chain":  # noqa: ARG002
         return self
 
     def predict(self, X: Any) -> Any:
@@ -72,7 +72,7 @@ class Tree(BaseEstimator):
 
 
 REGISTERED: dict[str, dict[str, type]] = {
-    "estimators": {"Tree": Tree},
+    "estimators": {"Chain": Chain},
     "values": {"Color": Color, "Share": Share, "Table": Table},
 }
 ARRAYS = [np.array([1, 2, 2]), np.array([0.5])]
@@ -86,7 +86,7 @@ def decode(node: Any, text_bytes: int = 1000) -> Any:
 def tree(**changes: Any) -> dict[str, Any]:
     good = {
         "kind": "estimator",
-        "name": "Tree",
+        "name": "Chain",
         "params": {"depth": 3},
         "state": {"children_": {"kind": "array", "index": 0}, "leaf_": 2},
         "requests": {},
@@ -105,7 +105,7 @@ def labels(**changes: Any) -> dict[str, Any]:
 
 def test_the_good_nodes_are_good() -> None:
     model = decode(tree())
-    assert isinstance(model, Tree)
+    assert isinstance(model, Chain)
     assert (model.depth, model.leaf_, model.n_nodes_) == (3, 2, 3)
     assert decode(value(part=0.5)) == Share(0.5)
     assert decode(labels()).tolist() == ["a", "b"]
@@ -167,7 +167,7 @@ def test_an_estimator_without_state_is_not_checked() -> None:
         ({"kind": "enum", "name": "Share", "member": "part"}, "no member of Share"),
         ({"kind": "enum", "name": "os.system", "member": "x"}, "'os.system' is not a value"),
         ({"kind": "mapping", "name": "Share", "items": []}, "treats Share as a mapping"),
-        ({"kind": "value", "name": "Tree", "fields": {}}, "'Tree' is not a value"),
+        ({"kind": "value", "name": "Chain", "fields": {}}, "'Chain' is not a value"),
         ({"kind": "value", "name": "Color", "fields": {}}, "no dataclass"),
         ({"kind": "value", "name": {}, "fields": {}}, "is not a value"),
         (value(), "is not in order: .*missing 1 required"),
@@ -178,7 +178,7 @@ def test_an_estimator_without_state_is_not_checked() -> None:
         (tree(name="builtins.eval"), "'builtins.eval' is not an estimator"),
         (tree(name="Share"), "'Share' is not an estimator"),
         (tree(name="Тree"), r"'\\u0422ree' is not an estimator"),
-        (tree(params={"width": 1}), "sets 'width', which Tree does not have"),
+        (tree(params={"width": 1}), "sets 'width', which Chain does not have"),
         (tree(params=[]), "has no named parts"),
         (tree(state=[]), "has no fitted attributes"),
         (tree(state={"predict": 1}), "sets 'predict', which is no fitted attribute"),

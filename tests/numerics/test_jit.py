@@ -12,7 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from novum.numerics.jit import as_argument, fast_kernel, kernel, registered_kernels
+from novum.numerics.jit import (
+    as_argument,
+    fast_kernel,
+    kernel,
+    lean_kernel,
+    registered_kernels,
+)
 
 CALLEE = """
 from novum.numerics.jit import kernel
@@ -200,6 +206,20 @@ def is_missing(x: float) -> bool:
     return np.isnan(x)
 
 
+@lean_kernel("float64(float64[::1], int64)")
+def lean_sum(x: np.ndarray, n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total += x[i]
+    return total
+
+
+@lean_kernel("void(float64[:, ::1], float64[::1])")
+def lean_row_sums(x: np.ndarray, out: np.ndarray) -> None:
+    for row in range(x.shape[0]):
+        out[row] = lean_sum(x[row], x.shape[1]) / x.shape[1]
+
+
 @pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="plain Python raises on division by zero"
 )
@@ -217,7 +237,43 @@ def test_kernels_are_registered_with_their_signature() -> None:
     found = {k.name: k for k in registered_kernels() if k.module == __name__}
     assert found["quotient"].signature == "float64(float64, float64)"
     assert found["quotient"].dispatcher is quotient
-    assert set(found) == {"quotient", "is_missing"}
+    assert found["lean_sum"].signature == "float64(float64[::1], int64)"
+    assert set(found) == {"quotient", "is_missing", "lean_sum", "lean_row_sums"}
+
+
+def test_lean_kernels_hand_on_rows_and_leave_references_alone() -> None:
+    """Rows of an array go from kernel to kernel uncounted; the array lives as long as before."""
+    x = np.arange(12.0).reshape(3, 4)
+    out = np.empty(3)
+    before = sys.getrefcount(x), sys.getrefcount(out)
+    for _ in range(100):
+        lean_row_sums(x, out)
+    np.testing.assert_array_equal(out, x.mean(axis=1))
+    assert (sys.getrefcount(x), sys.getrefcount(out)) == before
+    np.testing.assert_array_equal(x, np.arange(12.0).reshape(3, 4))
+
+
+@pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="plain functions have no machine code"
+)
+def test_lean_kernels_divide_as_numpy_and_count_no_references() -> None:
+    out = np.empty(2)
+    lean_row_sums(np.empty((2, 0)), out)
+    assert np.isnan(out).all()
+    assert lean_row_sums.targetoptions["_nrt"] is False
+    assert "_nrt" not in quotient.targetoptions
+
+
+def test_lean_kernels_are_kept_on_disk(package: Path) -> None:
+    (package / "lean_kernels.py").write_text(
+        CALLEE.replace("kernel", "lean_kernel").format(factor=2.0, shift=0.0)
+    )
+    probe = """
+    from pack.lean_kernels import twice
+    print(twice(10.0), sum(twice.stats.cache_hits.values()))
+    """
+    assert run(probe, package).split() == ["20.0", "0"]
+    assert run(probe, package).split() == ["20.0", "1"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,12 @@ from novum.core.certificate import (
     warn_if_stopped,
 )
 from novum.core.coding import Coding
+from novum.core.cross_fitting import (
+    AbsentClassWarning,
+    SharedFolds,
+    align_classes,
+    cross_fit_predictions,
+)
 from novum.core.decisions import DecisionMixin, RetargetedClassifier
 from novum.core.engine import sum_blocks, sum_chunks, total
 from novum.core.errors import (
@@ -24,8 +30,11 @@ from novum.core.exact_validation import exact_cross_val_predict
 from novum.core.expectation import Fitted, ObjectiveFallError, fit_sums
 from novum.core.fitting import fitting
 from novum.core.interrupts import announce_long_call, time_sliced
+from novum.core.label_sets import read_labels
 from novum.core.memory import available_bytes, check_memory, memory_limit
 from novum.core.missing import learners_for_missing, missing_mask, refuse_missing
+from novum.core.multiclass import fit_all_pairs, fit_one_vs_rest
+from novum.core.multiclass_members import ConstantTargetWarning
 from novum.core.parallel import check_cancelled, effective_jobs, run_tasks
 from novum.core.persistence import describe, load, save
 from novum.core.progress import CallbackSupport, track
@@ -40,10 +49,12 @@ from novum.core.working_point import WorkingPoint
 __all__ = [
     "MISSING",
     "UNSEEN",
+    "AbsentClassWarning",
     "CallbackSupport",
     "Certificate",
     "Coding",
     "Column",
+    "ConstantTargetWarning",
     "ConvergenceWarning",
     "DecisionMixin",
     "FileFormatError",
@@ -61,6 +72,7 @@ __all__ = [
     "Sample",
     "Schema",
     "SchemaError",
+    "SharedFolds",
     "Statistics",
     "StatisticsMixin",
     "StopRule",
@@ -69,6 +81,7 @@ __all__ = [
     "UnseenLevelWarning",
     "Verdict",
     "WorkingPoint",
+    "align_classes",
     "announce_long_call",
     "available_bytes",
     "check_cancelled",
@@ -77,15 +90,19 @@ __all__ = [
     "check_memory",
     "check_numbers",
     "check_sample",
+    "cross_fit_predictions",
     "describe",
     "effective_jobs",
     "exact_cross_val_predict",
+    "fit_all_pairs",
+    "fit_one_vs_rest",
     "fit_sums",
     "fitting",
     "learners_for_missing",
     "load",
     "memory_limit",
     "missing_mask",
+    "read_labels",
     "refuse_missing",
     "run_tasks",
     "save",

@@ -34,8 +34,8 @@ def _has_remote(part: Any) -> bool:
 
 def sum_on_cluster(step: Callable[[Any], Any], chunks: Any, client: Any = None) -> Any:
     """The sum of `step(chunk)` over all partitions, computed where they are."""
-    dask = _dask()
-    parts = _partitions(dask, chunks)
+    dask = dask_library()
+    parts = partitions_of(dask, chunks)
     if not parts:
         raise InputError("There are no partitions to learn from. Pass at least one.")
     root = _tree(dask, step, parts)
@@ -96,7 +96,7 @@ def _client_of(chunks: Any) -> Any:
 # --- Partitions -----------------------------------------------------------------------------------
 
 
-def _partitions(dask: Any, chunks: Any) -> list[Any]:
+def partitions_of(dask: Any, chunks: Any) -> list[Any]:
     if _is_collection(chunks):
         raise InputError(
             "Pass Dask collections as a tuple: `fit_stream((X, y))`, or `fit_stream((X,))` for a "
@@ -176,7 +176,7 @@ def _is_remote(value: Any) -> bool:
     return hasattr(value, "__dask_graph__") or type(value).__module__.startswith("distributed")
 
 
-def _dask() -> Any:
+def dask_library() -> Any:
     try:
         import dask
     except ImportError as error:

@@ -84,7 +84,7 @@ def exact_cross_val_predict(
     splitter = check_cv(cv, y, classifier=is_classifier(model))
     splits = splitter.split(X, y, groups)
     folds = [fold_of(train, test, whole.n_rows) for train, test in splits]
-    _check_partition(folds, whole.n_rows)
+    check_partition(folds, whole.n_rows)
     singles = all(fold.train is None and len(fold.test) == 1 for fold in folds)
     with one_blas_thread():
         if method == "predict" and singles:
@@ -209,7 +209,7 @@ def _is_partition(folds: Sequence[Fold], n_rows: int) -> bool:
     return np.array_equal(np.sort(tested), np.arange(n_rows))
 
 
-def _check_partition(folds: list[Fold], n_rows: int) -> None:
+def check_partition(folds: list[Fold], n_rows: int) -> None:
     if not _is_partition(folds, n_rows):
         tested = np.concatenate([fold.test for fold in folds])
         raise InputError(

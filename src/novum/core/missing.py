@@ -21,14 +21,14 @@ Mask = NDArray[np.bool_]
 # Learners that give missing cells a meaning of their own, best choice first, by task.
 LEARNERS: dict[str, tuple[str, ...]] = {
     "classification": (
+        "novum.trees.RandomForestClassifier",
+        "novum.trees.DecisionTreeClassifier",
         "novum.bayes.NaiveBayes",
         "novum.bayes.GaussianClassifier",
-        "sklearn.ensemble.HistGradientBoostingClassifier",
-        "sklearn.tree.DecisionTreeClassifier",
     ),
     "regression": (
-        "sklearn.ensemble.HistGradientBoostingRegressor",
-        "sklearn.tree.DecisionTreeRegressor",
+        "novum.trees.RandomForestRegressor",
+        "novum.trees.DecisionTreeRegressor",
     ),
 }
 
@@ -165,8 +165,8 @@ def learners_for_missing(task: str | None = None) -> str:
     Examples
     --------
     >>> print(learners_for_missing("regression"))
-    Use a learner that treats missing as missing (sklearn.ensemble.HistGradientBoostingRegressor, \
-sklearn.tree.DecisionTreeRegressor), or fill in the cells in a step before it.
+    Use a learner that treats missing as missing (novum.trees.RandomForestRegressor, \
+novum.trees.DecisionTreeRegressor), or fill in the cells in a step before it.
     """
     known = LEARNERS.values() if task is None else [LEARNERS.get(task, ())]
     names = ", ".join(name for group in known for name in group)

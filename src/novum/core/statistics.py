@@ -210,12 +210,12 @@ class ChunkStep:
                 "A chunk is a tuple (X, y) or (X, y, weight), got "
                 f"{type(values).__name__}. Yield tuples; a single chunk goes into a list."
             )
-        if _is_empty(*values):
+        if is_empty_chunk(*values):
             return None
         return self.learner.statistics(*values, schema=self.schema)
 
 
-def _is_empty(X: Any, _y: Any = None, weight: Any = None) -> bool:
+def is_empty_chunk(X: Any, _y: Any = None, weight: Any = None) -> bool:
     """No rows, or none of positive weight; what is odd in other ways is left to the checks."""
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else None
     if weight is None or not n_rows:

@@ -120,7 +120,7 @@ def check_sample(
     sample, declared = _checked_rows(estimator, X, schema, True, allow_missing, accept_sparse)
     # Levels that a schema or a container declares stay, whether rows have them or not.
     fixed = frozenset(range(sample.schema.n_columns)) if schema is not None else declared
-    weight = _checked_weight(sample_weight, sample.n_rows)
+    weight = checked_weight(sample_weight, sample.n_rows)
     if target == "none":
         return _without_zero_weights(replace(sample, weight=weight), fixed)
     classes, values = _checked_target(y, name, target)
@@ -257,7 +257,7 @@ def _with_met_classes(sample: Sample) -> Sample:
 # --- Weights --------------------------------------------------------------------------------------
 
 
-def _checked_weight(sample_weight: Any, n_rows: int) -> Floats | None:
+def checked_weight(sample_weight: Any, n_rows: int) -> Floats | None:
     if sample_weight is None:
         return None
     weight = _weight_numbers(sample_weight)

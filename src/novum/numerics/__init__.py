@@ -18,6 +18,14 @@ from novum.numerics.counting import (
     count_jointly,
     count_levels,
 )
+from novum.numerics.coupling import (
+    Coupling,
+    couple_least_squares,
+    normalize_one_vs_rest,
+    pair_indices,
+    vote_scores,
+)
+from novum.numerics.coupling_likelihood import couple_likelihood
 from novum.numerics.definiteness import (
     Definiteness,
     PointKind,
@@ -27,7 +35,13 @@ from novum.numerics.definiteness import (
     stationary_point,
 )
 from novum.numerics.eigen import EigenPairs, power_iteration, rayleigh_quotient
-from novum.numerics.jit import as_argument, fast_kernel, kernel, registered_kernels
+from novum.numerics.jit import (
+    as_argument,
+    fast_kernel,
+    kernel,
+    lean_kernel,
+    registered_kernels,
+)
 from novum.numerics.linear_algebra import (
     angle,
     coordinates,
@@ -50,6 +64,7 @@ __all__ = [
     "ClassCounts",
     "ColumnMoments",
     "CountTable",
+    "Coupling",
     "Definiteness",
     "Downdate",
     "EigenPairs",
@@ -70,11 +85,14 @@ __all__ = [
     "count_by_class",
     "count_jointly",
     "count_levels",
+    "couple_least_squares",
+    "couple_likelihood",
     "definiteness_of",
     "fast_kernel",
     "from_coordinates",
     "is_in_span",
     "kernel",
+    "lean_kernel",
     "log_add",
     "log_mean",
     "log_normalize",
@@ -83,8 +101,10 @@ __all__ = [
     "mahalanobis",
     "matrix_in_basis",
     "moments_of",
+    "normalize_one_vs_rest",
     "one_blas_thread",
     "orthonormal_basis",
+    "pair_indices",
     "power_iteration",
     "project",
     "projection_matrix",
@@ -93,5 +113,6 @@ __all__ = [
     "registered_kernels",
     "stationary_point",
     "subspace_angles",
+    "vote_scores",
     "warm_up",
 ]

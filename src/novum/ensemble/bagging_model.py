@@ -1,0 +1,388 @@
+"""What bagging classifiers and regressors share: drawing, fitting, growing on, asking.
+
+Each member is a clone of the base learner, fitted to rows (and columns) drawn for it
+(`novum.ensemble.resampling`). A base learner that takes weights is given the whole table and how
+often each row was drawn; any other one is given the drawn rows, repeated as often as drawn.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context, clone
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    _routing_enabled,
+    process_routing,
+)
+
+from novum.core.certificate import Certificate
+from novum.core.errors import InputError, ModelFileError
+from novum.core.exact_validation import rows_of
+from novum.core.fitting import fitting
+from novum.core.randomness import RandomSource, seed_sequence
+from novum.ensemble.certification import certify_members
+from novum.ensemble.combining import in_order
+from novum.ensemble.members import (
+    combine_input_tags,
+    consumes_weights,
+    fitted_member,
+    run_members,
+    shared_invariances,
+)
+from novum.ensemble.resampling import Resampling, column_draws, row_draws
+from novum.ensemble.rows import TrainingRows, columns_of
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+class Bagging(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
+    """Shared fit of members to resampled rows; see `BaggingClassifier`."""
+
+    estimator_: Any
+    estimators_: list[Any]
+    estimators_features_: list[Rows]
+    certificate_: Certificate
+    n_features_in_: int
+    _resamplings: list[Resampling]
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "max_samples": [
+            None,
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+        ],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+        ],
+        "bootstrap": ["boolean"],
+        "bootstrap_features": ["boolean"],
+        "oob_score": ["boolean"],
+        "warm_start": ["boolean"],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 10,
+        *,
+        max_samples: int | float | None = None,
+        max_features: int | float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomSource = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # What a learner of the family says
+
+    @abstractmethod
+    def _base(self) -> Any:
+        """The base learner, as given or by default."""
+
+    @abstractmethod
+    def _read(self, X: Any, y: Any, sample_weight: Any, *, grows: bool) -> TrainingRows:
+        """Rows and targets of a fit, which perhaps adds to an earlier one."""
+
+    @abstractmethod
+    def _judge_out_of_bag(self, training: TrainingRows) -> None:
+        """Stores out-of-bag predictions and their score."""
+
+    # Fit
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit every member to rows drawn for it.
+
+        Parameters
+        ----------
+        X, y
+            Rows of any container the base learner reads, and targets.
+        sample_weight : array-like of shape (n,), optional
+            See Notes of `BaggingClassifier`.
+        **fit_params
+            For base learners that request them under scikit-learn's metadata routing.
+        """
+        with fitting(self) as watch:
+            training = self._read(X, y, sample_weight, grows=self._grows_on())
+            if not self._grow(training, fit_params):
+                return self
+            for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
+                self.__dict__.pop(name, None)
+            if self.oob_score:
+                self._judge_out_of_bag(training)
+            self.certificate_ = certify_members(
+                self.estimators_,
+                f"mean of {len(self.estimators_)} resampled {type(self.estimator_).__name__}",
+                seconds=watch.seconds,
+            )
+        return self
+
+    # Members
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    @property
+    def estimators_samples_(self) -> list[Rows]:
+        """Positions of the rows drawn for each member; drawn anew at each call, not kept."""
+        return [self._resampling(m).rows(m) for m in range(len(self.estimators_))]
+
+    @property
+    def invariances(self) -> tuple[str, ...]:
+        """What a fit does not depend on; which rows are drawn depends on their order."""
+        known = shared_invariances([self._base()])
+        if not self.bootstrap and (self.max_samples is None or self.max_samples == 1.0):
+            return known
+        return tuple(name for name in known if name not in ("row_order", "duplication"))
+
+    def _resampling(self, member: int) -> Resampling:
+        return next(r for r in self._resamplings if r.first <= member < r.stop)
+
+    # Steps of a fit
+
+    def _grows_on(self) -> bool:
+        """Whether this fit adds to the members of an earlier one."""
+        return bool(self.warm_start) and hasattr(self, "estimators_")
+
+    def _grow(self, training: TrainingRows, params: Mapping[str, Any]) -> bool:
+        """Fits the members that are lacking; says whether there were any."""
+        made = len(self.estimators_) if self._grows_on() else 0
+        if self.oob_score and not self.bootstrap:
+            raise InputError(
+                "Out of bag estimation only available if bootstrap=True: without replacement and "
+                "max_samples no row is left out."
+            )
+        if self.n_estimators < made:
+            raise InputError(
+                f"n_estimators={self.n_estimators} must be larger or equal to "
+                f"len(estimators_)={made} when warm_start==True. Raise it, or set "
+                "warm_start=False."
+            )
+        if self.n_estimators == made:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new members.",
+                stacklevel=4,
+            )
+            return False
+        self.estimator_ = self._base()
+        draws = self._draws(training, made)
+        task = _MemberTask(self.estimator_, draws, training, self._fit_params(params))
+        found = run_members(self, task, range(made, self.n_estimators))
+        columns = [draws.columns(m) for m in range(made, self.n_estimators)]
+        # New lists: a fit that does not come to its end must leave those of the last one alone.
+        self.estimators_ = [*(self.estimators_ if made else []), *found]
+        self.estimators_features_ = [*(self.estimators_features_ if made else []), *columns]
+        self._resamplings = [*(self._resamplings if made else []), draws]
+        return True
+
+    def _draws(self, training: TrainingRows, made: int) -> Resampling:
+        weight = None
+        if training.weight is not None:
+            weight = np.zeros(training.n_given)
+            weight[slice(None) if training.kept is None else training.kept] = training.weight
+        n_columns = self.n_features_in_
+        return Resampling(
+            self._seed_words(made),
+            made,
+            self.n_estimators,
+            training.n_given,
+            n_columns,
+            row_draws(self.max_samples, training.n_given, weight, bootstrap=self.bootstrap),
+            column_draws(self.max_features, n_columns),
+            bool(self.bootstrap),
+            bool(self.bootstrap_features),
+            weight,
+        )
+
+    def _seed_words(self, made: int) -> NDArray[np.uint32]:
+        """Root of all streams; members that are added continue those of the first fit."""
+        if made and not isinstance(self.random_state, (Integral, np.random.SeedSequence)):
+            return self._resamplings[-1].seed_words
+        words = seed_sequence(self.random_state).generate_state(4, np.uint32)
+        return words.astype(np.uint32)
+
+    def _fit_params(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        _raise_for_params(params, self, "fit")
+        if not _routing_enabled():
+            return {}
+        return dict(process_routing(self, "fit", **params).estimator.fit)
+
+    # Asking members
+
+    def _seen_by(self, table: Any, member: int) -> Any:
+        """The columns of a table that a member knows."""
+        if self._resampling(member).takes_every_column:
+            return table
+        return columns_of(table, self.estimators_features_[member])
+
+    def _out_of_bag(
+        self, training: TrainingRows, ask: Callable[[Any, int], NDArray[Any]]
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """Sums over the members that have not seen a row of what they say of it, and their number.
+
+        Both have an entry for each row given to `fit`; rows of weight zero have none to say.
+        """
+        kept = np.arange(training.n_given) if training.kept is None else training.kept
+        if any(draws.n_rows != training.n_given for draws in self._resamplings):
+            raise InputError(
+                "Out-of-bag predictions need members drawn from one table, but earlier members "
+                "were fitted to another number of rows. Set warm_start=False."
+            )
+
+        def left_out(member: int) -> tuple[Rows, Any]:
+            rows = np.flatnonzero(self._resampling(member).counts(member)[kept] == 0)
+            if rows.size == 0:
+                return rows, 0.0
+            return rows, ask(self._seen_by(rows_of(training.table, rows), member), member)
+
+        sums: Any = None
+        asked = np.zeros(training.n_given, np.int64)
+        for rows, found in in_order(left_out, len(self.estimators_), self.n_jobs):
+            if rows.size == 0:
+                continue
+            if sums is None:
+                sums = np.zeros((training.n_given, *np.shape(found)[1:]))
+            sums[kept[rows]] += found
+            asked[kept[rows]] += 1
+        never = int(np.count_nonzero(asked[kept] == 0))
+        if never:
+            warnings.warn(
+                f"{never} of {len(kept)} rows were drawn for every member, so they have no "
+                "out-of-bag prediction: it is NaN, and they count in no score. Use more "
+                "estimators.",
+                stacklevel=4,
+            )
+        return (np.zeros(training.n_given) if sums is None else sums), asked
+
+    def _asked_params(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Arguments for the methods of the members, by the method's name."""
+        _raise_for_params(params, self, method)
+        if not params or not _routing_enabled():
+            return {}
+        routed: Mapping[str, Any] = process_routing(self, method, **params).estimator
+        return routed
+
+    # What others ask of a model
+
+    def _check_state(self) -> None:
+        """Refuses a loaded model whose parts do not fit together."""
+        M = len(self.estimators_)
+        ends = [(draws.first, draws.stop) for draws in self._resamplings]
+        chained = all(a[1] == b[0] for a, b in pairwise(ends))
+        if not M or not ends or ends[0][0] != 0 or ends[-1][1] != M or not chained:
+            raise ModelFileError(f"The model's draws do not belong to its {M} members.")
+        if len(self.estimators_features_) != M:
+            raise ModelFileError("The model's members have no columns.")
+        for columns in self.estimators_features_:
+            if columns.ndim != 1 or not (
+                columns.size and 0 <= columns.min() <= columns.max() < self.n_features_in_
+            ):
+                raise ModelFileError("A member of the model knows columns that are not there.")
+
+    # scikit-learn
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Which metadata go to the members, under scikit-learn's routing."""
+        base = self._base()
+        asked = "predict_proba" if hasattr(base, "predict_proba") else "predict"
+        logs = "predict_log_proba" if hasattr(base, "predict_log_proba") else asked
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        if not hasattr(self, "predict_proba"):
+            asked = "predict"
+        mapping.add(caller="predict", callee=asked)
+        mapping.add(caller="decision_function", callee="decision_function")
+        mapping.add(caller="predict_proba", callee=asked)
+        mapping.add(caller="predict_log_proba", callee=logs)
+        return MetadataRouter(owner=self).add(estimator=base, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        combine_input_tags(tags, [self._base()])
+        return tags
+
+
+class _MemberTask:
+    """Fits member number m to what was drawn for it."""
+
+    def __init__(
+        self, base: Any, draws: Resampling, training: TrainingRows, params: Mapping[str, Any]
+    ) -> None:
+        self._base, self._draws, self._training, self._params = base, draws, training, params
+        self._weighted = consumes_weights(base)
+        if training.weight is not None and not draws.bootstrap and not self._weighted:
+            raise InputError(
+                f"Without bootstrap, weights are passed on to the members, but "
+                f"{type(base).__name__} takes no sample_weight. Set bootstrap=True, or leave the "
+                "weights out."
+            )
+
+    def __call__(self, member: int) -> Any:
+        model = clone(self._base)
+        seeds = {
+            name: self._draws.seed(member, name)
+            for name in sorted(model.get_params(deep=True))
+            if name == "random_state" or name.endswith("__random_state")
+        }
+        if seeds:
+            model.set_params(**seeds)
+        X, y, params = self._drawn(member)
+        if not self._draws.takes_every_column:
+            X = columns_of(X, self._draws.columns(member))
+        return fitted_member(model, X, y, params, f"member {member}")
+
+    def _drawn(self, member: int) -> tuple[Any, NDArray[Any], dict[str, Any]]:
+        training = self._training
+        if training.weight is None and self._draws.takes_every_row:
+            return training.table, training.target, dict(self._params)
+        counts = self._draws.counts(member)
+        counts = counts if training.kept is None else counts[training.kept]
+        if not self._weighted:
+            rows = np.repeat(np.arange(training.n_rows), counts.astype(np.intp))
+            params = training.cut(self._params, rows)
+            return rows_of(training.table, rows), training.target[rows], params
+        # With replacement the weights have acted in the draw, without they are still to act.
+        if training.weight is not None and not self._draws.bootstrap:
+            counts = counts * training.weight
+        return (
+            training.table,
+            training.target,
+            {**training.cut(self._params), "sample_weight": counts},
+        )

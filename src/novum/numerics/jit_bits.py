@@ -1,0 +1,29 @@
+"""Bits of 64-bit words for kernels: one processor instruction each, which Numba does not offer."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from llvmlite import ir
+from numba import config, types
+from numba.extending import intrinsic
+
+
+@intrinsic
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:  # noqa: ARG001
+    if word != types.uint64:
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), generate
+
+
+def _counted_zeros(word: Any) -> int:
+    """The same in Python, for kernels that are not compiled."""
+    return (int(word) & -int(word)).bit_length() - 1 if word else 64
+
+
+# Number of zero bits below the lowest one of a `uint64`; 64 for zero. Only kernels can call it.
+trailing_zeros = cast(Any, _counted_zeros if config.DISABLE_JIT else _trailing_zeros)

@@ -1,0 +1,169 @@
+"""Which rows each tree of a forest learns from.
+
+Tree t has streams of random numbers of its own, functions of the seed and t alone. A bootstrap
+sample draws rows with replacement, in proportion to their weights; what a tree is given is how
+often each row was drawn. Of N draws among N equal rows a row is missed with probability
+
+    (1 - 1/N)^N  ->  1/e:      about 37 % of the rows are out of the bag of a tree.
+
+Nothing drawn is kept: the same call draws the same rows again.
+"""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.errors import InputError
+from novum.core.memory import check_memory
+from novum.core.randomness import stream
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ForestDraws:
+    """The draws of the trees `first` to `stop - 1`.
+
+    Parameters
+    ----------
+    seed_words : uint32 array (4,)
+        Root of all streams.
+    first, stop : int
+        The trees that it is for.
+    n_rows : int
+        Rows of the table that have a weight.
+    n_draws : int
+        For each tree; 0 where every tree learns from all rows.
+    weight : float64 array (n_rows,), or None if all are alike
+        Rows are drawn in proportion to it.
+    kept : int64 array (n_rows,), or None for all
+        Positions of the rows in the table that `fit` was given.
+    checksum : int
+        Of the table's cells and targets, to know it again.
+
+    Examples
+    --------
+    >>> draws = ForestDraws(np.array([1, 2, 3, 4], np.uint32), 0, 2, n_rows=5, n_draws=5)
+    >>> len(draws.rows(0)), bool((draws.rows(0) == draws.rows(0)).all())
+    (5, True)
+    """
+
+    seed_words: NDArray[np.uint32]
+    first: int
+    stop: int
+    n_rows: int
+    n_draws: int = 0
+    weight: Floats | None = None
+    kept: Rows | None = None
+    checksum: int = 0
+
+    def __post_init__(self) -> None:
+        words = np.asarray(self.seed_words)
+        if words.shape != (4,) or words.dtype != np.uint32:
+            raise InputError("The seed of a forest is four words of 32 bits.")
+        if not 0 <= self.first <= self.stop or self.n_rows < 1 or self.n_draws < 0:
+            raise InputError(f"Draws for the trees {self.first} to {self.stop} are none.")
+        for name in ("weight", "kept"):
+            array = getattr(self, name)
+            if array is not None and np.shape(array) != (self.n_rows,):
+                raise InputError(f"Draws from {self.n_rows} rows have a {name} of other length.")
+
+    def rows(self, tree: int) -> Rows:
+        """The rows drawn for a tree, in the order drawn; all of them without draws."""
+        if not self.n_draws:
+            return np.arange(self.n_rows)
+        rng = stream(self._root, "rows", tree)
+        if self.weight is None:
+            return rng.integers(0, self.n_rows, self.n_draws)
+        # A row of weight zero has an interval of length zero, open on the right: none falls in.
+        return np.searchsorted(self._cumulative, rng.random(self.n_draws), side="right")
+
+    def counts(self, tree: int) -> NDArray[np.int64]:
+        """How often each row was drawn for a tree, (n_rows,)."""
+        return np.bincount(self.rows(tree), minlength=self.n_rows)
+
+    def out_of_bag(self, tree: int) -> Rows:
+        """The rows that a tree has not seen."""
+        return np.flatnonzero(self.counts(tree) == 0)
+
+    def given_rows(self, tree: int) -> Rows:
+        """`rows` as positions in the table that `fit` was given."""
+        rows = self.rows(tree)
+        return rows if self.kept is None else self.kept[rows]
+
+    def growing_stream(self, tree: int) -> np.random.Generator:
+        """The random numbers by which a tree is grown."""
+        return stream(self._root, "growing", tree)
+
+    def seed(self, tree: int) -> int:
+        """A number that names the streams of a tree, for the `random_state` of its estimator."""
+        return int(stream(self._root, "estimator", tree).integers(2**31))
+
+    @property
+    def _root(self) -> np.random.SeedSequence:
+        return np.random.SeedSequence([int(word) for word in self.seed_words])
+
+    @cached_property
+    def _cumulative(self) -> Floats:
+        assert self.weight is not None
+        sums = np.cumsum(self.weight)
+        return sums / sums[-1]
+
+
+def n_row_draws(max_samples: Any, weight: Floats) -> int:
+    """How many rows a bootstrap sample draws, by the rules of scikit-learn.
+
+    Parameters
+    ----------
+    max_samples : None, int or float
+        None draws as many as there are rows, an integer that many, a fraction that part of the
+        total weight.
+    weight : array (n_rows,)
+
+    Examples
+    --------
+    >>> n_row_draws(0.5, np.ones(10)), n_row_draws(None, np.ones(10))
+    (5, 10)
+    """
+    if max_samples is None:
+        draws = len(weight)
+    elif isinstance(max_samples, Integral):
+        draws = int(max_samples)
+    else:
+        total = float(weight.sum())
+        draws = max(int(max_samples * total), 1)
+        if total != len(weight) and draws < min(10, len(weight)):
+            warnings.warn(
+                f"max_samples={max_samples} of a total weight of {total:g} is {draws} draws for "
+                f"{len(weight)} rows. Give max_samples as a number of rows, or weights of mean 1.",
+                stacklevel=2,
+            )
+    check_memory(
+        8 * draws,
+        f"Drawing {draws} rows for each tree",
+        "Give max_samples as a number of rows, or divide the weights by their mean.",
+    )
+    return draws
+
+
+def checksum(*arrays: NDArray[Any]) -> int:
+    """A number by which arrays are known again; it changes with any of their bytes.
+
+    Examples
+    --------
+    >>> checksum(np.zeros(3)) == checksum(np.zeros(3)) != checksum(np.zeros(4))
+    True
+    """
+    found = 0
+    for array in arrays:
+        found = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data, found)
+    return found

@@ -1,0 +1,1 @@
+"""What a fitted tree tells its reader: rules, text, pictures, reasons, the trace of its growth."""

@@ -1,0 +1,89 @@
+"""Rule sets as text and as HTML: one block for each class, one line for each conjunction."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from novum.trees.reading.questions import name_text, number_text
+
+if TYPE_CHECKING:
+    from novum.trees.reading.rules import Rule, RuleSet
+
+# Longer conjunctions would push the figures off the screen.
+_WIDEST = 90
+
+
+def rule_set_text(found: RuleSet) -> str:
+    """The rules with their coverage and confidence, as a table in plain text."""
+    widths = [len(rule.text) for rule in found]
+    width = min(max(widths, default=0), _WIDEST)
+    lines = [_head(found)]
+    for prediction, group in _groups(found):
+        lines.append(f"{prediction} if")
+        for place, rule in enumerate(group):
+            start = "      " if place == 0 else "   or "
+            lines.append(f"{start}{rule.text:<{width}}  {_figures(rule)}")
+    if found.left_out:
+        lines.append(_left_out(found))
+    return "\n".join(lines)
+
+
+def rule_set_html(found: RuleSet) -> str:
+    """The same as an HTML table; names and levels are escaped."""
+    measure = "confidence" if found.labels is not None else "deviation"
+    heads = "".join(f"<th>{cell}</th>" for cell in ("prediction", "if", "coverage", measure))
+    body = "".join(
+        f'<tr><td>{_safe(prediction)}</td><td style="text-align:left">{_safe(rule.text)}</td>'
+        f"<td>{rule.coverage:.3f}</td><td>{_measure(rule)}</td></tr>"
+        for prediction, group in _groups(found)
+        for rule in group
+    )
+    rest = f"<p>{_safe(_left_out(found))}</p>" if found.left_out else ""
+    return (
+        f'<div class="novum-rules"><p>{_safe(_head(found))}</p><table><thead><tr>{heads}</tr>'
+        f"</thead><tbody>{body}</tbody></table>{rest}</div>"
+    )
+
+
+def _groups(found: RuleSet) -> Iterator[tuple[str, list[Rule]]]:
+    for _, group in groupby(found, key=lambda rule: rule.prediction):
+        members = list(group)
+        yield _prediction(members[0], found), members
+
+
+def _prediction(rule: Rule, found: RuleSet) -> str:
+    return number_text(rule.prediction) if found.labels is None else name_text(rule.prediction)
+
+
+def _head(found: RuleSet) -> str:
+    n_rules = f"{len(found)} rule" + ("s" if len(found) != 1 else "")
+    if found.labels is None:
+        return n_rules
+    n_classes = len({rule.prediction for rule in found})
+    return f"{n_rules} for {n_classes} of {len(found.labels)} classes"
+
+
+def _left_out(found: RuleSet) -> str:
+    rules, cover = ("rule", "it covers") if found.left_out == 1 else ("rules", "they cover")
+    return (
+        f"{found.left_out} {rules} of smaller coverage left out; {cover} "
+        f"{found.left_out_coverage:.3f}"
+    )
+
+
+def _figures(rule: Rule) -> str:
+    measure = "confidence" if rule.confidence is not None else "deviation"
+    return f"coverage {rule.coverage:.3f}, {measure} {_measure(rule)}"
+
+
+def _measure(rule: Rule) -> str:
+    if rule.confidence is not None:
+        return f"{rule.confidence:.3f}"
+    return number_text(rule.deviation or 0.0, 4)
+
+
+def _safe(text: str) -> str:
+    return html.escape(text)

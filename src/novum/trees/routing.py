@@ -1,0 +1,121 @@
+"""Where rows go in a tree, and what its leaves say about them.
+
+A row whose cells answer every question ends in one leaf. Where a cell does not answer, the row goes
+on along all branches with their shares of the training weight, so that
+
+    prediction(x) = sum over leaves of share(x, leaf) value(leaf),    sum of shares = 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from novum.core.interrupts import time_sliced
+from novum.numerics import as_argument
+from novum.trees.tree import Question, Tree
+
+Floats = NDArray[np.float64]
+
+
+def route(tree: Tree, cells: Floats) -> sparse.csr_matrix:
+    """Share of every row at every node it reaches, of shape (n, n_nodes); at the root it is 1."""
+    return _visited(tree, cells, leaves_only=False)
+
+
+def leaf_shares(tree: Tree, cells: Floats) -> sparse.csr_matrix:
+    """Share of every row at every leaf, of shape (n, n_nodes); the shares of a row add to 1."""
+    return _visited(tree, cells, leaves_only=True)
+
+
+def node_sums(tree: Tree, cells: Floats, stats: Floats) -> Floats:
+    """Sums of the rows of `stats` (n, S), scaled by the rows' shares, in every node (n_nodes, S).
+
+    Examples
+    --------
+    >>> from novum.trees.tree import single_leaf
+    >>> from novum.core import Schema
+    >>> leaf = single_leaf(Schema.of_array(1), None, np.array([2.0]), 3.0)
+    >>> node_sums(leaf, np.zeros((3, 1)), np.ones((3, 1))).tolist()
+    [[3.0]]
+    """
+    return np.asarray(route(tree, cells).T @ stats)
+
+
+def tree_values(tree: Tree, cells: Floats) -> Floats:
+    """What the tree says of every row, (n, n_values): probabilities of classes, or means."""
+    return added_values(arrays_of(tree), np.zeros(1, np.int64), cells, leaf_answers(tree))
+
+
+def leaf_answers(tree: Tree) -> Floats:
+    """The nodes' values as they are averaged: class weights as probabilities, means as they are."""
+    if tree.classes is None:
+        return tree.value
+    answers = np.empty_like(tree.value)
+    start = 0
+    for labels in tree.classes:
+        part = tree.value[:, start : start + len(labels)]
+        totals = part.sum(axis=1, keepdims=True)
+        # A node that no training weight reached knows nothing of the classes.
+        answers[:, start : start + len(labels)] = np.where(
+            totals > 0, part / np.where(totals > 0, totals, 1.0), 1.0 / len(labels)
+        )
+        start += len(labels)
+    return answers
+
+
+def added_values(
+    arrays: tuple[Any, ...], roots: NDArray[np.int64], cells: Floats, answers: Floats
+) -> Floats:
+    """Sum over the trees at `roots` of what their leaves say, (n, n_values)."""
+    from novum.trees.routing_kernels import leaf_values
+
+    cells, answers = as_argument(cells), as_argument(answers)
+    out = np.zeros((len(cells), answers.shape[1]))
+    stack = _stack(arrays)
+    for start, stop in time_sliced(len(cells), block=256):
+        leaf_values(*arrays, roots, cells, answers, start, stop, *stack, out)
+    return out
+
+
+def arrays_of(tree: Tree) -> tuple[Any, ...]:
+    """The arrays of a tree in the order that kernels take them."""
+    return (
+        as_argument(tree.question, np.int32),
+        as_argument(tree.column, np.int32),
+        as_argument(tree.threshold),
+        as_argument(tree.first_child, np.int32),
+        as_argument(tree.n_children, np.int32),
+        as_argument(tree.share),
+        as_argument(tree.missing_branch, np.int32),
+        as_argument(tree.level_start, np.int32),
+        as_argument(tree.level_branch, np.int32),
+    )
+
+
+def _visited(tree: Tree, cells: Floats, *, leaves_only: bool) -> sparse.csr_matrix:
+    from novum.trees.routing_kernels import visits
+
+    cells, arrays = as_argument(cells), arrays_of(tree)
+    start = np.empty(len(cells) + 1, np.int64)
+    room = len(cells) if leaves_only else len(cells) * (tree.depth + 1)
+    while True:
+        nodes, shares = np.empty(room, np.int32), np.empty(room)
+        count = visits(*arrays, 0, cells, leaves_only, start, nodes, shares, *_stack(arrays))
+        if count <= room:
+            break
+        room = count
+    shape = (len(cells), tree.n_nodes)
+    matrix = sparse.csr_matrix((shares[:count], nodes[:count], start), shape)
+    matrix.sort_indices()
+    return matrix
+
+
+def _stack(arrays: tuple[Any, ...]) -> tuple[NDArray[np.int32], Floats]:
+    """Room for the branches that wait: at most all children along one path."""
+    question, n_children = arrays[0], arrays[4]
+    room = int(n_children[question != Question.LEAF].sum()) + 1
+    return np.empty(room, np.int32), np.empty(room)

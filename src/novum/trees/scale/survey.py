@@ -1,0 +1,254 @@
+"""What the first pass over the chunks finds out: all that must be known before the first split.
+
+Columns with their levels, classes, sketches of the numeric columns for the bins, weights of levels,
+numbers of missing cells, and location and range of numeric targets. All of it adds up, and what
+belongs to a level or a class is added by label, so that every chunk may bring new ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.errors import InputError, NotAdditiveError
+from novum.core.schema import Column, Kind, Schema, level_key
+from novum.trees.coding import TableCoding
+from novum.trees.grown import TargetScale
+from novum.trees.scale.chunk_rows import ChunkReader, Labels, united_labels
+from novum.trees.scale.sketches import ColumnSketch, capacity_of, edges_of
+from novum.trees.training import TrainingRows
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TargetRange:
+    """Where numeric targets lie; each an array (n_targets,)."""
+
+    mean: Floats
+    least: Floats
+    largest: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """A first look at rows.
+
+    Attributes
+    ----------
+    schema : Schema
+    rows, chunks : float, int
+        How many there are.
+    weight : float
+        Of all rows, without class weights.
+    sketches : tuple of ColumnSketch, one for each numeric column
+    level_weights : tuple of arrays, one for each categorical column
+    missing : int64 array (n_columns,)
+    classes, class_weights : tuples with an array for each target; None for numbers
+    target : TargetRange; None for classes
+    """
+
+    schema: Schema
+    rows: float
+    chunks: int
+    weight: float
+    sketches: tuple[ColumnSketch, ...]
+    level_weights: tuple[Floats, ...]
+    missing: NDArray[np.int64]
+    classes: Labels | None
+    class_weights: tuple[Floats, ...] | None
+    target: TargetRange | None
+
+    @classmethod
+    def of(cls, rows: TrainingRows) -> Survey:
+        """The survey of one chunk."""
+        schema, cells, weight = rows.schema, rows.cells, rows.weight
+        unit = None if (weight == 1.0).all() else weight
+        capacity = capacity_of(schema.n_columns)
+        level_weights = []
+        for j in schema.categorical.tolist():
+            known = cells[:, j] >= 0
+            codes, n_levels = cells[known, j].astype(np.int64), schema.columns[j].n_levels
+            level_weights.append(np.bincount(codes, weight[known], n_levels).astype(np.float64))
+        class_weights = None
+        if rows.classes is not None:
+            class_weights = tuple(
+                np.bincount(rows.targets[:, t], weight, len(labels)).astype(np.float64)
+                for t, labels in enumerate(rows.classes)
+            )
+        return cls(
+            schema,
+            float(rows.n_rows),
+            1,
+            float(weight.sum()),
+            tuple(ColumnSketch.of(cells[:, j], unit, capacity) for j in schema.numeric.tolist()),
+            tuple(level_weights),
+            np.isnan(cells).sum(axis=0),
+            rows.classes,
+            class_weights,
+            None if rows.classes is not None else _range_of(rows.targets, weight),
+        )
+
+    # Sums
+
+    def __add__(self, other: Survey) -> Survey:
+        schema = self.schema.unite(other.schema)
+        weight = self.weight + other.weight
+        classes, class_weights = _added_classes(self, other)
+        sketches = zip(self.sketches, other.sketches, strict=True)
+        levels = zip(self._levels_in(schema), other._levels_in(schema), strict=True)
+        return Survey(
+            schema,
+            self.rows + other.rows,
+            self.chunks + other.chunks,
+            weight,
+            tuple(a + b for a, b in sketches),
+            tuple(a + b for a, b in levels),
+            self.missing + other.missing,
+            classes,
+            class_weights,
+            _added_ranges(self, other),
+        )
+
+    def _levels_in(self, schema: Schema) -> list[Floats]:
+        """Weights of levels in the order of a schema that has all of them."""
+        moved = []
+        pairs = zip(self.schema.categorical_columns, schema.categorical_columns, strict=True)
+        for (old, new), weights in zip(pairs, self.level_weights, strict=True):
+            places = [new.positions[level_key(level)] for level in old.levels]
+            moved.append(np.zeros(new.n_levels))
+            moved[-1][places] = weights
+        return moved
+
+    def with_labels(self, classes: Any) -> Survey:
+        """The survey in which these classes exist, whether rows have them or not."""
+        if self.classes is None or self.class_weights is None:
+            raise InputError("`classes` is for classifiers; this learner has none. Leave it out.")
+        several = len(self.classes) > 1
+        given = list(classes) if several else [classes]
+        if len(given) != len(self.classes):
+            raise InputError(
+                f"`classes` has {len(given)} entries for {len(self.classes)} targets. Give a list "
+                "of labels for each target."
+            )
+        wanted = tuple(np.unique(np.asarray(labels)) for labels in given)
+        none = tuple(np.zeros(len(labels)) for labels in wanted)
+        labels, weights = _added_classes(
+            self, replace(self, classes=wanted, class_weights=none, rows=0.0)
+        )
+        return replace(self, classes=labels, class_weights=weights)
+
+    # What follows
+
+    def coding(self, max_bins: int | None) -> TableCoding:
+        """The bins of all columns."""
+        # No rows: what there is to refuse about the columns is refused here.
+        plain = TableCoding.of(self.schema, np.empty((0, self.schema.n_columns)))
+        edges = list(plain.edges)
+        for j, sketch in zip(self.schema.numeric.tolist(), self.sketches, strict=True):
+            if max_bins is None and not sketch.is_exact:
+                _refuse_exact(self.schema.columns[j], sketch.capacity)
+            edges[j] = sketch.edges(max_bins)
+        for j, weights in zip(self.schema.categorical.tolist(), self.level_weights, strict=True):
+            if self.schema.columns[j].kind is Kind.ORDINAL:
+                met = np.flatnonzero(weights).astype(np.float64)
+                edges[j] = edges_of(met, weights[weights > 0], max_bins)
+        n_codes = [
+            max(column.n_levels, 1) if column.kind is Kind.NOMINAL else found.size + 1
+            for column, found in zip(self.schema.columns, edges, strict=True)
+        ]
+        return TableCoding(self.schema, tuple(edges), np.array(n_codes, np.int64))
+
+    def scale(self) -> TargetScale | None:
+        """How numeric targets are brought to numbers of size one, as `TargetScale.of` does."""
+        if self.target is None:
+            return None
+        ends = np.vstack([self.target.least, self.target.largest])
+        # The unit, a power of two, follows from the range; rounding must not leave the range.
+        of_range = TargetScale.of(ends, np.ones(2))
+        return replace(of_range, offset=np.clip(self.target.mean, *ends))
+
+    def common_values(self) -> Floats:
+        """The most common cell of every column: heaviest level, median of numbers and orders."""
+        found = np.full(self.schema.n_columns, np.nan)
+        for j, sketch in zip(self.schema.numeric.tolist(), self.sketches, strict=True):
+            found[j] = sketch.median()
+        for j, weights in zip(self.schema.categorical.tolist(), self.level_weights, strict=True):
+            if not weights.any():
+                continue
+            if self.schema.columns[j].kind is Kind.NOMINAL:
+                found[j] = float(weights.argmax())
+            else:
+                codes = np.arange(weights.size, dtype=np.float64)
+                found[j] = ColumnSketch(codes, weights, 0.0, weights.size).median()
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyStep:
+    """The step `(number, chunk) -> Survey`."""
+
+    reader: ChunkReader
+
+    def __call__(self, numbered: tuple[int, Any]) -> Survey | None:
+        rows = self.reader(numbered[1])
+        return None if rows is None else Survey.of(rows)
+
+
+# --- Parts ----------------------------------------------------------------------------------------
+
+
+def _range_of(targets: Floats, weight: Floats) -> TargetRange:
+    # Shares of the weight first: a sum of large targets could overflow.
+    mean = (weight / weight.sum()) @ targets
+    return TargetRange(mean, targets.min(axis=0), targets.max(axis=0))
+
+
+def _added_ranges(a: Survey, b: Survey) -> TargetRange | None:
+    if a.target is None or b.target is None:
+        return None
+    if a.target.mean.size != b.target.mean.size:
+        _refuse_targets(a.target.mean.size, b.target.mean.size)
+    weight = a.weight + b.weight
+    return TargetRange(
+        a.target.mean * (a.weight / weight) + b.target.mean * (b.weight / weight),
+        np.minimum(a.target.least, b.target.least),
+        np.maximum(a.target.largest, b.target.largest),
+    )
+
+
+def _added_classes(a: Survey, b: Survey) -> tuple[Labels | None, tuple[Floats, ...] | None]:
+    if a.classes is None or b.classes is None:
+        return None, None
+    assert a.class_weights is not None
+    assert b.class_weights is not None
+    if len(a.classes) != len(b.classes):
+        _refuse_targets(len(a.classes), len(b.classes))
+    classes, weights = [], []
+    for t in range(len(a.classes)):
+        labels = united_labels(a.classes[t], b.classes[t])
+        total = np.zeros(len(labels))
+        for part in (a, b):
+            assert part.classes is not None
+            assert part.class_weights is not None
+            total[np.searchsorted(labels, part.classes[t])] += part.class_weights[t]
+        classes.append(labels)
+        weights.append(total)
+    return tuple(classes), tuple(weights)
+
+
+def _refuse_targets(a: int, b: int) -> None:
+    raise InputError(
+        f"y has {a} target columns in one chunk and {b} in another. Give all chunks the same "
+        "targets."
+    )
+
+
+def _refuse_exact(column: Column, capacity: int) -> None:
+    raise NotAdditiveError(
+        f"max_bins=None needs all values of column {column.name!r}, which has more than the "
+        f"{capacity:,} that are kept of a stream. Give max_bins, up to 255, or fit in memory."
+    )
