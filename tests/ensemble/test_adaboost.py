@@ -29,7 +29,7 @@ from novum.ensemble.boosting_stop import EarlyStopping
 from novum.trees.classifier import DecisionTreeClassifier
 from novum.trees.definitions import TrainingTable
 from novum.trees.definitions_growth import GrowthRules, grow, predict_row
-from novum.trees.stump_growing import StumpRules
+from novum.trees.stumps.stump_growing import StumpRules
 
 Floats = NDArray[np.float64]
 

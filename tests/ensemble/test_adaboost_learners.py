@@ -26,7 +26,7 @@ from novum.ensemble.adaboost_learners import (
     seeded,
 )
 from novum.ensemble.rows import TrainingRows
-from novum.trees.stump_growing import StumpRules
+from novum.trees.stumps.stump_growing import StumpRules
 
 NONE = np.empty(0, np.intp)
 

@@ -23,11 +23,11 @@ import pytest
 from numpy.typing import NDArray
 
 from novum.core.schema import Column, Kind, Schema
-from novum.trees.gain_ratio import GainRatio
-from novum.trees.general_growing import grow_general
-from novum.trees.general_rules import GeneralRules
-from novum.trees.pessimistic import Pessimistic, collapsed
-from novum.trees.pruning import PruningTask
+from novum.trees.general.gain_ratio import GainRatio
+from novum.trees.general.growing import grow_general
+from novum.trees.general.rules import GeneralRules
+from novum.trees.pruning.pessimistic import Pessimistic, collapsed
+from novum.trees.pruning.task import PruningTask
 from novum.trees.routing import route, tree_values
 from novum.trees.tree import Question, Tree
 

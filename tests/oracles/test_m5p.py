@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from novum.trees.model_tree import ModelTreeRegressor
+from novum.trees.model_trees.model_tree import ModelTreeRegressor
 from novum.trees.regressor import DecisionTreeRegressor
 
 FOLDER = Path(__file__).parent

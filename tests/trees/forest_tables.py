@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from novum.trees.forest_value import Forest
+from novum.trees.forests.forest_value import Forest
 from novum.trees.routing import tree_values
 
 COLORS = ("blue", "green", "red", "yellow")

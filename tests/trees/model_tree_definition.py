@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.schema import Kind, Schema
-from novum.trees.model_tree_models import NodeModels
+from novum.trees.model_trees.model_tree_models import NodeModels
 from novum.trees.routing import route
 from novum.trees.training import TrainingRows
 from novum.trees.tree import Tree

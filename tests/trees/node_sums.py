@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.trees.growing_columns import ENTROPY, GINI, SQUARED_ERROR
+from novum.trees.growth.growing_columns import ENTROPY, GINI, SQUARED_ERROR
 
 Floats = NDArray[np.float64]
 Starts = NDArray[np.int64]

@@ -12,10 +12,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.data import load
 from novum.trees.classifier import DecisionTreeClassifier
-from novum.trees.cost_complexity import CostComplexity
-from novum.trees.gain_ratio import GainRatio
-from novum.trees.pessimistic import Pessimistic
+from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.presets import c45, cart, id3
+from novum.trees.pruning.cost_complexity import CostComplexity
+from novum.trees.pruning.pessimistic import Pessimistic
 
 
 def bundled(name: str) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from novum.core.errors import InputError
 from novum.core.schema import Column, Kind, Schema
 from novum.trees.classifier import DecisionTreeClassifier
-from novum.trees.gain_ratio import GainRatio
+from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.regressor import DecisionTreeRegressor
 from novum.trees.settings import (
     general_rules,

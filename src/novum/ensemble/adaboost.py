@@ -42,8 +42,8 @@ from novum.numerics.logspace import log_normalize
 from novum.trees.cells import cells_of
 from novum.trees.classifier import DecisionTreeClassifier
 from novum.trees.routing import tree_values
-from novum.trees.stump_growing import StumpRules
-from novum.trees.stumps import Stumps
+from novum.trees.stumps.stump_growing import StumpRules
+from novum.trees.stumps.stumps import Stumps
 from novum.trees.training import TrainingRows
 from novum.trees.tree import Tree
 

@@ -27,8 +27,8 @@ from novum.core.validation import Sample
 from novum.ensemble.members import fitted_member, member_codes
 from novum.ensemble.rows import TrainingRows
 from novum.trees.cells import cells_of
-from novum.trees.stump_growing import Stump, StumpGrower, StumpRules
-from novum.trees.stumps import Stumps
+from novum.trees.stumps.stump_growing import Stump, StumpGrower, StumpRules
+from novum.trees.stumps.stumps import Stumps
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]

@@ -18,9 +18,9 @@ from sklearn.base import clone
 from novum.core.randomness import stream
 from novum.ensemble.adaboost_learners import RowLearning, Votes
 from novum.trees.classifier import DecisionTreeClassifier
-from novum.trees.coded_rows import coded_table
-from novum.trees.growing import grow
-from novum.trees.grown import tree_of
+from novum.trees.growth.coded_rows import coded_table
+from novum.trees.growth.growing import grow
+from novum.trees.growth.grown import tree_of
 from novum.trees.model import certify
 from novum.trees.regressor import DecisionTreeRegressor
 from novum.trees.routing import tree_values

@@ -26,4 +26,4 @@ def _counted_zeros(word: Any) -> int:
 
 
 # Number of zero bits below the lowest one of a `uint64`; 64 for zero. Only kernels can call it.
-trailing_zeros = cast(Any, _counted_zeros if config.DISABLE_JIT else _trailing_zeros)
+trailing_zeros = cast(Any, _counted_zeros if cast(Any, config).DISABLE_JIT else _trailing_zeros)

@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError
 from novum.core.randomness import RandomSource
-from novum.trees.gain_ratio import GainRatio
+from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.model import TreeModel
-from novum.trees.pruning import PruningRule
+from novum.trees.pruning.task import PruningRule
 from novum.trees.settings import GROWTH_CONSTRAINTS
 from novum.trees.training import TrainingRows, read_classes
 

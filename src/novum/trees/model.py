@@ -25,15 +25,15 @@ from novum.core.randomness import RandomSource, seed_sequence, stream
 from novum.core.schema import Kind, Schema
 from novum.core.validation import check_features
 from novum.trees.cells import cells_of
-from novum.trees.coded_rows import coded_table
-from novum.trees.coding import refuse_many_levels
-from novum.trees.cost_complexity import CostComplexity, cost_complexity_path
-from novum.trees.gain_ratio import GainRatio
-from novum.trees.general_growing import grow_general
-from novum.trees.growing import grow
-from novum.trees.grown import tree_of
-from novum.trees.pessimistic import Pessimistic
-from novum.trees.pruning import PruningRule, PruningTask, held_out_rows, read_validation_part
+from novum.trees.general.gain_ratio import GainRatio
+from novum.trees.general.growing import grow_general
+from novum.trees.growth.coded_rows import coded_table
+from novum.trees.growth.coding import refuse_many_levels
+from novum.trees.growth.growing import grow
+from novum.trees.growth.grown import tree_of
+from novum.trees.pruning.cost_complexity import CostComplexity, cost_complexity_path
+from novum.trees.pruning.pessimistic import Pessimistic
+from novum.trees.pruning.task import PruningRule, PruningTask, held_out_rows, read_validation_part
 from novum.trees.reading.readable import ReadableTree
 from novum.trees.routing import leaf_shares, route, tree_values
 from novum.trees.scale.tree_streams import TreeStreams

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from novum.trees.classifier import DecisionTreeClassifier
-from novum.trees.cost_complexity import CostComplexity
-from novum.trees.gain_ratio import GainRatio
-from novum.trees.pessimistic import Pessimistic
+from novum.trees.general.gain_ratio import GainRatio
+from novum.trees.pruning.cost_complexity import CostComplexity
+from novum.trees.pruning.pessimistic import Pessimistic
 
 
 def id3(**parameters: Any) -> DecisionTreeClassifier:

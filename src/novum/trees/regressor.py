@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from novum.core.randomness import RandomSource
 from novum.trees.model import TreeModel
-from novum.trees.pruning import PruningRule
+from novum.trees.pruning.task import PruningRule
 from novum.trees.settings import GROWTH_CONSTRAINTS
 from novum.trees.training import TrainingRows, read_numbers
 

@@ -18,9 +18,9 @@ from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, St
 
 from novum.core.errors import InputError
 from novum.core.schema import Kind, Schema
-from novum.trees.gain_ratio import GainRatio
-from novum.trees.general_rules import GeneralRules
-from novum.trees.growing import GrowthRules
+from novum.trees.general.gain_ratio import GainRatio
+from novum.trees.general.rules import GeneralRules
+from novum.trees.growth.growing import GrowthRules
 from novum.trees.training import TrainingRows
 
 Floats = NDArray[np.float64]

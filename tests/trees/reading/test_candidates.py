@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from novum.core.errors import InputError
 from novum.core.schema import Column, Kind, Schema
 from novum.trees.definitions import Split, TrainingTable, best_split, gain_ratio
-from novum.trees.gain_ratio import GainRatio
+from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.reading.candidates import candidates
 from tests.trees.reading.reading_trees import (
     NODE_SCHEMA,

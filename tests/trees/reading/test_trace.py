@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from novum.core.errors import InputError
 from novum.trees.definitions import TrainingTable
 from novum.trees.definitions_growth import GrowthRules, grow
-from novum.trees.gain_ratio import GainRatio
+from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.reading.trace import trace
 from tests.trees.reading.reading_trees import (
     NODE_SCHEMA,

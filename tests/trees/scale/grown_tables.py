@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.randomness import stream
-from novum.trees.coded_rows import coded_table
 from novum.trees.definitions import TrainingTable
-from novum.trees.growing import GrowthRules, grow
-from novum.trees.grown import tree_of
+from novum.trees.growth.coded_rows import coded_table
+from novum.trees.growth.growing import GrowthRules, grow
+from novum.trees.growth.grown import tree_of
 from novum.trees.scale.frontier import ChunkCoding
 from novum.trees.scale.level_growing import GrownTrees, GrowthTask, grow_trees
 from novum.trees.scale.pass_plan import PassBudget

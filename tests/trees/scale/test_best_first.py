@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.trees.growing import GrowthRules
+from novum.trees.growth.growing import GrowthRules
 from novum.trees.scale.level_growing import grow_trees
 from tests.strategies.tree_tables import assert_same_tree
 from tests.trees.scale.grown_tables import in_memory, mixed_rows, task_of, trees_of

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError, NotAdditiveError
-from novum.trees.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from novum.trees.forest import RandomForestClassifier, RandomForestRegressor
-from novum.trees.forest_value import Forest
+from novum.trees.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
+from novum.trees.forests.forest_value import Forest
 from novum.trees.tree import Tree
 from tests.strategies.tree_tables import assert_same_tree
 from tests.trees.scale.test_tree_streams import LABELS, NUMBERS, X, parts, small_memory

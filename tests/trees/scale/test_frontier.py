@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novum.trees import growing_columns as at
 from novum.trees.definitions import TrainingTable
-from novum.trees.growing import GrowthRules
+from novum.trees.growth import growing_columns as at
+from novum.trees.growth.growing import GrowthRules
 from novum.trees.routing import route
 from novum.trees.scale.frontier import Bootstrap, ChunkCoding, LevelStep, TreeFront
 from novum.trees.scale.growing_tree import GrowingTree

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.trees import growing_columns as at
-from novum.trees.growing import GrowthRules
+from novum.trees.growth import growing_columns as at
+from novum.trees.growth.growing import GrowthRules
 from novum.trees.scale.growing_tree import GrowingTree, Split
 from novum.trees.scale.level_growing import grow_trees
 from novum.trees.tree import Question

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from novum.core.errors import InputError, MemoryLimitError
 from novum.core.schema import Column, Kind, Schema
-from novum.trees import growing_columns as at
 from novum.trees.definitions import TrainingTable
-from novum.trees.growing import GrowthRules
+from novum.trees.growth import growing_columns as at
+from novum.trees.growth.growing import GrowthRules
 from novum.trees.scale import level_growing
 from novum.trees.scale.frontier import Bootstrap
 from novum.trees.scale.level_growing import LevelGrowing, grow_trees

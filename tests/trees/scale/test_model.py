@@ -23,7 +23,7 @@ import pytest
 from novum.core.errors import InputError
 from novum.core.statistics_contracts import check_file_larger_than_memory
 from novum.trees import DecisionTreeClassifier, DecisionTreeRegressor
-from novum.trees.forest import RandomForestClassifier, RandomForestRegressor
+from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
 from novum.trees.scale.model import growth_budget
 from novum.trees.scale.pass_plan import BUDGET
 from tests.strategies.tree_tables import assert_same_tree
@@ -113,7 +113,7 @@ _PEAK = """
 import sys
 import duckdb, pyarrow.parquet, novum.core, novum.data
 from novum.trees import DecisionTreeClassifier, DecisionTreeRegressor
-from novum.trees.forest import RandomForestClassifier
+from novum.trees.forests.forest import RandomForestClassifier
 def status(key):
     with open("/proc/self/status") as f:
         return next(int(line.split()[1]) / 1024 for line in f if line.startswith(key + ":"))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from novum.core.engine import total
 from novum.core.errors import InputError
 from novum.core.schema import Schema
-from novum.trees.coding import TableCoding
+from novum.trees.growth.coding import TableCoding
 from novum.trees.scale.sketches import ColumnSketch, capacity_of, edges_of
 
 VALUES = st.lists(st.integers(-6, 6).map(lambda k: k / 4), min_size=1, max_size=40)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.trees.definitions import TrainingTable
-from novum.trees.growing import GrowthRules
+from novum.trees.growth.growing import GrowthRules
 from novum.trees.scale.growing_tree import GrowingTree, Split
 from novum.trees.scale.level_statistics import LevelStatistics
 from novum.trees.scale.pass_plan import OpenNode, step_for

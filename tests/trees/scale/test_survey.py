@@ -15,9 +15,9 @@ from novum.core.engine import total
 from novum.core.errors import InputError, NotAdditiveError
 from novum.core.schema import Schema
 from novum.trees import DecisionTreeClassifier, DecisionTreeRegressor
-from novum.trees.coding import TableCoding
 from novum.trees.definitions import TrainingTable
-from novum.trees.grown import TargetScale
+from novum.trees.growth.coding import TableCoding
+from novum.trees.growth.grown import TargetScale
 from novum.trees.scale.chunk_rows import ChunkReader
 from novum.trees.scale.survey import Survey, SurveyStep
 from novum.trees.training import TrainingRows, common_values

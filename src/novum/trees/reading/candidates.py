@@ -6,7 +6,7 @@
 
 Trees by entropy, Gini, squared or absolute error take the split of largest gain. C4.5's gain ratio
 first takes the best threshold of each column by gain, then compares columns by ratio, but only
-those whose gain is at least the average (see `novum.trees.gain_ratio`): such splits *compete*.
+those whose gain is at least the average (see `trees.general.gain_ratio`): such splits *compete*.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from novum.core.errors import InputError
 from novum.core.schema import Column, Kind, Schema
 from novum.trees.definitions import split_information
-from novum.trees.gain_ratio import SLACK, GainRatio, takes_part
+from novum.trees.general.gain_ratio import SLACK, GainRatio, takes_part
 from novum.trees.reading.candidate_table import Candidates, CandidateSplit
 from novum.trees.reading.conditions import Interval, LevelSet, whole_code
 from novum.trees.reading.questions import answer_text, condition_text, name_text, number_between

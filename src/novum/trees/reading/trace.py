@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novum.core.errors import InputError
-from novum.trees.gain_ratio import GainRatio
+from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.reading.candidate_table import Candidates, CandidateSplit
 from novum.trees.reading.candidates import candidates
 from novum.trees.reading.conditions import path_box

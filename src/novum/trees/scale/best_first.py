@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING
 
-from novum.trees import growing_columns as at
+from novum.trees.growth import growing_columns as at
 from novum.trees.scale.growing_tree import GrowingTree
 from novum.trees.scale.pass_plan import Siblings
 

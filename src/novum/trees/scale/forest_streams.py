@@ -18,11 +18,11 @@ from novum.core.errors import NotAdditiveError
 from novum.core.fitting import fitting
 from novum.core.randomness import stream
 from novum.core.schema import Schema
-from novum.trees.cost_complexity import cost_complexity_path
-from novum.trees.forest_draws import ForestDraws
-from novum.trees.forest_value import Forest
-from novum.trees.growing import GrownNodes
-from novum.trees.grown import tree_of
+from novum.trees.forests.forest_draws import ForestDraws
+from novum.trees.forests.forest_value import Forest
+from novum.trees.growth.growing import GrownNodes
+from novum.trees.growth.grown import tree_of
+from novum.trees.pruning.cost_complexity import cost_complexity_path
 from novum.trees.scale.frontier import Bootstrap
 from novum.trees.scale.level_growing import GrownTrees, grow_trees
 from novum.trees.scale.model import LevelGrowth
@@ -47,7 +47,7 @@ class ForestStreams(LevelGrowth):
     """Gives a forest `fit_stream` and `fit_file`."""
 
     def _fit_passes(self, passes: Passes, schema: Schema | None, classes: Any, budget: int) -> None:
-        from novum.trees.forest_members import certify_forest
+        from novum.trees.forests.forest_members import certify_forest
 
         model: Any = self
         refuse_what_needs_rows(model)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.randomness import stream
-from novum.trees.coding import TableCoding
-from novum.trees.grown import TargetScale
+from novum.trees.growth.coding import TableCoding
+from novum.trees.growth.grown import TargetScale
 from novum.trees.scale.chunk_rows import ChunkReader, Labels, with_classes
 from novum.trees.scale.level_statistics import CodeRanges, LevelStatistics, PassTotals, RowPart
 from novum.trees.training import TrainingRows

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from novum.numerics.jit import lean_kernel
-from novum.trees.chance_kernels import draw
-from novum.trees.column_kernels import try_column
-from novum.trees.growing_columns import (
+from novum.trees.growth.chance_kernels import draw
+from novum.trees.growth.column_kernels import try_column
+from novum.trees.growth.growing_columns import (
     BEST,
     COLUMNS,
     MAX_FEATURES,

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.trees import growing_columns as at
-from novum.trees.growing import GrownNodes
+from novum.trees.growth import growing_columns as at
+from novum.trees.growth.growing import GrownNodes
 from novum.trees.scale.frontier import TreeFront
 from novum.trees.tree import Question
 

@@ -19,8 +19,15 @@ from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.parallel import run_tasks
-from novum.trees import growing_columns as at
-from novum.trees.growing import CodedTable, GrownNodes, Growth, GrowthRules, PlainGrowth, is_plain
+from novum.trees.growth import growing_columns as at
+from novum.trees.growth.growing import (
+    CodedTable,
+    GrownNodes,
+    Growth,
+    GrowthRules,
+    PlainGrowth,
+    is_plain,
+)
 from novum.trees.scale.frontier import Bootstrap, ChunkCoding, LevelStep
 from novum.trees.scale.growing_tree import GrowingTree, Split
 from novum.trees.scale.level_statistics import CodeRanges, LevelStatistics, PassTotals, RowPart

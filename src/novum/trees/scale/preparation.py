@@ -16,7 +16,7 @@ from sklearn.base import clone, is_classifier
 
 from novum.core.errors import InputError, NotAdditiveError
 from novum.core.schema import Kind, Schema
-from novum.trees.growing import CRITERIA, GrowthRules
+from novum.trees.growth.growing import CRITERIA, GrowthRules
 from novum.trees.scale.chunk_rows import ChunkReader
 from novum.trees.scale.frontier import Bootstrap, ChunkCoding
 from novum.trees.scale.level_growing import GrowthTask

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.trees.coding import midpoints
+from novum.trees.growth.coding import midpoints
 
 Floats = NDArray[np.float64]
 

@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.trees import growing_columns as at
-from novum.trees.growing import CRITERIA, CodedTable, Growth, GrowthRules
+from novum.trees.growth import growing_columns as at
+from novum.trees.growth.growing import CRITERIA, CodedTable, Growth, GrowthRules
 from novum.trees.scale.growing_tree import Split
 from novum.trees.scale.level_statistics import LevelStatistics
 from novum.trees.tree import Question
@@ -103,7 +103,7 @@ class SplitSearch:
 
     def impurity(self, facts: LevelStatistics) -> float:
         """Of a node; exactly 0 if all its rows are alike."""
-        from novum.trees.split_kernels import quality
+        from novum.trees.growth.split_kernels import quality
 
         sums = np.ascontiguousarray(facts.sums[0])
         if self.has_classes:

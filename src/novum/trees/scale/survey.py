@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from novum.core.errors import InputError, NotAdditiveError
 from novum.core.schema import Column, Kind, Schema, level_key
-from novum.trees.coding import TableCoding
-from novum.trees.grown import TargetScale
+from novum.trees.growth.coding import TableCoding
+from novum.trees.growth.grown import TargetScale
 from novum.trees.scale.chunk_rows import ChunkReader, Labels, united_labels
 from novum.trees.scale.sketches import ColumnSketch, capacity_of, edges_of
 from novum.trees.training import TrainingRows

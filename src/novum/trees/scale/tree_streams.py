@@ -17,9 +17,9 @@ from novum.core.fitting import fitting
 from novum.core.randomness import seed_sequence, stream
 from novum.core.schema import Schema
 from novum.core.statistics import set_feature_names
-from novum.trees.cost_complexity import CostComplexity
-from novum.trees.grown import tree_of
-from novum.trees.pruning import PruningRule, PruningTask, read_validation_part
+from novum.trees.growth.grown import tree_of
+from novum.trees.pruning.cost_complexity import CostComplexity
+from novum.trees.pruning.task import PruningRule, PruningTask, read_validation_part
 from novum.trees.scale.level_growing import grow_trees
 from novum.trees.scale.model import LevelGrowth
 from novum.trees.scale.passes import Passes

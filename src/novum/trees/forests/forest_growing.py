@@ -1,0 +1,249 @@
+"""Growing the trees of a forest: one coding of the table, then each tree on its own draws.
+
+A tree is given the rows that were drawn for it, each once, and how often it was drawn as its
+weight. The tasks are independent, so any number of threads grows the same forest. Splits in two by
+Gini, entropy or squared error are grown by the binary engine on codes; criteria and splits that it
+does not know by the general engine on exact values.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.memory import check_memory
+from novum.core.parallel import effective_jobs, run_tasks
+from novum.core.progress import track
+from novum.core.schema import Kind
+from novum.trees.forests.forest_draws import ForestDraws
+from novum.trees.forests.forest_value import Forest, padded_edges
+from novum.trees.forests.random_cuts import RandomCutGrowth, is_plain_chance
+from novum.trees.general.gain_ratio import GainRatio
+from novum.trees.general.growing import grow_general
+from novum.trees.growth import growing_columns as at
+from novum.trees.growth.growing import CodedTable, GrownNodes, grow
+from novum.trees.growth.grown import TargetScale, tree_of
+from novum.trees.growth.working_memory import WorkingMemory
+from novum.trees.model import TreeModel
+from novum.trees.pruning.cost_complexity import cost_complexity_path
+from novum.trees.settings import general_rules, growth_rules
+from novum.trees.training import TrainingRows, class_factors
+from novum.trees.tree import Question, Tree
+
+Floats = NDArray[np.float64]
+
+
+class TreeGrower:
+    """Grows the trees of one fit, by their numbers.
+
+    Parameters
+    ----------
+    member : DecisionTreeClassifier or DecisionTreeRegressor
+        Unfitted, with the settings of the trees.
+    rows : TrainingRows
+        Their weights carry those of the classes; rows of weight zero are in no tree.
+    draws : ForestDraws
+    table : CodedTable, optional
+        The rows as codes, for the binary engine; without it the general engine grows the trees.
+    scale : TargetScale, optional
+        Of the table's numeric targets.
+    balanced : bool
+        Whether the classes of each bootstrap sample get the same weight.
+    """
+
+    def __init__(
+        self,
+        member: TreeModel,
+        rows: TrainingRows,
+        draws: ForestDraws,
+        table: CodedTable | None = None,
+        scale: TargetScale | None = None,
+        *,
+        balanced: bool = False,
+    ) -> None:
+        self.member, self.rows, self.draws, self.balanced = member, rows, draws, balanced
+        self.table, self.scale = table, scale
+        self._of_thread = threading.local()
+        narrow = table is not None and table.coding.is_narrow
+        self.edges = padded_edges(table.coding) if table is not None and narrow else None
+
+    def __call__(self, number: int) -> Forest:
+        """The forest of tree `number` alone."""
+        chosen, weight = self.drawn(number)
+        rng = self.draws.growing_stream(number)
+        of_tree = replace(self.rows, weight=weight)
+        criterion = self.member._criterion()
+        if self.table is None:
+            rules = general_rules(self.member, of_tree, criterion)
+            taken = self.rows.rows(chosen)
+            about = (taken.schema, taken.classes, rules, rng)
+            tree = grow_general(taken.cells, taken.targets, weight, *about)
+            return Forest.of_tree(self._pruned(tree))
+        assert isinstance(criterion, str)
+        binary = growth_rules(self.member, of_tree, criterion)
+        if self.scale is not None:
+            binary = binary.scaled(self.scale.unit**-2)
+        if is_plain_chance(self.table, binary):
+            growth = RandomCutGrowth(self.table, binary, weight, rng, chosen, self._memory())
+            return self._forest(growth.run(), self.table)
+        grown = grow(self.table, binary, weight, rng, chosen, self._memory())
+        return self._forest(grown, self.table)
+
+    def _memory(self) -> WorkingMemory:
+        """The working memory of this thread."""
+        if not hasattr(self._of_thread, "memory"):
+            self._of_thread.memory = WorkingMemory()
+        memory: WorkingMemory = self._of_thread.memory
+        return memory
+
+    def drawn(self, number: int) -> tuple[NDArray[np.int32], Floats]:
+        """The rows of a tree, each once and in order, and their weights."""
+        if not self.draws.n_draws:
+            chosen = np.flatnonzero(self.rows.weight > 0)
+            return chosen.astype(np.int32), self.rows.weight[chosen]
+        counts = self.draws.counts(number)
+        chosen = np.flatnonzero(counts > 0)
+        weight = counts[chosen].astype(np.float64)
+        if self.balanced:
+            weight *= class_factors(self.rows.rows(chosen), "balanced", weight)
+        return chosen.astype(np.int32), weight
+
+    def _forest(self, grown: GrownNodes, table: CodedTable) -> Forest:
+        rows = self.rows
+        if not table.coding.is_narrow:
+            tree = tree_of(grown, table, rows.schema, rows.classes, self.scale)
+            return Forest.of_tree(self._pruned(tree))
+        if self.member.ccp_alpha:
+            tree = tree_of(grown, table, rows.schema, rows.classes, self.scale, on_edges=True)
+            return Forest.of_tree(self._pruned(tree), table.coding)
+        return self._compact(grown, table)
+
+    def _compact(self, grown: GrownNodes, table: CodedTable) -> Forest:
+        """The forest of `tree_of(..., on_edges=True)`, made at once."""
+        from novum.trees.forests.forest_kernels import compact_nodes
+
+        n_nodes, rows = len(grown.integers), self.rows
+        scale = TargetScale(np.empty(0), 1.0) if self.scale is None else self.scale
+        n_values = table.n_stats - (rows.classes is None)
+        step, value = np.empty(n_nodes, np.int64), np.empty((n_nodes, n_values))
+        numbers, counts = np.empty((3, n_nodes)), np.empty(n_nodes, np.int32)
+        edges, n_edges = self.edges, table.coding.n_codes - 1
+        compact_nodes(
+            grown.integers,
+            grown.numbers,
+            grown.sums,
+            table.low,
+            table.high,
+            edges,
+            n_edges,
+            table.target_start,
+            scale.offset,
+            scale.unit,
+            rows.classes is not None,
+            step,
+            value,
+            numbers,
+            counts,
+        )
+        return Forest(
+            rows.schema,
+            rows.classes,
+            table.coding,
+            np.array([0, n_nodes], np.int64),
+            step,
+            value,
+            numbers[0],
+            counts,
+            numbers[1],
+            numbers[2],
+            **self._sides(grown, table),
+        )
+
+    def _sides(self, grown: GrownNodes, table: CodedTable) -> dict[str, Any]:
+        """The arrays that not every forest needs."""
+        directed = self.member.missing == "direction" and table.any_missing
+        level_start, level_branch = level_branches(grown, table)
+        return {
+            "threshold": np.empty(0),
+            "share": grown.numbers[:, at.SHARE].copy() if directed else np.empty(0),
+            "missing_branch": missing_branches(grown) if directed else np.empty(0, np.int32),
+            "level_start": level_start,
+            "level_branch": level_branch,
+        }
+
+    def _pruned(self, tree: Tree) -> Tree:
+        if not self.member.ccp_alpha:
+            return tree
+        path = cost_complexity_path(tree)
+        return path.pruned(path.step_of(float(self.member.ccp_alpha)))
+
+
+def grow_forest(model: Any, grower: TreeGrower) -> tuple[Forest, bool]:
+    """The trees that the grower's draws are for, `n_jobs` at once; and whether all were grown.
+
+    Fewer are grown only if a callback asks the fit to stop.
+    """
+    numbers = range(grower.draws.first, grower.draws.stop)
+    lock, stop = threading.Lock(), threading.Event()
+    with track(model, "fit", total=len(numbers)) as progress:
+
+        def run(number: int) -> Forest | None:
+            if stop.is_set():
+                return None
+            tree = grower(number)
+            with lock:
+                if progress.advance():
+                    stop.set()
+            return tree
+
+        # The first trees tell how much room the others will take.
+        some = min(len(numbers), effective_jobs(model.n_jobs))
+        grown = run_tasks(run, numbers[:some], model.n_jobs)
+        _check_room(grown, len(numbers))
+        grown += run_tasks(run, numbers[some:], model.n_jobs)
+    found = [tree for tree in takewhile(lambda tree: tree is not None, grown) if tree]
+    return Forest.joined(found), len(found) == len(numbers)
+
+
+def needs_general_engine(member: TreeModel, rows: TrainingRows) -> bool:
+    """Whether the trees have splits or a criterion that the binary engine does not know."""
+    criterion = member._criterion()
+    nominal = any(column.kind is Kind.NOMINAL for column in rows.schema.columns)
+    multiway = member.nominal == "multiway" and nominal
+    return isinstance(criterion, GainRatio) or criterion == "absolute_error" or multiway
+
+
+def missing_branches(grown: GrownNodes) -> NDArray[np.int32]:
+    """Branches of missing cells; -1 where they go down as fractions."""
+    return grown.integers[:, at.MISSING_BRANCH].astype(np.int32)
+
+
+def level_branches(grown: GrownNodes, table: CodedTable) -> tuple[Any, Any]:
+    """Where the branches of every nominal node begin, and the branches; empty if there are none."""
+    asked = np.flatnonzero(grown.integers[:, at.QUESTION] == Question.SUBSET)
+    if asked.size == 0:
+        return np.empty(0, np.int32), np.empty(0, np.int8)
+    n_levels = table.coding.n_codes[grown.integers[asked, at.COLUMN]]
+    start = np.full(len(grown.integers), -1, np.int32)
+    start[asked] = np.cumsum(n_levels) - n_levels
+    branches = grown.branches[grown.integers[asked, at.LEVEL_AT]]
+    return start, branches[np.arange(branches.shape[1]) < n_levels[:, np.newaxis]]
+
+
+def _check_room(grown: list[Forest | None], n_trees: int) -> None:
+    sizes = [sum(array.nbytes for array in _arrays(tree)) for tree in grown if tree is not None]
+    # Trees are kept one by one until the last is grown, and then joined.
+    check_memory(
+        2 * n_trees * max(sizes),
+        f"A forest of {n_trees} such trees",
+        "Grow fewer trees, or smaller ones by min_samples_leaf or max_depth.",
+    )
+
+
+def _arrays(forest: Forest) -> list[NDArray[Any]]:
+    return [value for value in vars(forest).values() if isinstance(value, np.ndarray)]

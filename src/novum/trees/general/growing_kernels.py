@@ -1,0 +1,285 @@
+"""Compiled parts of exact growth: thresholds of ordered columns, tables of levels, children.
+
+A node has m entries (row, weight). `order[j]` lists them by rising value of ordered column j, the
+missing ones last. What an entry adds to the node's sums is described by `slot` and `amount`: for
+each target the class and 1, or the target's number and its value, less `center`. With the sums v
+and the weight W of a branch,
+
+    W impurity = const - score,    score = sum_k v_k^2 / W     (Gini, squared error)
+                                   score = sum_k v_k log2 v_k - T W log2 W     (entropy, T targets)
+
+so a split gains the scores of its branches less the score of the node.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from novum.numerics.jit import kernel
+from novum.trees.general.exact_table import (
+    ABOVE,
+    BELOW,
+    DIRECTED,
+    GAIN,
+    LEAST,
+    MARGIN,
+    MOST,
+    RESOLUTION,
+    SLACK,
+    START,
+    TENTH,
+    THRESHOLD,
+    TOWARDS,
+    TRIED,
+)
+
+
+@kernel("float64(float64, boolean)")
+def transformed(v, bits):  # type: ignore[no-untyped-def]
+    """`v log2 v` or `v^2`; what rounding leaves of nothing counts as nothing."""
+    if bits:
+        return v * math.log2(v) if v > 1e-12 else 0.0
+    return v * v
+
+
+@kernel("float64(float64, float64, float64, boolean)")
+def side_score(total, weight, n_targets, bits):  # type: ignore[no-untyped-def]
+    """The score of one branch from the sum of its transformed sums."""
+    if bits:
+        return total - n_targets * transformed(weight, bits)
+    return total / weight if weight > 0.0 else 0.0
+
+
+@kernel(
+    "int64(float64[::1], float64[::1], float64[::1], int64, float64, float64[::1], float64[::1], "
+    "float64, uint64[::1], float64[::1])"
+)
+def best_cut(  # type: ignore[no-untyped-def]
+    keys, scores, below, n, total, base, limits, fraction, state, out
+):
+    """The best of the cuts between unequal neighbors among `keys[:n]`, written to `out`.
+
+    Parameters
+    ----------
+    scores, below : arrays; score of both sides and weight of the lower side, when cut behind i
+    total : float, weight of both sides
+    base : array; [score of the node, factor of the gain, weight of all known cells]
+    fraction : float; only the cut that holds this part of the range is tried, none if negative
+    state : uint64 array (1,), of the xorshift generator that draws at most `limits[MOST]` cuts
+    """
+    least = limits[LEAST]
+    if limits[TENTH] > 0.0:
+        least = max(least, min(limits[TENTH] * base[2], 25.0))
+    least -= limits[SLACK]
+    drawn = keys[0]
+    if fraction >= 0.0:
+        drawn = max(drawn, (1.0 - fraction) * keys[0] + fraction * keys[n - 1])
+    if drawn >= keys[n - 1]:
+        drawn = keys[0]
+    left, wanted = 0, limits[MOST]
+    for i in range(n - 1):
+        if keys[i] + limits[RESOLUTION] < keys[i + 1]:
+            left += 1
+    tried = 0
+    best = limits[START]
+    for i in range(n - 1):
+        if not keys[i] + limits[RESOLUTION] < keys[i + 1]:
+            continue
+        if fraction >= 0.0 and not (keys[i] <= drawn and drawn < keys[i + 1]):
+            continue
+        if limits[MOST] > 0.0:
+            # Selection sampling: each of the `left` cuts to come is drawn with equal chance.
+            state[0] ^= state[0] >> np.uint64(12)
+            state[0] ^= state[0] << np.uint64(25)
+            state[0] ^= state[0] >> np.uint64(27)
+            chance = np.float64(state[0] >> np.uint64(11)) * 2.0**-53
+            take = chance * left < wanted
+            left -= 1
+            if not take:
+                continue
+            wanted -= 1.0
+        if below[i] < least or total - below[i] < least:
+            continue
+        tried += 1
+        gain = (scores[i] - base[0]) * base[1]
+        if gain > best + limits[MARGIN]:
+            best = gain
+            out[GAIN] = gain
+            out[BELOW] = below[i]
+            # Halved first: the difference itself may overflow.
+            middle = keys[i] + (keys[i + 1] / 2 - keys[i] / 2)
+            if not middle < keys[i + 1]:
+                middle = keys[i]
+            out[THRESHOLD] = drawn if fraction >= 0.0 else middle
+    return tried
+
+
+@kernel(
+    "void(boolean, float64[:,::1], int64[::1], int32[:,::1], int32[::1], float64[::1], "
+    "int32[:,::1], float64[:,::1], float64[::1], float64[::1], float64[::1], float64[::1], "
+    "uint64[::1], float64[:,::1])"
+)
+def scan_sums(  # type: ignore[no-untyped-def]
+    bits,
+    columns,
+    chosen,
+    order,
+    rows,
+    weight,
+    slot,
+    amount,
+    center,
+    total,
+    limits,
+    fractions,
+    state,
+    out,
+):
+    """The best threshold of each chosen ordered column, written to one row of `out` for each.
+
+    `columns[j]` and `order[j]` belong together; `total` has the node's sums and, last, its weight.
+    With `limits[DIRECTED]` missing cells are tried in the upper and then in the lower branch.
+    """
+    m, n_slots, n_targets = rows.size, total.size - 1, slot.shape[1]
+    keys, scores, below = np.empty(m), np.empty(m), np.empty(m)
+    sums, lost = np.empty((4, n_slots)), np.empty(n_slots)
+    base = np.empty(3)
+    base[1] = 1.0 / n_targets
+    found = np.empty(6)
+    for c in range(chosen.size):
+        j = chosen[c]
+        known, lost_weight = m, 0.0
+        lost[:] = 0.0
+        while known > 0 and math.isnan(columns[j, rows[order[j, known - 1]]]):
+            known -= 1
+            e = order[j, known]
+            lost_weight += weight[e]
+            for t in range(n_targets):
+                lost[slot[rows[e], t]] += weight[e] * (amount[rows[e], t] - center[t])
+        out[c, :] = 0.0
+        out[c, GAIN], out[c, TOWARDS] = -np.inf, -1.0
+        for i in range(known):
+            keys[i] = columns[j, rows[order[j, i]]]
+        if known < 2 or not keys[0] + limits[RESOLUTION] < keys[known - 1]:
+            continue
+        directed = limits[DIRECTED] > 0.0 and known < m
+        base[2] = total[n_slots] - lost_weight
+        for side in range(2 if directed else 1):
+            # Sums of the lower and upper side, then the same transformed.
+            whole = 0.0
+            low = lost_weight if side == 1 else 0.0
+            high = total[n_slots] - (0.0 if directed else lost_weight) - low
+            both = low + high
+            for k in range(n_slots):
+                sums[0, k] = lost[k] if side == 1 else 0.0
+                sums[1, k] = total[k] - sums[0, k] - (0.0 if directed else lost[k])
+                sums[2, k] = transformed(sums[0, k], bits)
+                sums[3, k] = transformed(sums[1, k], bits)
+                whole += transformed(sums[0, k] + sums[1, k], bits)
+            base[0] = side_score(whole, both, n_targets, bits)
+            for i in range(known - 1):
+                e = order[j, i]
+                low += weight[e]
+                for t in range(n_targets):
+                    k = slot[rows[e], t]
+                    v = weight[e] * (amount[rows[e], t] - center[t])
+                    sums[0, k] += v
+                    sums[1, k] -= v
+                    sums[2, k] = transformed(sums[0, k], bits)
+                    sums[3, k] = transformed(sums[1, k], bits)
+                if keys[i] == keys[i + 1]:
+                    continue
+                a, b = 0.0, 0.0
+                for k in range(n_slots):
+                    a += sums[2, k]
+                    b += sums[3, k]
+                below[i] = low
+                scores[i] = side_score(a, low, n_targets, bits)
+                scores[i] += side_score(b, both - low, n_targets, bits)
+            found[GAIN] = -np.inf
+            tried = best_cut(
+                keys, scores, below, known, both, base, limits, fractions[c], state, found
+            )
+            keep(tried, both, limits[MARGIN], 1.0 - side if directed else -1.0, found, out[c])
+
+
+@kernel("void(float64, float64, float64, float64, float64[::1], float64[::1])")
+def keep(tried, both, margin, towards, found, out):  # type: ignore[no-untyped-def]
+    """Keep what a search found in `out` where it is better, or as good at no higher threshold."""
+    out[TRIED] = max(out[TRIED], tried)
+    tie = found[GAIN] >= out[GAIN] - margin and found[THRESHOLD] <= out[THRESHOLD]
+    if found[GAIN] > out[GAIN] + margin or (out[GAIN] > -np.inf and tie):
+        out[GAIN], out[THRESHOLD], out[BELOW] = found[GAIN], found[THRESHOLD], found[BELOW]
+        out[ABOVE], out[TOWARDS] = both - found[BELOW], towards
+
+
+@kernel(
+    "void(float64[:,::1], int64[::1], int64[::1], int32[::1], float64[::1], int32[:,::1], "
+    "float64[:,::1], float64[::1], float64[:,::1])"
+)
+def add_levels(  # type: ignore[no-untyped-def]
+    columns, chosen, starts, rows, weight, slot, amount, center, out
+):
+    """Sums and, in the last place, weight of every level of the chosen columns.
+
+    Levels of column c are rows `starts[c], ...` of `out`, and its missing cells the row before
+    `starts[c + 1]`.
+    """
+    last = out.shape[1] - 1
+    for c in range(chosen.size):
+        for e in range(rows.size):
+            cell = columns[chosen[c], rows[e]]
+            at = starts[c + 1] - 1 if math.isnan(cell) else starts[c] + np.int64(cell)
+            out[at, last] += weight[e]
+            for t in range(slot.shape[1]):
+                out[at, slot[rows[e], t]] += weight[e] * (amount[rows[e], t] - center[t])
+
+
+@kernel(
+    "void(int32[::1], float64[::1], int32[::1], float64[::1], int32[:,::1], int64[::1], "
+    "int32[::1], float64[::1], int32[::1])"
+)
+def deal(  # type: ignore[no-untyped-def]
+    rows, weight, branch, share, order, starts, out_rows, out_weight, out_order
+):
+    """Entries and orders of all children, one child after the other.
+
+    An entry of branch -1 goes to every child with its share of the weight. Child b has entries
+    `starts[b] : starts[b + 1]`; its orders are a block of rows at `len(order) * starts[b]`.
+    """
+    n_children, q = share.size, order.shape[0]
+    place = np.empty(rows.size, np.int32)
+    n_known = np.zeros(n_children, np.int64)
+    n_missing = 0
+    for e in range(rows.size):
+        b = branch[e]
+        if b < 0:
+            place[e] = n_missing
+            n_missing += 1
+            continue
+        place[e] = n_known[b]
+        out_rows[starts[b] + n_known[b]] = rows[e]
+        out_weight[starts[b] + n_known[b]] = weight[e]
+        n_known[b] += 1
+    for e in range(rows.size):
+        if branch[e] < 0:
+            for b in range(n_children):
+                if share[b] > 0.0:
+                    out_rows[starts[b] + n_known[b] + place[e]] = rows[e]
+                    out_weight[starts[b] + n_known[b] + place[e]] = weight[e] * share[b]
+    cursor = np.empty(n_children, np.int64)
+    for j in range(q):
+        for b in range(n_children):
+            cursor[b] = q * starts[b] + j * (starts[b + 1] - starts[b])
+        for i in range(rows.size):
+            e = order[j, i]
+            if branch[e] >= 0:
+                out_order[cursor[branch[e]]] = place[e]
+                cursor[branch[e]] += 1
+            else:
+                for b in range(n_children):
+                    if share[b] > 0.0:
+                        out_order[cursor[b]] = n_known[b] + place[e]
+                        cursor[b] += 1

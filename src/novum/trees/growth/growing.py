@@ -1,0 +1,401 @@
+"""Growing binary trees on codes: the engine of trees, forests and boosting.
+
+Greedy growth: a node takes the split of largest gain
+
+    gain = W i(node) - W_left i(left) - W_right i(right),
+
+over the rows whose cell is known, where i is the criterion and W sums of weights; its children do
+the same until a rule stops them. For every column the rows of a node are summed by code once, and
+all cuts between codes are read from these sums. Rows whose cell is missing go to both children with
+the shares of the known weight, or all to the side that gains more (`missing="direction"`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.parallel import check_cancelled
+from novum.trees.growth import growing_columns as at
+from novum.trees.growth.coding import TableCoding
+from novum.trees.growth.working_memory import WorkingMemory
+
+Floats = NDArray[np.float64]
+
+CRITERIA = {"gini": 0, "entropy": 1, "log_loss": 1, "squared_error": 2}
+NOMINAL_RULES = {"subset": 0, "single": 1, "auto": 2}
+
+# Cells that a call of the kernel reads between two looks for Ctrl-C: about a tenth of a second.
+SLICE = 20_000_000
+# Room for the rows of a small node (`FEW_ROWS` of the kernels, or more).
+FEWEST = 1024
+_NO_LIMIT = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class GrowthRules:
+    """When and how nodes are split; limits are weights.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "log_loss", "squared_error"}
+    max_depth, max_features, max_leaf_nodes, max_thresholds : int, optional
+    min_split, min_leaf : float
+        Least weight of a node that is split, and of the known rows of each child.
+    min_gain : float
+    random_cuts : bool
+        Tries one random cut of each column.
+    nominal : {"subset", "single", "auto"}
+    direction : bool
+        Whether missing cells go to the better side, all of them.
+    signs : tuple of -1, 0, 1
+        Columns in which predictions must not rise, or fall.
+    """
+
+    criterion: str
+    max_depth: int | None = None
+    max_features: int | None = None
+    max_leaf_nodes: int | None = None
+    max_thresholds: int | None = None
+    min_split: float = 0.0
+    min_leaf: float = 0.0
+    min_gain: float = 0.0
+    random_cuts: bool = False
+    nominal: str = "subset"
+    direction: bool = False
+    signs: tuple[int, ...] = ()
+
+    def scaled(self, factor: float) -> GrowthRules:
+        """The rules for targets in other units, whose impurities are `factor` times as large."""
+        return replace(self, min_gain=self.min_gain * factor)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTable:
+    """Rows as the engine reads them; one value serves many trees.
+
+    Attributes
+    ----------
+    coding : TableCoding
+    codes : array (n, n_columns)
+    labels : int32 array (n, n_targets)
+        Classes of all targets, counted through: those of the second follow those of the first.
+    numbers : float64 array (n, n_targets)
+        Numeric targets less their means; one of `labels` and `numbers` has no columns.
+    target_start : int64 array (n_targets + 1,)
+        Where the classes of each target begin.
+    low, high : arrays (n_columns, n_codes)
+        The least and the largest cell of every code.
+    """
+
+    coding: TableCoding
+    codes: NDArray[Any]
+    labels: NDArray[np.int32]
+    numbers: Floats
+    target_start: NDArray[np.int64]
+    low: Floats
+    high: Floats
+    any_missing: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        missing = bool((self.codes == self.coding.missing).any())
+        object.__setattr__(self, "any_missing", missing)
+
+    @property
+    def n_stats(self) -> int:
+        """How many sums describe a set of rows."""
+        return int(self.target_start[-1]) if self.labels.shape[1] else 1 + self.numbers.shape[1]
+
+
+@dataclass(frozen=True, eq=False)
+class GrownNodes:
+    """The nodes of a tree as the kernels leave them; `growing_columns` names their columns."""
+
+    integers: NDArray[np.int64]
+    numbers: Floats
+    sums: Floats
+    branches: NDArray[np.int8]
+
+
+def grow(
+    table: CodedTable,
+    rules: GrowthRules,
+    weight: Floats,
+    rng: np.random.Generator | None = None,
+    rows: NDArray[np.int32] | None = None,
+    memory: WorkingMemory | None = None,
+) -> GrownNodes:
+    """Grows one tree.
+
+    Parameters
+    ----------
+    table : CodedTable
+    rules : GrowthRules
+    weight : array
+        Positive weights of the rows.
+    rng : Generator, optional
+        For random choices of columns and cuts.
+    rows : int32 array, optional
+        The rows to learn from, each once; all by default.
+    memory : WorkingMemory, optional
+        Of a worker that grows many trees.
+    """
+    kind = PlainGrowth if is_plain(table, rules) else Growth
+    return kind(table, rules, weight, rng, rows, memory).run()
+
+
+def is_plain(table: CodedTable, rules: GrowthRules) -> bool:
+    """Whether the kernel of the common case suffices; it grows the same tree, faster."""
+    return (
+        table.coding.is_narrow
+        and not table.any_missing
+        and not table.coding.nominal.any()
+        and table.labels.shape[1] + table.numbers.shape[1] == 1
+        and table.n_stats > 1
+        and not any(rules.signs)
+        and not rules.random_cuts
+        and rules.max_thresholds is None
+        and rules.max_leaf_nodes is None
+    )
+
+
+class Growth:
+    """The arrays of a tree that is being grown, and the kernels that grow it."""
+
+    integers: NDArray[np.int64]
+    numbers: Floats
+    sums: Floats
+    branches: NDArray[np.int8]
+    waiting: NDArray[np.int64]
+    state: NDArray[np.int64]
+
+    def __init__(
+        self,
+        table: CodedTable,
+        rules: GrowthRules,
+        weight: Floats,
+        rng: np.random.Generator | None,
+        rows: NDArray[np.int32] | None,
+        memory: WorkingMemory | None = None,
+    ) -> None:
+        self.table, self.rules = table, rules
+        self.memory = WorkingMemory() if memory is None else memory
+        chosen = np.arange(len(table.codes), dtype=np.int32) if rows is None else rows
+        self.n_rows = chosen.size
+        room = int(1.5 * self.n_rows) + 16 if table.any_missing else self.n_rows
+        self.rows = self.memory.array("rows", (room,), np.int32)
+        self.weight = self.memory.array("weight", (room,))
+        self.rows[: self.n_rows], self.weight[: self.n_rows] = chosen, weight
+        self.chance = np.ones(1, np.uint64)
+        if rng is not None:
+            self.chance[0] = rng.integers(1, 2**64, dtype=np.uint64)
+        self._fix_rules()
+        self._allocate()
+        self._plant()
+
+    def run(self) -> GrownNodes:
+        """Grows the tree, in slices between which Ctrl-C is heard."""
+        while True:
+            self._go_on()
+            status = self.state[at.STATUS]
+            if status == at.DONE:
+                break
+            check_cancelled()
+            if status == at.NEEDS_ENTRIES:
+                self.rows, self.weight = _doubled(self.rows), _doubled(self.weight)
+            elif status == at.NEEDS_NODES:
+                for name in ("integers", "numbers", "sums", "waiting", "branches"):
+                    larger = _doubled(getattr(self, name))
+                    setattr(self, name, larger)
+                    self.memory.keep(name, larger)
+        # Best first, nodes may be left that have found a split and stay leaves all the same.
+        left = self.waiting[: self.state[at.WAITING]]
+        self.integers[left, at.QUESTION] = 0
+        self.numbers[left, at.GAIN] = 0.0
+        n_nodes, n_branches = self.state[at.NODES], self.state[at.LEVELS]
+        return GrownNodes(
+            self.integers[:n_nodes].copy(),
+            self.numbers[:n_nodes].copy(),
+            self.sums[:n_nodes].copy(),
+            self.branches[:n_branches].copy(),
+        )
+
+    def _fix_rules(self) -> None:
+        rules, coding = self.rules, self.table.coding
+        n_columns = len(coding.edges)
+        options = [
+            CRITERIA[rules.criterion],
+            _NO_LIMIT if rules.max_depth is None else rules.max_depth,
+            n_columns if rules.max_features is None else rules.max_features,
+            NOMINAL_RULES[rules.nominal],
+            rules.direction,
+            rules.random_cuts,
+            rules.max_thresholds or 0,
+            rules.max_leaf_nodes or 0,
+            coding.missing,
+            self.table.any_missing,
+        ]
+        self.options = np.array(options, np.int64)
+        self.limits = np.array([rules.min_split, rules.min_leaf, rules.min_gain])
+        signs = np.array(rules.signs or [0] * n_columns, np.int64)
+        self.columns = (coding.n_codes, coding.nominal, signs, self.table.low, self.table.high)
+
+    def _allocate(self) -> None:
+        """Scratch of the kernels."""
+        from novum.trees.growth.growing_kernels import LOCAL_ROWS
+
+        table, n_stats = self.table, self.table.n_stats
+        n_columns = len(table.coding.edges)
+        width = table.coding.missing + 1
+        batch = min(int(self.options[at.MAX_FEATURES]), n_columns) if table.coding.is_narrow else 1
+        self.histograms = np.zeros((batch, width * n_stats))
+        words = width // 64 + 1
+        self.bits = np.zeros(words + words // 64 + 1 + words // 4096 + 4, np.uint64)
+        self.permutation, self.chosen = np.arange(n_columns), np.empty(n_columns, np.int64)
+        self.scratch = np.zeros((6, n_stats))
+        self.heads = np.full(width, -1, np.int32)
+        self.nexts = np.empty(FEWEST, np.int32)
+        near = min(LOCAL_ROWS, self.n_rows)
+        self.near_table = tuple(
+            np.empty((near, array.shape[1]), array.dtype)
+            for array in (table.codes, table.labels, table.numbers)
+        )
+        spare = (2, self.n_rows)
+        self.spare = (
+            self.memory.array("spare rows", spare, np.int32),
+            self.memory.array("spare weight", spare),
+            np.empty(2),
+        )
+        nominal = table.coding.n_codes[table.coding.nominal]
+        self.branches = np.empty((16, int(nominal.max()) if nominal.size else 1), np.int8)
+
+    def _plant(self) -> None:
+        """The root, which waits."""
+        room = self._room()
+        self.integers = self.memory.array("integers", (room, 12), np.int64)
+        self.numbers = self.memory.array("numbers", (room, 6))
+        self.sums = self.memory.array("sums", (room, self.table.n_stats))
+        self.waiting = self.memory.array("waiting", (room + 2,), np.int64)
+        self.waiting[0] = 0
+        self.integers[0] = -1
+        self.integers[0, [at.QUESTION, at.DEPTH, at.START]] = 0
+        self.integers[0, at.STOP] = self.n_rows
+        self.numbers[0] = [1.0, 0.0, 0.0, 0.0, -np.inf, np.inf]
+        self.state = np.zeros(7, np.int64)
+        self.state[at.WAITING] = self.state[at.NODES] = self.state[at.LEAVES] = 1
+        self.state[at.ARENA], self.state[at.LOCAL_AT] = self.n_rows, -1
+
+    def _room(self) -> int:
+        """Nodes that there is room for: as many as rows of this number usually need."""
+        return 256 + self.n_rows // 4
+
+    def _go_on(self) -> None:
+        from novum.trees.growth import growing_kernels as kernels
+
+        table, width = self.table, self.table.coding.missing + 1
+        if not hasattr(self, "work"):
+            self.facts = np.empty(4 + table.n_stats)
+            self.best = (np.empty(1), np.empty(5, np.int64), np.empty(width, np.int8))
+            self.work = (
+                self.permutation,
+                self.chosen,
+                np.empty(width + 2, np.int64),
+                np.empty(width + 2, np.int64),
+                np.zeros(width + 2, bool),
+                np.empty(width + 2),
+                self.scratch,
+                np.empty(width, np.int8),
+                self.chance,
+                self.heads,
+                self.nexts,
+            )
+        shared = (
+            (table.codes, table.labels, table.numbers),
+            (self.rows, self.weight),
+            self.columns,
+            (table.target_start, self.options, self.limits),
+            self.work,
+            self.histograms,
+            self.bits,
+            self.facts,
+            self.best,
+            self.spare,
+            (self.integers, self.numbers, self.sums, self.branches),
+            self.waiting,
+            self.state,
+            SLICE,
+        )
+        if self.rules.max_leaf_nodes is None:
+            kernels.grow_depth_first(self.near_table, *shared)
+        else:
+            kernels.grow_best_first(*shared)
+
+
+class PlainGrowth(Growth):
+    """The same in the case that `is_plain`, by one kernel."""
+
+    def _plant(self) -> None:
+        from novum.trees.growth.entry_kernels import sum_rows
+        from novum.trees.growth.plain_kernels import finish_node
+
+        super()._plant()
+        table, square = self.table, 0.0
+        sum_rows(
+            table.labels,
+            table.numbers,
+            self.rows,
+            self.weight,
+            0,
+            self.n_rows,
+            table.target_start,
+            self.options[at.CRITERION],
+            self.sums[0],
+        )
+        if table.numbers.shape[1]:
+            y = table.numbers[self.rows, 0]
+            square = float(self.weight @ y**2) if (y != y[0]).any() else -1.0
+        self.integers[0, at.ROWS] = self.n_rows
+        nodes = (self.integers, self.numbers, self.sums)
+        self.state[at.WAITING] = finish_node(0, *nodes, square, self.options, self.limits)
+
+    def _go_on(self) -> None:
+        from novum.trees.growth.plain_kernels import grow_plain
+
+        table = self.table
+        grow_plain(
+            table.codes,
+            table.labels,
+            table.numbers,
+            *self.near_table,
+            self.rows,
+            self.weight,
+            table.coding.n_codes,
+            self.options,
+            self.limits,
+            self.permutation,
+            self.chosen,
+            self.chance,
+            self.histograms,
+            self.bits,
+            self.scratch,
+            self.heads,
+            self.nexts,
+            np.empty(table.n_stats),
+            *self.spare,
+            self.waiting,
+            self.integers,
+            self.numbers,
+            self.sums,
+            self.state,
+            SLICE,
+        )
+
+
+def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+    """The array with as much room again; what is new is not set."""
+    larger = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger

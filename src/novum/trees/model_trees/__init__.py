@@ -1,0 +1,1 @@
+"""Trees with linear models in their leaves."""

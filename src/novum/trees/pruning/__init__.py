@@ -1,0 +1,1 @@
+"""Pruning rules: reduced error, cost-complexity, pessimistic error."""
