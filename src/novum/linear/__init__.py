@@ -1,9 +1,9 @@
-"""Linear models: least squares, ridge, and their relatives."""
+"""Linear models: least squares, ridge, logistic and ordinal regression, the perceptron, descent.
 
-from novum.linear.inference import LinearInference
-from novum.linear.least_squares import LinearRegression
-from novum.linear.ridge import Ridge
-from novum.linear.ridge_cv import RidgeCV
-from novum.linear.statistics import LeastSquaresStatistics
+The names of this door and where they live are listed in `__init__.pyi`; each is imported when it
+is first used.
+"""
 
-__all__ = ["LeastSquaresStatistics", "LinearInference", "LinearRegression", "Ridge", "RidgeCV"]
+from novum import lazy_door
+
+__getattr__, __dir__, __all__ = lazy_door(__name__, __file__)

@@ -1,0 +1,170 @@
+"""Standardizing: every numeric column to mean 0 and variance 1.
+
+    z_ij = (x_ij - m_j) / s_j
+
+with mean and standard deviation over the known cells of the column, or of a group of columns that
+share one scale. Means and scatters add up over chunks, in pairs of doubles, so that an offset of
+1e8 costs no digits and rows come off again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.certificate import Certificate, Verdict
+from novum.core.validation import Sample
+from novum.data.scaling.column_groups import Groups, group_codes
+from novum.data.scaling.statistics import ScalingStatistics, seen
+from novum.data.scaling.transformer import ScalingTransformer
+from novum.numerics.column_moments import ColumnMoments, column_moments_of
+
+Floats = NDArray[np.float64]
+
+_EPSILON = float(np.finfo(np.float64).eps)
+
+
+class StandardScaler(ScalingTransformer):
+    """Numeric columns to mean 0 and variance 1; other columns pass through.
+
+    Parameters
+    ----------
+    copy : bool, default=True
+        Kept for scikit-learn's signature; `X` is never overwritten.
+    with_mean : bool, default=True
+        Whether the mean is subtracted.
+    with_std : bool, default=True
+        Whether columns are divided by their standard deviation.
+    groups : None, "all" or lists of columns, default=None
+        Columns that share one mean and one deviation.
+    categorical_features : "auto", "all", None, mask, names or positions, default="auto"
+        Columns that are not scaled.
+
+    Attributes
+    ----------
+    mean_, var_, scale_ : arrays (number of numeric columns,)
+        NaN for a column without known cells; the scale of a constant column is 1. `mean_` is None
+        without both options, the others without `with_std`.
+    n_samples_seen_ : number or array (number of numeric columns,)
+        Weight of the known cells.
+    statistics_, schema_, certificate_
+
+    Notes
+    -----
+    `O(n d)`. Missing cells stay missing and take no part in the statistics. Weights count
+    repetitions; variances divide by the weight. A column whose spread is no more than rounding of
+    its mean counts as constant.
+
+    Examples
+    --------
+    >>> scaler = StandardScaler().fit([[1.0, "a"], [3.0, "b"]])
+    >>> scaler.transform([[5.0, "a"]]).tolist()
+    [[3.0, 'a']]
+    >>> scaler.partial_fit([[8.0, "c"]]).mean_.tolist()
+    [4.0]
+    """
+
+    mean_: Any
+    var_: Any
+    scale_: Any
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "copy": ["boolean"],
+        "with_mean": ["boolean"],
+        "with_std": ["boolean"],
+        "groups": [str, None, "array-like"],
+        "categorical_features": [str, None, "array-like"],
+    }
+
+    def __init__(
+        self,
+        *,
+        copy: bool = True,
+        with_mean: bool = True,
+        with_std: bool = True,
+        groups: Groups = None,
+        categorical_features: Any = "auto",
+    ) -> None:
+        self.copy = copy
+        self.with_mean = with_mean
+        self.with_std = with_std
+        self.groups = groups
+        self.categorical_features = categorical_features
+
+    @property
+    def invariances(self) -> tuple[str, ...]:
+        """What a fit does not depend on; columns of a group have a common unit."""
+        units = "column_scale" if self.groups is None else "common_scale"
+        known = ["row_order", "duplication"]
+        known += ["shift"] if self.with_mean else []
+        return (*known, units) if self.with_std else tuple(known)
+
+    def _columns(self, sample: Sample) -> ColumnMoments:
+        return column_moments_of(sample.numeric, sample.weight)
+
+    def _estimate_columns(self, statistics: ScalingStatistics) -> Certificate:
+        moments = pooled(statistics.columns, group_codes(self.groups, statistics.schema))
+        known = moments.weight > 0
+        mean = np.where(known, moments.mean, np.nan)
+        variance = moments.variance()
+        constant = is_constant(moments)
+        self.mean_ = mean if self.with_mean or self.with_std else None
+        self.var_ = np.where(constant, 0.0, variance) if self.with_std else None
+        self.scale_ = np.where(constant, 1.0, np.sqrt(variance)) if self.with_std else None
+        self.n_samples_seen_ = seen(statistics.columns.weight)
+        return Certificate(
+            objective="squared deviations from the mean",
+            verdict=Verdict.PROVED,
+            value=float(moments.scatter.sum()),
+            details={
+                "constant_columns": int(constant.sum()),
+                "unknown_columns": int((~known).sum()),
+            },
+        )
+
+    def _has_scale(self) -> NDArray[np.bool_]:
+        if self.mean_ is None:
+            return np.ones(self.schema_.numeric.size, bool)
+        return np.asarray(~np.isnan(self.mean_))
+
+    def _forward(self, X: Floats) -> Floats:
+        out: Floats = X - self.mean_ if self.with_mean else X.copy()
+        if self.with_std:
+            out /= self.scale_
+        return out
+
+    def _backward(self, X: Floats) -> Floats:
+        out: Floats = X * self.scale_ if self.with_std else X.copy()
+        if self.with_mean:
+            out += self.mean_
+        return out
+
+
+def pooled(moments: ColumnMoments, groups: NDArray[np.intp]) -> ColumnMoments:
+    """Moments in which every column has those of its whole group.
+
+    >>> both = pooled(ColumnMoments([1, 1], [0, 2], [0, 0]), np.array([0, 0]))
+    >>> both.weight.tolist(), both.mean.tolist(), both.scatter.tolist()
+    ([2.0, 2.0], [1.0, 1.0], [2.0, 2.0])
+    """
+    if groups.size == 0 or groups.max() + 1 == groups.size:
+        return moments
+    names = ("weight", "mean", "scatter", "weight_low", "mean_low", "scatter_low")
+    out = {name: np.array(getattr(moments, name)) for name in names}
+    for group in range(int(groups.max()) + 1):
+        members = np.flatnonzero(groups == group)
+        total = ColumnMoments.zero(1)
+        for j in members:
+            total = total + ColumnMoments(*(getattr(moments, name)[[j]] for name in names))
+        for name in names:
+            out[name][members] = getattr(total, name)[0]
+    return ColumnMoments(**out)
+
+
+def is_constant(moments: ColumnMoments) -> NDArray[np.bool_]:
+    """Columns whose spread is no more than what rounding of their mean gives it."""
+    weight = np.where(moments.weight > 0, moments.weight, 1.0)
+    rounding = _EPSILON * np.abs(moments.mean)
+    return np.asarray((moments.weight > 0) & (moments.scatter / weight <= rounding**2))

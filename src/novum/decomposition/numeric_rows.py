@@ -1,0 +1,100 @@
+"""The entrance of projections: numeric columns only, with advice for all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from scipy import sparse
+
+from novum.core.errors import InputError, MissingValuesError
+from novum.core.schema import Schema
+from novum.core.validation import Sample, check_features, check_sample
+
+_ADVICE = (
+    "Use novum.decomposition.ProbabilisticPCA(method='auto'), which integrates missing cells out, "
+    "or fill them in a step before it."
+)
+
+
+def numeric_sample(
+    estimator: Any,
+    X: Any,
+    sample_weight: Any,
+    schema: Schema | None,
+    *,
+    allow_missing: bool = False,
+    accept_sparse: bool = True,
+) -> Sample:
+    """The checked sample of a table of numbers; truth values count as 0 and 1.
+
+    Examples
+    --------
+    >>> from novum.decomposition.pca import PCA
+    >>> numeric_sample(PCA(), [[1, 2], [3, 4]], None, None).numeric.tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+    _refuse_text(estimator, X)
+    if schema is None and _is_plain(X):
+        schema = _plain_schema(X.shape[1])
+    with _advising():
+        sample = check_sample(
+            estimator,
+            X,
+            None,
+            sample_weight,
+            target="none",
+            schema=schema,
+            allow_missing=allow_missing,
+            accept_sparse=accept_sparse,
+        )
+    if not sample.schema.is_numeric:
+        raise _no_number(estimator, sample.schema.categorical_columns[0].name, "categories")
+    return sample
+
+
+def numeric_rows(estimator: Any, X: Any) -> Any:
+    """Complete rows to project, dense or sparse, read by the schema of the fitted estimator."""
+    with _advising():
+        return check_features(estimator, X, accept_sparse=True).numeric
+
+
+@contextmanager
+def _advising() -> Iterator[None]:
+    """Names the projection that takes missing cells where one that does not has refused them."""
+    try:
+        yield
+    except MissingValuesError as error:
+        refusal, found, _ = str(error).partition("needs every cell.")
+        raise MissingValuesError(f"{refusal}{found} {_ADVICE}") from None
+
+
+def _is_plain(X: Any) -> bool:
+    array = type(X) is np.ndarray and X.dtype.kind == "f"
+    return (array or sparse.issparse(X)) and X.ndim == 2 and 0 not in X.shape
+
+
+@lru_cache(maxsize=8)
+def _plain_schema(n_columns: int) -> Schema:
+    # A schema of 20,000 columns takes longer to make than their moments.
+    return Schema.of_array(n_columns)
+
+
+def _refuse_text(estimator: Any, X: Any) -> None:
+    if not nw.dependencies.is_into_dataframe(X):
+        return
+    frame = nw.from_native(X, eager_only=True)
+    for name, kind in frame.schema.items():
+        if isinstance(kind, (nw.String, nw.Categorical, nw.Enum)):
+            raise _no_number(estimator, name, "text" if kind == nw.String else "categories")
+
+
+def _no_number(estimator: Any, name: str, what: str) -> InputError:
+    return InputError(
+        f"{type(estimator).__name__} projects numbers, but column {name!r} holds {what}. Leave the "
+        "column out, or turn it into numbers in a step before it (one column for each level)."
+    )

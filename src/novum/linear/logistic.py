@@ -1,0 +1,447 @@
+"""Logistic regression: the probability of a class as a function of a linear score.
+
+    minimize  sum_i w_i log(1 + exp(-y_i (b0 + x_i'b))) + |b|^2 / (2 C),        y_i = -1 or 1,
+
+for two classes, and for K the softmax loss `log sum_l exp(f_l) - f_y` with a score for every class.
+The intercept is not penalized. The function is convex, and close to its optimum its Hessian is
+known to within a factor, so that the fit proves how far from the optimum it is
+(`logistic_certificate`), or that there is none (`separation`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, _fit_context, clone
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from novum.core.certificate import Certificate, warn_if_stopped
+from novum.core.cluster import is_dask
+from novum.core.errors import InputError
+from novum.core.fitting import fitting
+from novum.core.progress import CallbackSupport, track
+from novum.core.schema import Schema
+from novum.core.statistics import set_feature_names
+from novum.core.table_file import TableFile
+from novum.core.validation import Sample
+from novum.linear.logistic_fit import LogisticFit, fit_rows
+from novum.linear.logistic_inference import LogisticInference
+from novum.linear.logistic_information import (
+    Covariance,
+    LogisticSummary,
+    check_inference,
+    infer,
+    rows_summary,
+)
+from novum.linear.logistic_objective import Shape
+from novum.linear.logistic_prediction import LogisticPredictor
+from novum.linear.logistic_rows import DenseRows, Rows, middle_and_spread
+from novum.linear.logistic_sparse import SparseRows, sparse_middle
+from novum.linear.logistic_streaming import FirstPass, Passes, fit_passes
+from novum.linear.logistic_weights import class_factors
+from novum.linear.separation import Separation
+
+Floats = NDArray[np.float64]
+
+# Names of scikit-learn's solvers that have no counterpart here: the cost rule chooses.
+_OTHER_SOLVERS = ("liblinear", "sag", "saga")
+
+
+class LogisticRegression(LogisticPredictor, CallbackSupport, BaseEstimator):
+    """Logistic regression with a proof of its optimum, inference, and fits over chunks.
+
+    Minimizes `sum_i w_i loss_i + |coef|^2 / (2 C)`; `loss` is the negative log-likelihood of the
+    row's class, binary or softmax. Solved by Newton's method, L-BFGS started from a subsample's
+    Hessian, or Newton with conjugate gradients, whichever costs least (`logistic_fit`).
+
+    Parameters
+    ----------
+    penalty : {"l2", None}, default="deprecated"
+        As in scikit-learn 1.9, `C` alone decides; None stands for `C=inf`.
+    C : float, default=1.0
+        Inverse strength of the penalty; `inf` for none.
+    l1_ratio : float, default=0.0
+        Only 0, the L2 penalty, is offered.
+    dual : bool, default=False
+        Without effect: the optimum is the same.
+    tol : float, default=1e-6
+        The fit ends when the expected gap to the optimum is at most `tol^2` times the objective,
+        whatever the units of the columns.
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1
+        Without effect: the intercept is never penalized.
+    class_weight : mapping of labels, "balanced" or None
+        Factors of the weights of the classes.
+    random_state
+        Without effect: nothing is random.
+    solver : {"auto", "newton-cholesky", "lbfgs", "newton-cg", "gradient"}, default="auto"
+        "auto" takes the one of least estimated cost. "gradient" is gradient descent, for teaching.
+        scikit-learn's "liblinear", "sag" and "saga" are accepted and mean "auto".
+    max_iter : int, default=100
+        Steps that see all rows.
+    verbose : int, default=0
+        Shows progress on a terminal.
+    warm_start : bool, default=False
+        Starts from the coefficients of the last fit.
+    n_jobs : int, optional
+        Threads that sum blocks of rows. The result does not depend on it.
+    categorical_features : "auto", "all", None, mask, names or positions, default="auto"
+        Columns coded by their levels, against the first level.
+    prior : array-like (n_classes,) or mapping of labels, optional
+        Priors of the application: classes are weighted so that they hold in training.
+
+    Attributes
+    ----------
+    coef_ : array (1, n_coef) for two classes, (n_classes, n_coef) for more
+        The coefficients of more than two classes sum to zero over the classes.
+    intercept_ : array (1,) or (n_classes,)
+    coef_names_ : tuple of str
+    classes_ : array (n_classes,)
+    class_prior_ : array (n_classes,)
+        Shares of the classes in the (re-weighted) training rows.
+    certificate_ : Certificate
+    separation_ : Separation or None
+        Direction along which the likelihood grows for ever, if there is no optimum.
+    summary_ : LogisticSummary
+        What inference needs of the rows.
+    n_iter_ : array (1,)
+    schema_, n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    A pass costs `O(n d)`, with the Hessian `O(n P^2)` for `P = (K - 1)(d + 1)` parameters. Weights
+    count repetitions. Sparse rows stay sparse. Missing cells are refused; an unseen level counts as
+    the first, with a warning. Without a penalty, columns that say nothing new do not matter: of all
+    coefficients with the same likelihood those of smallest norm are given. If the classes can be
+    separated there is no optimum: the verdict is `unbounded`, with a warning and the direction.
+
+    References
+    ----------
+    Hosmer, Lemeshow and Sturdivant, Applied Logistic Regression, 3rd ed., 2013. Albert and
+    Anderson, "On the existence of maximum likelihood estimates in logistic regression models",
+    1984. Bach, "Self-concordant analysis for logistic regression", 2010.
+
+    Examples
+    --------
+    >>> from novum.linear.logistic import LogisticRegression
+    >>> X, y = [[0], [0], [0], [1], [1], [1]], [0, 0, 1, 0, 1, 1]
+    >>> model = LogisticRegression(C=float("inf")).fit(X, y)  # odds 1:2, then 2:1
+    >>> np.exp(model.intercept_).round(9), np.exp(model.coef_).round(9)
+    (array([0.5]), array([[4.]]))
+    >>> model.certificate_.verdict.value, model.certificate_.distance_bound < 1e-6
+    ('proved', True)
+    """
+
+    invariances: tuple[str, ...] = ("shift", "row_order", "duplication")
+
+    coef_: Floats
+    certificate_: Certificate
+    separation_: Separation | None
+    summary_: LogisticSummary
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "penalty": [StrOptions({"l1", "l2", "elasticnet", "deprecated"}), None],
+        "C": [Interval(Real, 0, None, closed="right")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
+        "dual": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
+        "class_weight": [Mapping, StrOptions({"balanced"}), None],
+        "random_state": ["random_state"],
+        "solver": [
+            StrOptions({"auto", "newton-cholesky", "lbfgs", "newton-cg", "gradient"}
+                       | set(_OTHER_SOLVERS))
+        ],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "verbose": ["verbose"],
+        "warm_start": ["boolean"],
+        "n_jobs": [None, Integral],
+        "categorical_features": [str, None, "array-like"],
+        "prior": ["array-like", Mapping, None],
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        penalty: str | None = "deprecated",
+        *,
+        C: float = 1.0,
+        l1_ratio: float | None = 0.0,
+        dual: bool = False,
+        tol: float = 1e-6,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        random_state: Any = None,
+        solver: str = "auto",
+        max_iter: int = 100,
+        verbose: int = 0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        categorical_features: Any = "auto",
+        prior: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
+        self.prior = prior
+
+    # Fit
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
+            Text, Boolean and categorical columns are coded inside.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        self : fitted estimator
+        """
+        strength = self._strength()
+        with fitting(self) as watch, track(self, "fit", self.max_iter, X=X, y=y) as progress:
+            start = self._earlier() if self.warm_start else None
+            sample = self._read(X, y, sample_weight, None)
+            read = self._rows(sample)
+            shape = Shape(len(read.classes), read.rows.n_columns, self.fit_intercept, strength)
+            m = 1 if shape.n_classes == 2 else shape.n_classes
+            if start is not None and start.shape != (m, shape.n_columns + 1):
+                start = None
+            solver = "auto" if self.solver in _OTHER_SOLVERS else self.solver
+            found = fit_rows(
+                read.rows,
+                sample,
+                shape,
+                solver=solver,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                start=start,
+                progress=progress,
+                watch=watch,
+            )
+            self._store(found, sample.schema, read.classes, read.rows.class_weights)
+        return self
+
+    def fit_stream(self, chunks: Any, *, schema: Schema | None = None, classes: Any = None) -> Self:
+        """Fits to chunks `(X, y)` or `(X, y, weight)`, in several passes.
+
+        Parameters
+        ----------
+        chunks : list, callable or Dask collections
+            A list of chunks, a callable that returns a fresh iterator of them, a pair of Dask
+            arrays or frames `(X, y)`, or a list of delayed chunks or futures.
+        schema : Schema, optional
+            Reads every chunk alike; without it the first pass unites the levels of the chunks.
+        classes : array-like, optional
+            All labels that must occur.
+        """
+        if not (callable(chunks) or isinstance(chunks, (list, tuple)) or is_dask(chunks)):
+            raise InputError(
+                f"{type(self).__name__} reads the chunks several times, but they come from an "
+                "iterator that is used up after the first. Pass a list of chunks, or a callable "
+                "that returns a fresh iterator."
+            )
+        return self._fit_passes(Passes(clone(self), schema, chunks), classes)
+
+    def fit_file(
+        self,
+        path: Any,
+        *,
+        target: str,
+        weight: str | None = None,
+        features: Iterable[str] | None = None,
+        kinds: Mapping[str, Any] | None = None,
+        chunk_rows: int = 65_536,
+        memory_limit: str | None = None,
+        client: Any = None,
+    ) -> Self:
+        """Fits to a CSV, Parquet or ARFF file, which may be larger than memory.
+
+        Parameters are those of `StatisticsMixin.fit_file`; the file is read once per step.
+        """
+        file = TableFile.open(path, target, weight, features, kinds, memory_limit)
+        chunks = file.parts(chunk_rows) if client is not None else partial(file.chunks, chunk_rows)
+        return self._fit_passes(Passes(clone(self), file.schema, chunks, client))
+
+    def _fit_passes(self, passes: Passes, classes: Any = None) -> Self:
+        self._validate_params()
+        strength = self._strength()
+        with fitting(self), track(self, "fit", self.max_iter) as progress:
+            known: FirstPass = passes(FirstPass.of)
+            _check_classes(known.classes, type(self).__name__, classes)
+            passes = Passes(passes.learner, known.schema, passes.chunks, passes.client)
+            factors = class_factors(
+                known.classes, known.class_weights, self.class_weight, self.prior
+            )
+            found = fit_passes(
+                passes,
+                known,
+                factors,
+                penalty=strength,
+                fit_intercept=self.fit_intercept,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                progress=progress,
+            )
+            set_feature_names(self, known.schema)
+            self._store(found, known.schema, known.classes, known.class_weights * factors)
+        return self
+
+    # Inference
+
+    def inference(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        covariance: Covariance = "classical",
+        reference: Any = None,
+    ) -> LogisticInference:
+        """Standard errors, Wald and likelihood-ratio tests, intervals and odds ratios.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows of the fit: for a robust covariance, and where the model kept no information
+            matrix (more than 500 parameters, or a solver without Hessian).
+        covariance : {"classical", "HC0", "HC1"}
+            The inverse information, or the sandwich that holds when the model is wrong; "HC1"
+            corrects it for the number of parameters.
+        reference : label, optional
+            Of more than two classes, the one that others are compared with; the first by default.
+
+        Examples
+        --------
+        >>> X, y = [[0], [0], [0], [1], [1], [1]], [0, 0, 1, 0, 1, 1]
+        >>> found = LogisticRegression(C=float("inf")).fit(X, y).inference()
+        >>> found.odds_ratios.round(9), (found.standard_errors**2).round(9)
+        (array([0.5, 4. ]), array([1.5, 3. ]))
+        """
+        check_is_fitted(self)
+        check_inference(covariance, self.separation_)
+        summary, scores = self.summary_, None
+        if X is not None or covariance != "classical" or summary.information is None:
+            if X is None or y is None:
+                raise InputError(
+                    "This needs the rows again: pass them as inference(X, y), with the weights of "
+                    "the fit where it had some."
+                )
+            sample = clone(self)._read(X, y, sample_weight, self.schema_)
+            summary, scores = rows_summary(self, self._rows(sample).rows)
+        return infer(self, summary, scores, covariance, reference)
+
+    # Steps of a fit
+
+    def _strength(self) -> float:
+        """The penalty `1 / C`; refuses what is not an L2 penalty."""
+        if self.penalty in ("l1", "elasticnet") or self.l1_ratio not in (0, None):
+            raise InputError(
+                f"{type(self).__name__} has the L2 penalty only, got penalty={self.penalty!r} and "
+                f"l1_ratio={self.l1_ratio!r}. Use l1_ratio=0."
+            )
+        return 0.0 if self.penalty is None or np.isinf(self.C) else 1.0 / float(self.C)
+
+    def _rows(self, sample: Sample) -> _Read:
+        """The rows under effective weights."""
+        assert sample.classes is not None
+        classes, weight = sample.classes, sample.weights
+        _check_classes(classes, type(self).__name__)
+        totals = np.bincount(sample.target, weight, len(classes)).astype(np.float64)
+        factors = class_factors(classes, totals, self.class_weight, self.prior)
+        weight = weight * factors[sample.target]
+        codes, K, centered = sample.target, len(classes), self.fit_intercept
+        if sample.is_sparse:
+            X = sample.numeric
+            center, spread = sparse_middle(X, weight, centered=centered)
+            rows: Rows = SparseRows(X, codes, weight, center, spread, K, n_jobs=self.n_jobs)
+        else:
+            center, spread = middle_and_spread(sample, weight, centered=centered)
+            rows = DenseRows(sample, codes, weight, center, spread, K, n_jobs=self.n_jobs)
+        _check_range(center, spread)
+        return _Read(rows, classes)
+
+    def _earlier(self) -> Floats | None:
+        """Coefficients and intercepts of the last fit, (m, n_coef + 1)."""
+        if not hasattr(self, "coef_"):
+            return None
+        return np.column_stack([self.coef_, self.intercept_])
+
+    def _store(
+        self, found: LogisticFit, schema: Schema, classes: NDArray[Any], weights: Floats
+    ) -> None:
+        self.schema_ = schema
+        self.classes_ = classes
+        self.class_prior_ = weights / weights.sum()
+        self.coef_, self.intercept_ = found.coef, found.intercept
+        self.certificate_, self.separation_ = found.certificate, found.separation
+        self.summary_ = LogisticSummary.of(found, weights, self._strength())
+        self.n_iter_ = np.array([max(1, found.certificate.iterations or 0)], np.int32)
+        if found.separation is None:
+            warn_if_stopped(found.certificate, type(self).__name__, stacklevel=4)
+        else:
+            found.separation.warn(type(self).__name__)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        self.summary_.check(len(self.classes_), len(self.coef_names_))
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    rows: Rows
+    classes: NDArray[Any]
+
+
+def _check_classes(classes: NDArray[Any], learner: str, wanted: Any = None) -> None:
+    if len(classes) < 2:
+        raise InputError(
+            f"{learner} needs samples of at least 2 classes in the data, but the data contains "
+            f"only one class: {classes.tolist()[0]!r}. Add rows of another class."
+        )
+    if wanted is not None:
+        missing = [label for label in np.asarray(wanted).tolist() if label not in classes.tolist()]
+        extra = [label for label in classes.tolist() if label not in np.asarray(wanted).tolist()]
+        if missing or extra:
+            raise InputError(
+                f"`classes` lists {np.asarray(wanted).tolist()[:20]}, but the rows have "
+                f"{classes.tolist()[:20]}. A class without rows cannot be learned."
+            )
+
+
+def _check_range(center: Floats, spread: Floats) -> None:
+    """Squares of the columns must be doubles."""
+    size = np.maximum(np.abs(center), spread)
+    wrong = np.flatnonzero((size > 1e120) | ((spread > 0) & (spread < 1e-120)))
+    if wrong.size:
+        raise InputError(
+            f"Column {wrong[0]} of the design has a size of {size[wrong[0]]:.3g} and a spread of "
+            f"{spread[wrong[0]]:.3g}, whose squares leave the range of double precision. Rescale "
+            "it by a power of ten."
+        )

@@ -1,0 +1,300 @@
+"""From rows to a logistic fit: which solver, is there an optimum, what is proved.
+
+The solver is the one of least estimated cost. A pass over the rows costs, per row and in
+nanoseconds, about `g = (1.2 + 0.16 m) cells` for the gradient (m scores) and `h = P^2 / 40` more
+for the Hessian of P parameters; with n rows
+
+    newton-cholesky   n (4 g + 1.3 h) if n >= 800 P (it starts on subsamples), else 7 n (g + h)
+    lbfgs             12 n g + 8 P (h + 60 g), a subsample's Hessian as the first guess
+    newton-cg         80 n g, 250 n g without a penalty
+
+and above 5000 parameters newton-cg alone. All minimize the same function to the same tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from novum.core.certificate import Certificate, Stopwatch, Verdict
+from novum.core.interrupts import announce_long_call, estimated_seconds
+from novum.core.memory import check_memory
+from novum.core.progress import SILENT, Progress
+from novum.core.validation import Sample
+from novum.linear.logistic_certificate import LOSS, Table, certify, proved_bounds
+from novum.linear.logistic_conjugate import newton_conjugate
+from novum.linear.logistic_loss import Floats
+from novum.linear.logistic_newton import Minimum, newton_from_subsamples
+from novum.linear.logistic_objective import Evaluation, PenalizedLoss, Shape
+from novum.linear.logistic_quasi_newton import SKETCH_ROWS, lbfgs, sketched, steepest
+from novum.linear.logistic_rank import Independent, independent_columns
+from novum.linear.logistic_rows import Rows
+from novum.linear.separation import (
+    WIDEST,
+    Margins,
+    Separation,
+    as_separation,
+    find_direction,
+    margins,
+)
+from novum.numerics.linear_algebra import unit_scale
+
+# Parameters up to which a Hessian is formed, and columns up to which their rank is examined.
+WIDEST_HESSIAN = 5000
+WIDEST_RANK = 2000
+# The information matrix is kept in the model up to this many parameters.
+KEPT_INFORMATION = 500
+# Full Newton steps in a row that hardly gain, before separation is looked for.
+PATIENCE = 6
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticFit:
+    """The result of a fit, in the user's columns.
+
+    Attributes
+    ----------
+    coef : array (m, d)
+    intercept : array (m,)
+    certificate : Certificate
+    separation : Separation or None
+    information : array (P, P) or None
+        Hessian of the loss without the penalty, in the centered and independent columns.
+    center : array (d,)
+    independent : Independent or None
+    """
+
+    coef: Floats
+    intercept: Floats
+    certificate: Certificate
+    separation: Separation | None
+    information: Floats | None
+    center: Floats
+    independent: Independent | None
+
+
+def choose_solver(rows: Rows, shape: Shape) -> str:
+    """The solver of least estimated cost; see the module's text."""
+    n, size = rows.n_rows, float(shape.size)
+    if size > WIDEST_HESSIAN:
+        return "newton-cg"
+    gradient = (1.2 + 0.16 * rows.n_scores) * rows.cells
+    hessian = size**2 / 40 + rows.n_columns
+    many = n >= 800 * size
+    newton = n * (4 * gradient + 1.3 * hessian) if many else 7 * n * (gradient + hessian)
+    part = min(n, SKETCH_ROWS * size)
+    costs = {
+        "newton-cholesky": newton,
+        "lbfgs": 12 * n * gradient + part * (hessian + 60 * gradient),
+        "newton-cg": (80 if shape.penalty else 250) * n * gradient,
+    }
+    return min(costs, key=lambda name: costs[name])
+
+
+def fit_rows(
+    rows: Rows,
+    sample: Sample,
+    shape: Shape,
+    *,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    start: Floats | None = None,
+    progress: Progress = SILENT,
+    watch: Stopwatch | None = None,
+) -> LogisticFit:
+    """Fits rows in memory.
+
+    Parameters
+    ----------
+    rows, sample
+        The rows, and the sample they were read from.
+    shape : Shape
+    solver : str
+        "auto" or one of `choose_solver`, "gradient".
+    tol, max_iter
+    start : array (m, d + 1), optional
+        Coefficients and intercepts of an earlier fit, in the user's columns.
+    """
+    clock = watch or Stopwatch()
+    whole, independent = rows.center, None
+    if shape.penalty == 0 and shape.n_columns <= WIDEST_RANK:
+        independent = independent_columns(rows, sample, fit_intercept=shape.fit_intercept)
+    if independent is not None:
+        rows = rows.with_columns(independent.kept)
+        shape = replace(shape, n_columns=rows.n_columns)
+        start = None
+    loss = PenalizedLoss(rows, shape)
+    first = loss.start() if start is None else _centered_start(start, rows, shape)
+    name = choose_solver(rows, shape) if solver == "auto" else solver
+    _check_size(shape, name)
+    found = _minimize(loss, first, name, tol, max_iter, progress)
+    found, separation = _examined(loss, found, tol, max_iter, progress)
+    details = {"solver": name, "parameters": shape.size, "passes": loss.passes}
+    if independent is not None:
+        details["independent_columns"] = len(independent.kept)
+    if separation is not None:
+        if independent is not None:
+            separation = widened(separation, independent, rows.center, whole)
+        certificate = unbounded(found, separation, clock.seconds, details)
+    else:
+        certificate = certify(
+            found, shape, Table.of(rows), tol=tol, seconds=clock.seconds, details=details
+        )
+    return as_fit(found, certificate, separation, shape, whole, independent)
+
+
+# --- Solvers --------------------------------------------------------------------------------------
+
+
+def _minimize(
+    loss: PenalizedLoss, start: Floats, name: str, tol: float, max_iter: int, progress: Progress
+) -> Minimum:
+    unpenalized = loss.shape.penalty == 0
+    lightest = float(loss.rows.weight.min())
+
+    def watch(now: Evaluation) -> bool:
+        stop = progress.advance(note=f"loss {now.value:.6g}")
+        # Every row's loss is then below log 2: all are on their own side.
+        return stop or (unpenalized and now.value < 0.5 * lightest)
+
+    options: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "watch": watch}
+    if name == "newton-cholesky":
+        patience = PATIENCE if unpenalized else None
+        return newton_from_subsamples(loss, start, patience=patience, **options)
+    if name == "lbfgs" and loss.shape.size <= WIDEST_HESSIAN:
+        return sketched(loss, start, **options)
+    if name == "lbfgs":
+        diagonal = loss.local(start)[1].diagonal()
+        weights = np.where(diagonal > 0, diagonal, 1.0)
+        return lbfgs(loss, start, lambda v: v / weights, **options)
+    if name == "gradient":
+        return steepest(loss, start, **options)
+    return newton_conjugate(loss, start, **options)
+
+
+def _check_size(shape: Shape, name: str) -> None:
+    if name == "newton-cholesky" or (name == "lbfgs" and shape.size <= WIDEST_HESSIAN):
+        what = f"The Hessian of {shape.size} parameters"
+        check_memory(4 * 8 * shape.size**2, what, "Use solver='newton-cg'.")
+        announce_long_call(estimated_seconds(shape.size**3 / 3), f"Cholesky factor, {what}")
+
+
+def _centered_start(start: Floats, rows: Rows, shape: Shape) -> Floats:
+    W = start.copy()
+    W[:, -1] += W[:, :-1] @ rows.center
+    return shape.vector(W)
+
+
+# --- Separation -----------------------------------------------------------------------------------
+
+
+def _examined(
+    loss: PenalizedLoss, found: Minimum, tol: float, max_iter: int, progress: Progress
+) -> tuple[Minimum, Separation | None]:
+    """Looks for separation where nothing proves an optimum; goes on if there is none."""
+    rows, shape = loss.rows, loss.shape
+    if shape.penalty > 0:
+        return found, None
+    if found.stopped_by == "tol" and proved_bounds(found, shape, Table.of(rows)) is not None:
+        return found, None
+    scale = search_scale(rows.spread, shape)
+
+    def look(direction: Floats) -> Margins:
+        seen = None
+        for chosen, X in rows.blocks():
+            Z = np.column_stack([X - rows.center, np.ones(len(X))])[:, : shape.width] * scale
+            part = margins(Z, rows.codes[chosen], direction, shape)
+            seen = part if seen is None else seen + part
+        assert seen is not None
+        return seen
+
+    separation = search(look, found.vector, scale, rows.center, shape)
+    if separation is None and found.stopped_by == "slow":
+        left = max(1, max_iter - found.iterations)
+        found = newton_from_subsamples(
+            loss, found.vector, tol=tol, max_iter=left, watch=lambda _: progress.advance()
+        )
+    return found, separation
+
+
+def search_scale(spread: Floats, shape: Shape) -> Floats:
+    """Powers of two that bring columns to one size, (p,)."""
+    return np.append(unit_scale(spread), 1.0)[: shape.width]
+
+
+def search(
+    look: Callable[[Floats], Margins], vector: Floats, scale: Floats, center: Floats, shape: Shape
+) -> Separation | None:
+    """Looks at where the fit stopped, then for any direction that separates."""
+    start = (vector.reshape(-1, shape.width) / scale).ravel()
+    if shape.size > WIDEST:
+        seen = look(start)
+        known = None if seen.depths.size or not seen.touched else (start, seen)
+    else:
+        known = find_direction(look, shape.size, start)
+    return None if known is None else as_separation(*known, scale, center, shape)
+
+
+def widened(
+    separation: Separation, independent: Independent, center: Floats, whole: Floats
+) -> Separation:
+    """The direction with coefficients for all columns."""
+    coef = independent.smallest(separation.coef)
+    intercept = separation.intercept + separation.coef @ center - coef @ whole
+    return replace(separation, coef=coef, intercept=intercept)
+
+
+def unbounded(
+    found: Minimum, separation: Separation, seconds: float, details: dict[str, Any]
+) -> Certificate:
+    """The certificate of a fit whose optimum is at infinity."""
+    complete = separation.kind == "complete"
+    return Certificate(
+        objective=LOSS,
+        verdict=Verdict.UNBOUNDED,
+        value=found.evaluation.value,
+        lower_bound=0.0 if complete else None,
+        residual=float(np.linalg.norm(found.evaluation.gradient)),
+        iterations=found.iterations,
+        trace=found.trace,
+        details={
+            **details,
+            "stopped_by": "separation",
+            "separation": separation.kind,
+            "separated_rows": separation.separated,
+            "direction": separation.coef,
+            "direction_intercept": separation.intercept,
+        },
+        seconds=seconds,
+    )
+
+
+def as_fit(
+    found: Minimum,
+    certificate: Certificate,
+    separation: Separation | None,
+    shape: Shape,
+    center: Floats,
+    independent: Independent | None,
+) -> LogisticFit:
+    """The result in the user's columns; `center` is that of all of them."""
+    W = shape.coefficients(found.vector)
+    coef = W[:, :-1] if independent is None else independent.smallest(W[:, :-1])
+    # The center is a mean of rows, where both sets of coefficients give the same scores.
+    intercept = W[:, -1] - coef @ center
+    information = None
+    if found.hessian is not None and found.moved == 0 and shape.size <= KEPT_INFORMATION:
+        information = found.hessian - np.diag(shape.penalties)
+    return LogisticFit(
+        np.ascontiguousarray(coef),
+        intercept if shape.fit_intercept else np.zeros_like(intercept),
+        certificate,
+        separation,
+        information,
+        center,
+        independent,
+    )
