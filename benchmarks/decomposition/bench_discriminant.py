@@ -39,7 +39,7 @@ workload(
         Peer("sklearn svd", build(SKLEARN, solver="svd", n_components=5)),
         Peer("sklearn eigen", build(SKLEARN, solver="eigen", n_components=5)),
     ],
-    novum=novum("novum.decomposition.discriminant:DiscriminantProjection", n_components=5),
+    novum=novum("novum.decomposition:DiscriminantProjection", n_components=5),
     target=3.0,
     quality=Quality("separation", tolerance=1e-3),
     note="200k x 50, 10 classes, 5 directions",

@@ -32,7 +32,7 @@ workload(
         Peer("sklearn PCA + score_samples", SKLEARN),
         Peer("sklearn FactorAnalysis", FACTORS, slow=True),
     ],
-    novum=novum("novum.decomposition.probabilistic_pca:ProbabilisticPCA", n_components=10),
+    novum=novum("novum.decomposition:ProbabilisticPCA", n_components=10),
     target=1.0,
     quality=Quality("log_likelihood", tolerance=0.02),
     note="200k x 50, 10 components, log-likelihood of 50k further rows",

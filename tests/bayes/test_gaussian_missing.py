@@ -10,7 +10,7 @@ from scipy import optimize, stats
 
 from novum.bayes.gaussian import GaussianClassifier
 from novum.bayes.gaussian_covariance import SingularCovarianceWarning
-from novum.bayes.gaussian_missing import ChunkPasses, MissingMoments
+from novum.bayes.gaussian_missing import MissingMoments
 from novum.core.certificate import ConvergenceWarning, Verdict
 from tests.bayes.normal_classes import Floats, Labels, normal_classes, with_holes
 
@@ -146,14 +146,6 @@ def test_predictive_laws_and_choices_take_the_expected_moments(model: GaussianCl
     found = model.fit(with_holes(X, 0.02), y).predict_proba(X)
     assert np.abs(found - plain).max() < 0.05
     assert not hasattr(model, "statistics_")
-
-
-def test_passes_go_over_all_chunks_each_time() -> None:
-    X, y = normal_classes(2, 2, 20)
-    chunks = [(X[:10], y[:10]), (X[10:], y[10:])]
-    passes = ChunkPasses(GaussianClassifier(), None, chunks)
-    for _ in range(2):
-        assert passes(lambda sample: np.array([sample.n_rows])).tolist() == [40]
 
 
 def test_chunks_on_a_cluster_are_read_in_every_pass() -> None:

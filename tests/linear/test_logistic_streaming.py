@@ -141,7 +141,7 @@ def test_the_first_pass_adds_up() -> None:
 
 def test_what_cannot_be_read_twice_is_refused() -> None:
     X, y = logistic_table(40, 2)
-    with pytest.raises(InputError, match="iterator that is used up"):
+    with pytest.raises(InputError, match="may be used up after"):
         LogisticRegression().fit_stream(iter(parts(X, y)))
     turns = [parts(X, y), parts(X, y + 1)]
     with pytest.raises(InputError, match="did not occur in the first pass"):

@@ -366,7 +366,7 @@ def test_chunks_give_the_fit_of_all_rows() -> None:
         return iter(chunks)
 
     assert_same(OrdinalRegression().fit_stream(fresh), whole)
-    with pytest.raises(InputError, match="used up after one"):
+    with pytest.raises(InputError, match="used up after the first"):
         OrdinalRegression().fit_stream(iter(chunks))
     reversed_ = OrdinalRegression().fit_stream(chunks, classes=[2, 1, 0])
     assert reversed_.classes_.tolist() == [2, 1, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,19 +11,19 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
+from novum.core.chunk_passes import ChunkPasses
 from novum.core.errors import InputError, MemoryLimitError
 from novum.core.schema import Schema
 from novum.core.validation import Sample
 from novum.linear.ordinal import OrdinalRegression
 from novum.linear.ordinal_rows import (
-    ChunkPasses,
+    CoordinatePasses,
     Coordinates,
     MemoryPasses,
     OrdinalRows,
     OrdinalSummary,
     check_width,
     ordinal_rows,
-    refuse_used_up,
 )
 
 Floats = NDArray[np.float64]
@@ -108,18 +109,11 @@ def test_passes_over_memory_and_chunks_see_the_same_rows() -> None:
     expected = MemoryPasses(sample, coordinates)(counted)
     parts = np.array_split(np.arange(5000), 4)
     chunks = [(frame.iloc[p], y[p], weight[p]) for p in parts]
-    first = ChunkPasses(OrdinalRegression(), None, chunks)
+    first = ChunkPasses.over(chunks, OrdinalRegression())
     summary = first(OrdinalSummary.of)
     assert summary.columns.isclose(OrdinalSummary.of(sample).columns)
-    later = ChunkPasses(OrdinalRegression(), summary.schema, chunks, None, coordinates)
+    later = CoordinatePasses(replace(first, schema=summary.schema), coordinates)
     np.testing.assert_allclose(later(counted), expected, rtol=1e-9, atol=1e-7)
-
-
-def test_chunks_must_be_readable_again() -> None:
-    refuse_used_up([], "Learner")
-    refuse_used_up(lambda: iter([]), "Learner")
-    with pytest.raises(InputError, match=r"Learner reads the chunks several times"):
-        refuse_used_up(iter([]), "Learner")
 
 
 def test_a_table_too_large_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """Compiled sums of every column within every class, about a center, in one pass over the rows.
 
-NumPy needs one pass with a masked copy for each class: 88 ms for 200,000 x 50 cells in ten classes,
-against 9 ms here, which is the time to read the cells.
+NumPy needs one pass with a masked copy for each class; here the cells are read once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compiled look-up of log-probabilities of coded columns, summed over the columns.
 
-NumPy gathers a table of (rows, classes) for each column and adds it: 29 ms for 50,000 rows of 25
-columns in ten classes, against 8 ms here. Codes are checked by the caller.
+NumPy would gather a table of (rows, classes) for each column and add it; here a row is read once.
+Codes are checked by the caller.
 """
 
 from __future__ import annotations

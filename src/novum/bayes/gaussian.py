@@ -40,11 +40,12 @@ from novum.bayes.gaussian_predictive import (
     log_evidence,
     predictive_densities,
 )
-from novum.bayes.gaussian_statistics import GaussianStatistics, label_text
+from novum.bayes.gaussian_statistics import GaussianStatistics
 from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import InputError
 from novum.core.randomness import RandomSource
 from novum.core.sum_problem import StopRule
+from novum.core.text import label_text
 
 Floats = NDArray[np.float64]
 

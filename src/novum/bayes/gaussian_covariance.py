@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.bayes.gaussian_densities import Roots, whitener
-from novum.bayes.gaussian_statistics import GaussianStatistics, label_text
+from novum.bayes.gaussian_statistics import GaussianStatistics
 from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import InputError
+from novum.core.text import label_text
 
 Floats = NDArray[np.float64]
 Adjustment = Callable[[Floats], Floats]

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novum.bayes.gaussian_statistics import GaussianStatistics, label_text
+from novum.bayes.gaussian_statistics import GaussianStatistics
 from novum.core.errors import InputError
+from novum.core.text import label_text
 
 Floats = NDArray[np.float64]
 

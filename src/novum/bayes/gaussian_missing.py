@@ -21,13 +21,11 @@ Little and Rubin, "Statistical Analysis with Missing Data", 3rd ed., 2019, secti
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from novum.bayes.gaussian_covariance import known_means, raised_to_floor
 from novum.bayes.gaussian_covariance import reference_variances as reference_of
@@ -36,14 +34,10 @@ from novum.bayes.gaussian_statistics import (
     GaussianStatistics,
     check_same_kind,
     class_rows,
-    label_text,
 )
-from novum.core.cluster import is_dask, sum_on_cluster
-from novum.core.engine import sum_chunks
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-from novum.core.statistics import ChunkStep
 from novum.core.sum_problem import SumProblem
+from novum.core.text import label_text
 from novum.core.validation import Sample
 from novum.numerics.moments import Moments, moments_of
 
@@ -206,42 +200,3 @@ def _completed(X: Floats, weight: Floats | None, mean: Floats, matrix: Floats) -
     kept = None if weight is None else weight[used]
     moments = moments_of(filled[used], kept)
     return ExpectedSums((moments,), rest[None], total)
-
-
-# --- Passes over chunks ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class ChunkPasses:
-    """Sums a step over chunks, again and again: `passes(step)` is one pass.
-
-    Attributes
-    ----------
-    learner : estimator
-        Reads the chunks.
-    schema : Schema or None
-    chunks : list, callable, Dask collections or parts of a file
-    client : distributed.Client, optional
-        Sums on this cluster.
-    """
-
-    learner: Any
-    schema: Schema | None
-    chunks: Any
-    client: Any = None
-
-    def __call__(self, step: Callable[[Sample], Any]) -> Any:
-        read = ChunkStep(_SampleStep(self.learner, step), self.schema)
-        if self.client is not None or is_dask(self.chunks):
-            return sum_on_cluster(read, self.chunks, self.client)
-        return sum_chunks(read, self.chunks)
-
-
-class _SampleStep:
-    """Looks like a learner to `ChunkStep`, and applies a step to each sample it reads."""
-
-    def __init__(self, learner: Any, step: Callable[[Sample], Any]) -> None:
-        self.learner, self.step = learner, step
-
-    def statistics(self, X: Any, y: Any = None, weight: Any = None, *, schema: Any = None) -> Any:
-        return self.step(clone(self.learner)._read(X, y, weight, schema))

@@ -34,11 +34,11 @@ from novum.bayes.gaussian_covariance import (
 from novum.bayes.gaussian_densities import MatrixDensities, refuse_overflow
 from novum.bayes.gaussian_labels import checked_class_prior, code_of
 from novum.bayes.gaussian_leaving import leave_one_out, refitted_without
-from novum.bayes.gaussian_missing import ChunkPasses, MissingMoments
-from novum.bayes.gaussian_statistics import GaussianStatistics, MissingCellsError, label_text
+from novum.bayes.gaussian_missing import MissingMoments
+from novum.bayes.gaussian_statistics import GaussianStatistics, MissingCellsError
 from novum.bayes.samples import checked_row_count
 from novum.core.certificate import Certificate, warn_if_stopped
-from novum.core.cluster import is_dask
+from novum.core.chunk_passes import ChunkPasses
 from novum.core.decisions import DecisionMixin
 from novum.core.engine import sum_blocks
 from novum.core.errors import InputError, ModelFileError
@@ -48,7 +48,7 @@ from novum.core.randomness import RandomSource, stream
 from novum.core.schema import Schema
 from novum.core.statistics import StatisticsMixin, set_feature_names
 from novum.core.sum_problem import StopRule
-from novum.core.table_file import TableFile
+from novum.core.text import label_text
 from novum.core.validation import Sample, check_features, check_sample
 
 Floats = NDArray[np.float64]
@@ -159,16 +159,10 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstimat
         """
         try:
             return super().fit_stream(chunks, schema=schema, classes=classes)
-        except MissingCellsError as error:
-            if not (callable(chunks) or isinstance(chunks, (list, tuple)) or is_dask(chunks)):
-                raise InputError(
-                    f"Cells are missing, so {type(self).__name__} must read the chunks several "
-                    "times, but they come from an iterator that is used up. Pass a list of chunks "
-                    "or a callable that returns a fresh iterator."
-                ) from error
-
+        except MissingCellsError:
+            passes = ChunkPasses.over(chunks, self, schema, reason="Cells are missing")
         with fitting(self):
-            self._fit_missing(ChunkPasses(clone(self), schema, chunks), classes)
+            self._fit_missing(passes, classes)
         return self
 
     def fit_file(self, path: Any, *, target: str, **options: Any) -> Self:
@@ -179,13 +173,9 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstimat
         try:
             return super().fit_file(path, target=target, **options)
         except MissingCellsError:
-            pass
-        rows, client = options.pop("chunk_rows", 65_536), options.pop("client", None)
-        file = TableFile.open(path, target, **options)
-
-        chunks = file.parts(rows) if client is not None else partial(file.chunks, rows)
+            passes = ChunkPasses.over_file(path, self, target=target, **options)
         with fitting(self):
-            self._fit_missing(ChunkPasses(clone(self), file.schema, chunks, client))
+            self._fit_missing(passes)
         return self
 
     @available_if(_adds_up)

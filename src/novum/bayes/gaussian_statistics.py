@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from novum.core.errors import InputError, NotAdditiveError
 from novum.core.schema import Schema
+from novum.core.text import label_text
 from novum.core.validation import Sample
 from novum.numerics import double_double as dd
 from novum.numerics.column_moments import ColumnMoments, column_moments_of
@@ -263,15 +264,6 @@ def class_rows(
     for code in met.tolist():
         rows = order[ends[code] - counts[code] : ends[code]]
         yield code, rows, None if sample.weight is None else sample.weight[rows]
-
-
-def label_text(label: Any) -> str:
-    """A label as people write it, not as NumPy shows it.
-
-    >>> label_text(np.int64(7)), label_text(np.str_("a"))
-    ('7', "'a'")
-    """
-    return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def check_same_kind(a: NDArray[Any], b: NDArray[Any]) -> None:

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.text import printable
+from novum.core.text import listed, printable
 from novum.numerics.logspace import log_normalize, log_sum_exp
 
 Floats = NDArray[np.float64]
@@ -201,7 +201,7 @@ class HypothesisSpace:
     def predict_with(self, name: str, x: Any = NO_INPUT) -> Outcome:
         """The most probable outcome under one hypothesis, such as `map_hypothesis`."""
         if name not in self.hypotheses:
-            raise InputError(f"There is no hypothesis {name!r}; there are {_listed(self.names)}.")
+            raise InputError(f"There is no hypothesis {name!r}; there are {listed(self.names)}.")
         return _most_probable(self._table(name, x))
 
     def log_predictive(self, outcome: Outcome, x: Any = NO_INPUT) -> float:
@@ -251,7 +251,7 @@ class HypothesisSpace:
         if label not in self.labels:
             raise InputError(
                 f"Hypothesis {name!r} gives {_shown(label)}, which is none of the labels "
-                f"{_listed(self.labels)}."
+                f"{listed(self.labels)}."
             )
         rest = self.noise / (len(self.labels) - 1) if self.noise else 0.0
         return {other: 1 - self.noise if other == label else rest for other in self.labels}
@@ -291,7 +291,7 @@ def _check_table(name: str, table: Mapping[Outcome, float]) -> None:
     if not (all(share >= 0 for share in shares) and abs(total - 1) <= _SUM_TOLERANCE):
         raise InputError(
             f"The probabilities of hypothesis {name!r} are at least 0 and sum to one; they are "
-            f"{_listed(shares)} with sum {total:g}."
+            f"{listed(shares)} with sum {total:g}."
         )
 
 
@@ -322,13 +322,8 @@ def _check_noise(noise: float, labels: Sequence[Outcome] | None) -> None:
     if noise and (labels is None or len(labels) < 2):
         raise InputError("Noise is spread over the other labels: pass all `labels`, at least two.")
     if labels is not None and len(set(labels)) != len(labels):
-        raise InputError(f"The labels {_listed(labels)} are not all different.")
+        raise InputError(f"The labels {listed(labels)} are not all different.")
 
 
 def _shown(value: object) -> str:
     return printable(repr(value), 60)
-
-
-def _listed(values: Sequence[object]) -> str:
-    shown = ", ".join(_shown(value) for value in values[:8])
-    return shown if len(values) <= 8 else f"{shown}, ... ({len(values)})"

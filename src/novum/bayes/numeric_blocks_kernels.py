@@ -2,8 +2,7 @@
 
 The differences to the class means are formed cell by cell, so nothing cancels, whatever the offset
 of a column; a matrix product of squares would be no quicker. Rows are turned on their side by
-blocks, so that the innermost loop runs over rows: 50,000 rows of 50 columns in ten classes take
-9 ms, where scikit-learn takes 70 ms.
+blocks, so that the innermost loop runs over rows.
 """
 
 from __future__ import annotations

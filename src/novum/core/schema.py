@@ -61,7 +61,7 @@ class Column:
             )
         ordered = sorted_levels(self.levels) if self.kind is Kind.NOMINAL else self.levels
         object.__setattr__(self, "levels", tuple(ordered))
-        if len(self.positions) != len(self.levels):
+        if self.levels and len(self.positions) != len(self.levels):
             raise SchemaError(
                 f"Column {self.name!r} has a level twice: {self.levels!r}. List every level once."
             )

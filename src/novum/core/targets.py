@@ -23,6 +23,7 @@ from novum.core.columns import as_float
 from novum.core.errors import InputError
 from novum.core.missing import missing_mask, refuse_missing
 from novum.core.tables import unmasked
+from novum.core.text import label_text
 
 Floats = NDArray[np.float64]
 Labels = tuple[NDArray[Any], NDArray[np.int64]]
@@ -149,8 +150,9 @@ def _one_type(labels: NDArray[Any]) -> NDArray[Any]:
     other = next((row for row, kind in enumerate(kinds) if kind != kinds[0]), None)
     if other is not None:
         raise InputError(
-            f"y mixes {kinds[0]} ({labels[0]!r} at row 0) and {kinds[other]} ({labels[other]!r} at "
-            f"row {other}). Convert all labels to one type, such as text."
+            f"y mixes {kinds[0]} ({label_text(labels[0])} at row 0) and {kinds[other]} "
+            f"({label_text(labels[other])} at row {other}). Convert all labels to one type, "
+            "such as text."
         )
     return labels if kinds[0] == "text" else np.array(labels.tolist())
 
@@ -176,6 +178,6 @@ def _refuse_other_than_numbers(array: NDArray[Any], learner: str) -> None:
     if wrong is not None:
         row = wrong // (array.shape[1] if array.ndim == 2 else 1)
         raise InputError(
-            f"{learner} predicts numbers, but y holds {cells[wrong]!r} at row {row}. Convert y to "
-            "numbers, or use a classifier for labels."
+            f"{learner} predicts numbers, but y holds {label_text(cells[wrong])} at row {row}. "
+            "Convert y to numbers, or use a classifier for labels."
         )

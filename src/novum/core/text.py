@@ -9,6 +9,9 @@ codes.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
 
 # Control and format characters, lone surrogates, and the two line separators.
 _UNSAFE = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -27,3 +30,26 @@ def printable(text: str, limit: int | None = None) -> str:
     seen = text if limit is None else text[: limit + 1]
     clean = "".join(repr(c)[1:-1] if unicodedata.category(c) in _UNSAFE else c for c in seen)
     return clean if limit is None or len(clean) <= limit else clean[: limit - 3] + "..."
+
+
+def label_text(label: object, limit: int = 60) -> str:
+    """A label as people write it, not as NumPy shows it.
+
+    Examples
+    --------
+    >>> label_text(np.int64(7)), label_text(np.str_("a"))
+    ('7', "'a'")
+    """
+    return printable(repr(label.item() if isinstance(label, np.generic) else label), limit)
+
+
+def listed(labels: Sequence[object], limit: int = 8) -> str:
+    """Labels as `label_text` shows them, the first of many.
+
+    Examples
+    --------
+    >>> listed(np.array(["b", "a"])), listed(range(9), limit=3)
+    ("'b', 'a'", '0, 1, 2, ... (9 in all)')
+    """
+    shown = ", ".join(label_text(label) for label in labels[:limit])
+    return shown if len(labels) <= limit else f"{shown}, ... ({len(labels)} in all)"

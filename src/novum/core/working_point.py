@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novum.core.cost_table import read_cost_table
 from novum.core.errors import InputError
+from novum.core.text import listed
 
 Floats = NDArray[np.float64]
 REJECT = "reject"
@@ -197,8 +198,8 @@ class WorkingPoint:
         labels = _labels(classes, "classes")
         if set(labels) != set(self.classes):
             raise InputError(
-                f"The point is for the classes {_listed(self.classes)}, the model for "
-                f"{_listed(labels)}; make a point for the model's classes."
+                f"The point is for the classes {listed(self.classes)}, the model for "
+                f"{listed(labels)}; make a point for the model's classes."
             )
         order = [self.classes.index(label) for label in labels]
         cost, names = self.cost[order], self.actions
@@ -315,8 +316,8 @@ class WorkingPoint:
         if len(self.classes) != 2 or self.actions != self.classes:
             raise InputError(
                 "Effective prior and threshold belong to two classes whose actions are the "
-                f"classes; this point has the classes {_listed(self.classes)} and the actions "
-                f"{_listed(self.actions or ())}."
+                f"classes; this point has the classes {listed(self.classes)} and the actions "
+                f"{listed(self.actions or ())}."
             )
         false_negative = self.priors[1] * (self.cost[1, 0] - self.cost[1, 1])
         false_positive = self.priors[0] * (self.cost[0, 1] - self.cost[0, 0])
@@ -457,13 +458,8 @@ def _matched_labels(
     by_text = {str(label): label for label in labels}
     if set(by_text) != set(rows) or len(by_text) != len(labels):
         raise InputError(
-            f"The table has rows for {_listed(rows)}, the classes are {_listed(labels)}; each "
+            f"The table has rows for {listed(rows)}, the classes are {listed(labels)}; each "
             "class needs one row."
         )
     order = [rows.index(str(label)) for label in labels]
     return order, tuple(by_text.get(name, name) for name in columns)
-
-
-def _listed(labels: Sequence[Any]) -> str:
-    shown = ", ".join(repr(label) for label in labels[:8])
-    return shown if len(labels) <= 8 else f"{shown}, ... ({len(labels)} in all)"

@@ -21,10 +21,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, _fit_context, clone
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from novum.core.certificate import Certificate, Stopwatch, Verdict, warn_if_stopped
+from novum.core.chunk_passes import ChunkPasses
 from novum.core.engine import sum_blocks
 from novum.core.errors import InputError, NotAdditiveError
 from novum.core.expectation import Fitted, fit_sums
@@ -32,7 +33,6 @@ from novum.core.fitting import fitting
 from novum.core.schema import Schema
 from novum.core.statistics import StatisticsMixin, set_feature_names
 from novum.core.sum_problem import StopRule
-from novum.core.table_file import TableFile
 from novum.core.validation import Sample
 from novum.decomposition.component_choice import (
     ByEvidence,
@@ -59,7 +59,6 @@ from novum.decomposition.probabilistic_pca_em import (
     MissingCells,
     principal,
 )
-from novum.decomposition.row_passes import RowPasses
 from novum.decomposition.spectrum import Spectrum, spectrum_of_moments
 from novum.numerics.moments import Moments
 from novum.numerics.optimize import SquaredExtrapolation
@@ -222,7 +221,7 @@ class ProbabilisticPCA(LatentProjection, StatisticsMixin, BaseEstimator):
         try:
             return super().fit_stream(chunks, schema=schema, classes=classes)
         except IncompleteRowsError:
-            passes = RowPasses(clone(self), schema, chunks)
+            passes = ChunkPasses.over(chunks, self, schema, reason="Cells are missing")
         with fitting(self):
             self._fit_missing(passes)
         return self
@@ -235,12 +234,9 @@ class ProbabilisticPCA(LatentProjection, StatisticsMixin, BaseEstimator):
         try:
             return super().fit_file(path, target=target, **options)
         except IncompleteRowsError:
-            pass
-        rows, client = options.pop("chunk_rows", 65_536), options.pop("client", None)
-        file = TableFile.open(path, target, **options)
-        chunks = file.parts(rows) if client is not None else partial(file.chunks, rows)
+            passes = ChunkPasses.over_file(path, self, target=target, **options)
         with fitting(self):
-            self._fit_missing(RowPasses(clone(self), file.schema, chunks, client))
+            self._fit_missing(passes)
         return self
 
     # Steps of a fit

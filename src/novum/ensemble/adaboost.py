@@ -103,8 +103,8 @@ class AdaBoostClassifier(
     **Weights** of rows add up to what was given, not to 1 as in scikit-learn, so that the first
     learner is fitted as it would be alone. Weight 2 is the row twice, exactly.
 
-    **Stumps** of `DecisionTreeClassifier(max_depth=1)` are found on codes that are made once, for
-    0.4 ns a round, row and column. They take nominal and missing cells as trees do, with
+    **Stumps** of `DecisionTreeClassifier(max_depth=1)` are found on codes that are made once for
+    all rounds. They take nominal and missing cells as trees do, with
     `nominal="auto"` as "subset"; where a cell does not answer, the branches are mixed by their
     shares and the likeliest class is answered.
 

@@ -11,8 +11,7 @@ known to within a factor, so that the fit proves how far from the optimum it is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -23,13 +22,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.certificate import Certificate, warn_if_stopped
-from novum.core.cluster import is_dask
+from novum.core.chunk_passes import ChunkPasses
 from novum.core.errors import InputError
 from novum.core.fitting import fitting
 from novum.core.progress import CallbackSupport, track
 from novum.core.schema import Schema
 from novum.core.statistics import set_feature_names
-from novum.core.table_file import TableFile
 from novum.core.validation import Sample
 from novum.linear.logistic_fit import LogisticFit, fit_rows
 from novum.linear.logistic_inference import LogisticInference
@@ -44,7 +42,7 @@ from novum.linear.logistic_objective import Shape
 from novum.linear.logistic_prediction import LogisticPredictor
 from novum.linear.logistic_rows import DenseRows, Rows, middle_and_spread
 from novum.linear.logistic_sparse import SparseRows, sparse_middle
-from novum.linear.logistic_streaming import FirstPass, Passes, fit_passes
+from novum.linear.logistic_streaming import FirstPass, fit_passes
 from novum.linear.logistic_weights import class_factors
 from novum.linear.separation import Separation
 
@@ -261,13 +259,7 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, BaseEstimator):
         classes : array-like, optional
             All labels that must occur.
         """
-        if not (callable(chunks) or isinstance(chunks, (list, tuple)) or is_dask(chunks)):
-            raise InputError(
-                f"{type(self).__name__} reads the chunks several times, but they come from an "
-                "iterator that is used up after the first. Pass a list of chunks, or a callable "
-                "that returns a fresh iterator."
-            )
-        return self._fit_passes(Passes(clone(self), schema, chunks), classes)
+        return self._fit_passes(ChunkPasses.over(chunks, self, schema), classes)
 
     def fit_file(
         self,
@@ -285,17 +277,26 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, BaseEstimator):
 
         Parameters are those of `StatisticsMixin.fit_file`; the file is read once per step.
         """
-        file = TableFile.open(path, target, weight, features, kinds, memory_limit)
-        chunks = file.parts(chunk_rows) if client is not None else partial(file.chunks, chunk_rows)
-        return self._fit_passes(Passes(clone(self), file.schema, chunks, client))
+        passes = ChunkPasses.over_file(
+            path,
+            self,
+            target=target,
+            chunk_rows=chunk_rows,
+            client=client,
+            weight=weight,
+            features=features,
+            kinds=kinds,
+            memory_limit=memory_limit,
+        )
+        return self._fit_passes(passes)
 
-    def _fit_passes(self, passes: Passes, classes: Any = None) -> Self:
+    def _fit_passes(self, passes: ChunkPasses, classes: Any = None) -> Self:
         self._validate_params()
         strength = self._strength()
         with fitting(self), track(self, "fit", self.max_iter) as progress:
             known: FirstPass = passes(FirstPass.of)
             _check_classes(known.classes, type(self).__name__, classes)
-            passes = Passes(passes.learner, known.schema, passes.chunks, passes.client)
+            passes = replace(passes, schema=known.schema)
             factors = class_factors(
                 known.classes, known.class_weights, self.class_weight, self.prior
             )

@@ -1,9 +1,8 @@
 """Compiled passes over sparse rows (CSR): one reading of the cells for products there and back.
 
 `X w` followed by `X' r` reads the cells twice; here the score of a row, its derivative and its part
-of the gradient are computed while its few cells are in the cache: 4.7 ms for 3 million cells in
-place of 7.3 ms of SciPy's two products. Indices are unsigned, because a signed one is tested for
-counting from the end, which doubles the time. Coefficients of more than two classes lie side by
+of the gradient are computed while its few cells are in the cache. Indices are unsigned, because a
+signed one is tested for counting from the end. Coefficients of more than two classes lie side by
 side, (d, K), so that a cell meets all of them in one cache line. Columns are not centered here:
 what that changes is of rank one and is added outside (`logistic_sparse`).
 """

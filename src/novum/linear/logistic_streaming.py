@@ -9,23 +9,19 @@ knows their rank, and separation is looked for by passes too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from novum.core.certificate import Stopwatch
-from novum.core.cluster import is_dask, sum_on_cluster
+from novum.core.chunk_passes import ChunkPasses
 from novum.core.coding import Coding, treatment_rows
-from novum.core.engine import sum_chunks
 from novum.core.errors import InputError
 from novum.core.expectation import Fitted, fit_sums
 from novum.core.progress import SILENT, Progress
 from novum.core.schema import Schema
-from novum.core.statistics import ChunkStep
 from novum.core.sum_problem import StopRule, SumProblem
 from novum.core.validation import Sample
 from novum.linear.logistic_certificate import Table, certify, proved_bounds
@@ -44,43 +40,6 @@ from novum.linear.logistic_newton import FINISH, Minimum
 from novum.linear.logistic_objective import Factor, Shape
 from novum.linear.logistic_rank import Independent, independent_of, triangle
 from novum.linear.separation import Margins, Separation, margins
-
-# --- Passes ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Passes:
-    """Sums a step over chunks, again and again: `passes(step)` is one pass.
-
-    Attributes
-    ----------
-    learner : estimator
-        Reads the chunks.
-    schema : Schema or None
-    chunks : list, callable, Dask collections or parts of a file
-    client : distributed.Client, optional
-    """
-
-    learner: Any
-    schema: Schema | None
-    chunks: Any
-    client: Any = None
-
-    def __call__(self, step: Callable[[Sample], Any]) -> Any:
-        read = ChunkStep(_Reading(self.learner, step), self.schema)
-        if self.client is not None or is_dask(self.chunks):
-            return sum_on_cluster(read, self.chunks, self.client)
-        return sum_chunks(read, self.chunks)
-
-
-class _Reading:
-    """Looks like a learner to `ChunkStep`, and applies a step to each sample it reads."""
-
-    def __init__(self, learner: Any, step: Callable[[Sample], Any]) -> None:
-        self.learner, self.step = learner, step
-
-    def statistics(self, X: Any, y: Any = None, weight: Any = None, *, schema: Any = None) -> Any:
-        return self.step(clone(self.learner)._read(X, y, weight, schema))
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +232,7 @@ class LogisticSums(SumProblem[Floats, LossSums]):
 
 
 def fit_passes(
-    passes: Passes,
+    passes: ChunkPasses,
     known: FirstPass,
     factors: Floats,
     *,
@@ -319,7 +278,7 @@ def _whole(
 
 
 def _solved(
-    passes: Passes,
+    passes: ChunkPasses,
     problem: LogisticSums,
     table: Table,
     tol: float,

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -24,26 +23,25 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.certificate import ConvergenceWarning, Verdict, warn_if_stopped
+from novum.core.chunk_passes import ChunkPasses
 from novum.core.coding import Coding
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
 from novum.core.schema import Schema
 from novum.core.statistics import set_feature_names
-from novum.core.table_file import TableFile
 from novum.core.validation import Sample, check_features, check_sample
 from novum.linear.ordinal_inference import OrdinalInference
 from novum.linear.ordinal_links import LINKS, Link
 from novum.linear.ordinal_newton import OrdinalFit, OrdinalLikelihood, fit_ordinal
 from novum.linear.ordinal_proportionality import ProportionalOddsTest, proportional_odds_test
 from novum.linear.ordinal_rows import (
-    ChunkPasses,
+    CoordinatePasses,
     Coordinates,
     MemoryPasses,
     OrdinalSummary,
     Passes,
     check_width,
-    refuse_used_up,
 )
 from novum.linear.ordinal_target import Labels, declared_order, order_of
 
@@ -172,9 +170,8 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, BaseEstimator):
         classes : array-like, optional
             The order of the classes, if the parameter `classes` does not say it.
         """
-        refuse_used_up(chunks, type(self).__name__)
         with fitting(self):
-            self._fit_chunks(ChunkPasses(clone(self), schema, chunks), classes)
+            self._fit_chunks(ChunkPasses.over(chunks, self, schema), classes)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -190,11 +187,8 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, BaseEstimator):
             `weight`, `features`, `kinds`, `chunk_rows`, `memory_limit` and `client`, as in
             `LinearRegression.fit_file`.
         """
-        rows, client = options.pop("chunk_rows", 65_536), options.pop("client", None)
-        file = TableFile.open(path, target, **options)
-        chunks = file.parts(rows) if client is not None else partial(file.chunks, rows)
         with fitting(self):
-            self._fit_chunks(ChunkPasses(clone(self), file.schema, chunks, client), None)
+            self._fit_chunks(ChunkPasses.over_file(path, self, target=target, **options), None)
         return self
 
     # Steps of a fit
@@ -209,8 +203,8 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, BaseEstimator):
         check_width(summary.schema, len(summary.labels))
         coordinates = self._coordinates(summary, None if classes is None else tuple(classes))
         set_feature_names(self, summary.schema)
-        later = replace(passes, schema=summary.schema, coordinates=coordinates)
-        self._fit_passes(summary, coordinates, later)
+        later = replace(passes, schema=summary.schema)
+        self._fit_passes(summary, coordinates, CoordinatePasses(later, coordinates))
 
     def _coordinates(self, summary: OrdinalSummary, declared: Any) -> Coordinates:
         labels = summary.sorted_labels

@@ -19,15 +19,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from novum.core.cluster import is_dask, sum_on_cluster
+from novum.core.chunk_passes import ChunkPasses
 from novum.core.coding import Coding, treatment_blocks
-from novum.core.engine import sum_blocks, sum_chunks, total
+from novum.core.engine import sum_blocks, total
 from novum.core.errors import InputError
 from novum.core.memory import check_memory
 from novum.core.schema import Schema
-from novum.core.statistics import ChunkStep
 from novum.core.validation import Sample
 from novum.linear.gram import gram_statistics
 from novum.linear.ordinal_target import Labels, ordered_codes
@@ -189,54 +187,25 @@ class MemoryPasses:
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkPasses:
-    """Passes over chunks that are read anew each time; `coordinates` are known after the first.
+class CoordinatePasses:
+    """Passes over chunks, whose rows are brought to their coordinates each time."""
 
-    Attributes
-    ----------
-    learner : estimator
-        Reads the chunks.
-    schema : Schema or None
-    chunks : list, callable, Dask collections or parts of a file
-    client : distributed.Client, optional
-    coordinates : Coordinates, optional
-    """
+    passes: ChunkPasses
+    coordinates: Coordinates
 
-    learner: Any
-    schema: Schema | None
-    chunks: Any
-    client: Any = None
-    coordinates: Coordinates | None = None
-
-    def __call__(self, step: Callable[[Any], Any]) -> Any:
-        reader = ChunkStep(_SampleStep(self.learner, step, self.coordinates), self.schema)
-        if self.client is not None or is_dask(self.chunks):
-            return sum_on_cluster(reader, self.chunks, self.client)
-        return sum_chunks(reader, self.chunks)
+    def __call__(self, step: Callable[[OrdinalRows], Any]) -> Any:
+        return self.passes(_InCoordinates(step, self.coordinates))
 
 
-class _SampleStep:
-    """Looks like a learner to `ChunkStep`, and applies a step to each sample it reads."""
+@dataclass(frozen=True, eq=False)
+class _InCoordinates:
+    """A step on rows in coordinates, as one on samples."""
 
-    def __init__(
-        self, learner: Any, step: Callable[[Any], Any], coordinates: Coordinates | None
-    ) -> None:
-        self.learner, self.step, self.coordinates = learner, step, coordinates
+    step: Callable[[OrdinalRows], Any]
+    coordinates: Coordinates
 
-    def statistics(self, X: Any, y: Any = None, weight: Any = None, *, schema: Any = None) -> Any:
-        sample = clone(self.learner)._read(X, y, weight, schema)
-        if self.coordinates is None:
-            return self.step(sample)
+    def __call__(self, sample: Sample) -> Any:
         return total(map(self.step, ordinal_rows(self.coordinates, sample)))
-
-
-def refuse_used_up(chunks: Any, learner: str) -> None:
-    """Several passes need chunks that can be read again."""
-    if not (callable(chunks) or isinstance(chunks, (list, tuple)) or is_dask(chunks)):
-        raise InputError(
-            f"{learner} reads the chunks several times, but they come from an iterator that is "
-            "used up after one. Pass a list of chunks or a callable that returns a fresh iterator."
-        )
 
 
 def check_width(schema: Schema, n_classes: int) -> None:

@@ -1,8 +1,7 @@
 """Compiled accumulation of column moments over one block of rows with missing cells.
 
 Two passes over the block, both in row order: weight and mean, then scatter. NumPy needs a dozen
-passes and as many temporary arrays for the masks: 75 ms for 200,000 x 50 cells with 5 % missing,
-against 14 ms here.
+passes and as many temporary arrays for the masks.
 """
 
 from __future__ import annotations

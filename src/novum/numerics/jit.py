@@ -110,8 +110,8 @@ def fast_kernel(signature: str) -> Decorator:
 def lean_kernel(signature: str) -> Decorator:
     """Like `kernel`, for kernels that allocate nothing and return numbers: no reference counts.
 
-    Counting the references of arrays that are handed from kernel to kernel costs 10 ns each, which
-    is a third of the time of a tree (`benchmarks/trees`). Lean kernels call only lean kernels.
+    Counting the references of arrays that are handed from kernel to kernel is felt where kernels
+    are small, as in trees (`benchmarks/trees`). Lean kernels call only lean kernels.
     """
     return _decorator(signature, fastmath=False, counts_references=False)
 

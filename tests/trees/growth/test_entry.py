@@ -83,7 +83,6 @@ class Parted:
         code: int,
         branch: np.ndarray,
         missing_branch: int,
-        whole: bool,
     ) -> None:
         n = len(codes)
         room = 3 * n + base
@@ -105,7 +104,6 @@ class Parted:
             branch,
             MISSING,
             missing_branch,
-            whole,
             *spare,
             self.shares,
         )
@@ -154,7 +152,6 @@ def test_parting(question: int, seed: int, missing_branch: int, behind: bool) ->
         code=1,
         branch=branch,
         missing_branch=missing_branch,
-        whole=False,
     )
     sides, shares = expected_sides(codes, weight, side, missing_branch)
     for entries, wanted in zip((found.left, found.right), sides, strict=True):
@@ -165,19 +162,17 @@ def test_parting(question: int, seed: int, missing_branch: int, behind: bool) ->
 
 
 @given(seed=seeds)
-def test_without_missing_cells_the_short_way_is_the_same(seed: int) -> None:
+def test_entries_keep_their_order_and_nothing_before_them_is_touched(seed: int) -> None:
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 6, 15).astype(np.uint8)
     codes[:2] = [0, 5]
     weight = rng.random(15) + 0.1
-    more = {"base": 2, "question": 1, "code": 2, "branch": np.zeros(1, np.int8)}
-    short, long = (
-        Parted(codes, weight, missing_branch=-1, whole=whole, **more) for whole in (True, False)
-    )
-    assert short.left == long.left
-    assert short.right == long.right
-    assert short.shares.tolist() == long.shares.tolist()
-    assert (short.before == -9).all()
+    no_sets = np.zeros(1, np.int8)
+    found = Parted(codes, weight, base=2, question=1, code=2, branch=no_sets, missing_branch=-1)
+    entries = list(enumerate(weight))
+    assert found.left == [entry for entry in entries if codes[entry[0]] <= 2]
+    assert found.right == [entry for entry in entries if codes[entry[0]] > 2]
+    assert (found.before == -9).all()
 
 
 def test_copies_are_numbered_by_their_place() -> None:

@@ -176,7 +176,7 @@ def test_wrong_parameters_are_refused_before_anything_is_read() -> None:
 
 
 def test_an_iterator_is_refused() -> None:
-    with pytest.raises(InputError, match="DecisionTreeClassifier reads the chunks once for every"):
+    with pytest.raises(InputError, match="DecisionTreeClassifier reads the chunks several times"):
         DecisionTreeClassifier().fit_stream(iter(parts(X, LABELS)))
 
 

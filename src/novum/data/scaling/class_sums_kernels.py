@@ -1,7 +1,6 @@
 """Centering rows at the centers of their classes, in one pass over the table.
 
-For 200,000 x 50 cells in ten classes NumPy takes 25 ms to gather and subtract a center for every
-row and 480 ms to add up by class, against 5 ms for both here.
+NumPy gathers and subtracts a center for every row and adds up by class in passes of their own.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ from novum.trees.growth.growing_columns import (
 )
 from novum.trees.growth.histogram_kernels import (
     fill,
+    marked_codes,
     occupied_by_bits,
     occupied_by_scan,
     occupied_wide,
@@ -53,6 +54,8 @@ from novum.trees.growth.split_kernels import weight_of
 FEW_ROWS = 400
 # Rows for each level from which a node may divide levels into sets ("auto").
 ROWS_FOR_EACH_LEVEL = 50
+# The code of missing cells where codes are bytes.
+NARROW = 255
 
 _THRESHOLD = 1
 _SUBSET = 2
@@ -112,7 +115,7 @@ def try_column(sums, n_levels, column, columns, rules, work, facts, best):
             closed,
         )
         if shuffled and place >= 0.0:
-            mark_head(levels, n_levels, int(place), branch)
+            mark_head(levels, n_levels, int(place), branch[: n_codes[column]])
             if both_ways and branch[levels[0]] == 1:
                 missing_branch = 1.0 - missing_branch
     else:
@@ -220,67 +223,42 @@ def try_quickly(
     return count
 
 
+@lean_kernel(f"int64(float64[::1], int64, int64, {COLUMNS}, {RULES}, {WORK}, float64[::1], {BEST})")
+def try_summed(sums, n_levels, column, columns, rules, work, facts, best):
+    """`try_column` if there is more than one code; clears the sums. Returns 1 if it was tried."""
+    levels = work[2]
+    n_stats = facts.size - 4
+    levels[n_levels] = rules[1][MISSING_CODE]
+    if n_levels > 1:
+        try_column(sums, n_levels, column, columns, rules, work, facts, best)
+    for i in range(n_levels + 1):
+        at = levels[i] * n_stats
+        for s in range(n_stats):
+            sums[at + s] = 0.0
+    return 1 if n_levels > 1 else 0
+
+
 @lean_kernel(
-    f"int64({TABLE}, {ENTRIES}, int64, int64, {COLUMNS}, {RULES}, {WORK}, float64[:, ::1], "
-    f"uint64[::1], float64[::1], {BEST})"
+    f"int64({TABLE}, {ENTRIES}, int64, int64, int64, {COLUMNS}, {RULES}, {WORK}, "
+    f"float64[:, ::1], uint64[::1], float64[::1], {BEST})"
 )
-def find_split(table, entries, start, stop, columns, rules, work, histograms, bits, facts, best):
-    """The best split of the rows `start` to `stop`; returns the cells it looked at."""
+def try_alone(
+    table, entries, start, stop, column, columns, rules, work, histograms, bits, facts, best
+):
+    """Sums the rows by one column and tries it. Returns 1 if it has more than one code."""
     codes, labels, targets = table
     rows, weight = entries
-    n_codes, nominal, signs = columns[0], columns[1], columns[2]
-    options = rules[1]
-    permutation, chosen, levels, chance = work[0], work[1], work[2], work[8]
-    best_number, best_integer = best[0], best[1]
-    n_columns = n_codes.size
-    classes = options[CRITERION] <= ENTROPY
+    options, chosen, levels = rules[1], work[1], work[2]
     n_stats = facts.size - 4
-    wanted = options[MAX_FEATURES]
+    classes = options[CRITERION] <= ENTROPY
     missing = options[MISSING_CODE]
-    wide = missing != 255
-    # Without missing cells, random cuts and bounds the common paths suffice.
-    free = not (wide or options[RANDOM_CUT] or options[MAX_CUTS])
-    whole = not options[ANY_MISSING]
-    pairs = n_stats == 2 and options[CRITERION] != ENTROPY
-    quick = free and (
-        (pairs and (whole or not options[DIRECTION]))
-        or (whole and classes and labels.shape[1] == 1)
-    )
-    best_number[0] = -1.0 - facts[0]
-    best_integer[0] = n_columns
-    tried, drawn = 0, 0
-    few = stop - start < FEW_ROWS
-    while drawn < n_columns and (tried < wanted or best_number[0] < 0.0):
-        batch = min(max(wanted - tried, 1), n_columns - drawn, histograms.shape[0])
-        n_slow = 0
-        for _ in range(batch):
-            if wanted < n_columns:
-                other = drawn + draw(chance, n_columns - drawn)
-                permutation[drawn], permutation[other] = permutation[other], permutation[drawn]
-            column = permutation[drawn]
-            drawn += 1
-            if few and quick and not nominal[column] and signs[column] == 0:
-                count = try_quickly(
-                    table,
-                    entries,
-                    start,
-                    stop,
-                    column,
-                    columns,
-                    rules,
-                    work,
-                    histograms[0],
-                    bits,
-                    facts,
-                    best,
-                    False,
-                )
-                tried += count > 1
-            else:
-                chosen[n_slow] = column
-                n_slow += 1
-        if n_slow == 0:
-            continue
+    if missing == NARROW and n_stats == 2 and labels.shape[1] + targets.shape[1] == 1:
+        mark_pairs(
+            codes, labels, targets, rows, weight, start, stop, column, classes, histograms[0], bits
+        )
+        n_levels = marked_codes(bits, missing, levels)
+    else:
+        chosen[0] = column
         fill(
             codes,
             labels,
@@ -290,14 +268,81 @@ def find_split(table, entries, start, stop, columns, rules, work, histograms, bi
             start,
             stop,
             chosen,
-            n_slow,
+            1,
             n_stats,
             classes,
             histograms,
         )
-        for f in range(n_slow):
-            column = chosen[f]
-            sums = histograms[f]
+        if missing == NARROW:
+            n_levels = occupied_by_bits(codes, rows, start, stop, column, missing, bits, levels)
+        else:
+            n_levels = occupied_wide(codes, rows, start, stop, column, missing, bits, levels)
+    return try_summed(histograms[0], n_levels, column, columns, rules, work, facts, best)
+
+
+@lean_kernel(f"boolean({TABLE}, {RULES}, int64)")
+def is_quick(table, rules, n_stats):
+    """Whether numeric columns without bounds may be tried by `try_quickly`.
+
+    Two classes or one target: any cells but missing ones that are tried on both sides. More
+    classes: no missing cells.
+    """
+    options = rules[1]
+    whole = not options[ANY_MISSING]
+    if options[MISSING_CODE] != NARROW or options[RANDOM_CUT] or options[MAX_CUTS]:
+        return False
+    if n_stats == 2 and options[CRITERION] != ENTROPY:
+        return whole or not options[DIRECTION]
+    return whole and options[CRITERION] <= ENTROPY and table[1].shape[1] == 1
+
+
+@lean_kernel(
+    f"int64({TABLE}, {ENTRIES}, int64, int64, {COLUMNS}, {RULES}, {WORK}, float64[:, ::1], "
+    f"uint64[::1], float64[::1], {BEST})"
+)
+def find_split(table, entries, start, stop, columns, rules, work, histograms, bits, facts, best):
+    """The best split of the rows `start` to `stop`; returns the cells it looked at.
+
+    A small node sums one column after the other; a large one all columns of a draw in one go.
+    """
+    codes, labels, targets = table
+    rows, weight = entries
+    n_codes, nominal, signs = columns[0], columns[1], columns[2]
+    options = rules[1]
+    permutation, chosen, levels, chance = work[0], work[1], work[2], work[8]
+    n_columns, n_stats = n_codes.size, facts.size - 4
+    wanted = options[MAX_FEATURES]
+    quick = is_quick(table, rules, n_stats)
+    alone = stop - start < FEW_ROWS or options[MISSING_CODE] != NARROW
+    best[0][0] = -1.0 - facts[0]
+    best[1][0] = n_columns
+    tried, drawn = 0, 0
+    while drawn < n_columns and (tried < wanted or best[0][0] < 0.0):
+        batch = min(max(wanted - tried, 1), n_columns - drawn, histograms.shape[0])
+        for f in range(batch):
+            if wanted < n_columns:
+                other = drawn + draw(chance, n_columns - drawn)
+                permutation[drawn], permutation[other] = permutation[other], permutation[drawn]
+            chosen[f] = permutation[drawn]
+            drawn += 1
+        if not alone:
+            fill(
+                codes,
+                labels,
+                targets,
+                rows,
+                weight,
+                start,
+                stop,
+                chosen,
+                batch,
+                n_stats,
+                options[CRITERION] <= ENTROPY,
+                histograms,
+            )
+        for f in range(batch):
+            column = permutation[drawn - batch + f]
+            sums = histograms[0 if alone else f]
             if quick and not nominal[column] and signs[column] == 0:
                 count = try_quickly(
                     table,
@@ -312,22 +357,25 @@ def find_split(table, entries, start, stop, columns, rules, work, histograms, bi
                     bits,
                     facts,
                     best,
-                    True,
+                    not alone,
                 )
                 tried += count > 1
-                continue
-            if wide:
-                n_levels = occupied_wide(codes, rows, start, stop, column, missing, bits, levels)
-            elif few:
-                n_levels = occupied_by_bits(codes, rows, start, stop, column, missing, bits, levels)
+            elif alone:
+                tried += try_alone(
+                    table,
+                    entries,
+                    start,
+                    stop,
+                    column,
+                    columns,
+                    rules,
+                    work,
+                    histograms,
+                    bits,
+                    facts,
+                    best,
+                )
             else:
                 n_levels = occupied_by_scan(sums, n_codes[column], n_stats, levels)
-            levels[n_levels] = missing
-            if n_levels > 1:
-                tried += 1
-                try_column(sums, n_levels, column, columns, rules, work, facts, best)
-            for i in range(n_levels + 1):
-                at = levels[i] * n_stats
-                for s in range(n_stats):
-                    sums[at + s] = 0.0
+                tried += try_summed(sums, n_levels, column, columns, rules, work, facts, best)
     return drawn * (stop - start)

@@ -13,6 +13,9 @@ from novum.numerics.jit import lean_kernel
 from novum.trees.growth.growing_columns import ENTROPY, GINI, TABLE
 from novum.trees.growth.split_kernels import quality
 
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+
 
 @lean_kernel(
     "float64(int32[:, ::1], float64[:, ::1], int32[::1], float64[::1], int64, int64, int64[::1], "
@@ -25,10 +28,12 @@ def sum_rows(labels, numbers, rows, weight, start, stop, target_start, criterion
         out[s] = 0.0
     total = 0.0
     if criterion <= ENTROPY:
-        for i in range(start, stop):
-            total += weight[i]
+        for step in range(stop - start):
+            at = np.uint64(start) + np.uint64(step)
+            row = np.uint64(rows[at])
+            total += weight[at]
             for t in range(labels.shape[1]):
-                out[labels[rows[i], t]] += weight[i]
+                out[np.uint64(labels[row, np.uint64(t)])] += weight[at]
         alike = True
         for t in range(labels.shape[1]):
             alike &= out[labels[rows[start], t]] == total
@@ -54,8 +59,7 @@ def sum_rows(labels, numbers, rows, weight, start, stop, target_start, criterion
 
 @lean_kernel(
     "UniTuple(int64, 2)(uint8[:, ::1], int32[::1], float64[::1], int64, int64, int64, int64, "
-    "int64, int64, int8[::1], int64, int64, boolean, int32[:, ::1], float64[:, ::1], "
-    "float64[::1])"
+    "int64, int64, int8[::1], int64, int64, int32[:, ::1], float64[:, ::1], float64[::1])"
 )
 def partition(
     codes,
@@ -70,9 +74,8 @@ def partition(
     branch,
     missing,
     missing_branch,
-    whole,
-    scratch_rows,
-    scratch_weight,
+    spare_rows,
+    spare_weight,
     out_shares,
 ):
     """Writes the right child's entries from `base` on, the left child's behind them.
@@ -80,63 +83,54 @@ def partition(
     Returns where the left child's entries begin and end; `out_shares` has the shares (left,
     right) of the known weight. Entries keep their order; parts of rows come after whole ones.
     """
-    n_left = 0
-    n_missing = 0
-    right = base
-    left_weight = 0.0
-    right_weight = 0.0
-    if question == 1 and whole:
-        # Without branches: every entry is written to both sides and one of them moves on.
-        for i in range(start, stop):
-            row = rows[i]
-            w = weight[i]
-            above = codes[row, column] > code
-            scratch_rows[0, n_left] = row
-            scratch_weight[0, n_left] = w
-            rows[right] = row
-            weight[right] = w
-            n_left += not above
-            right += above
-            right_weight += w if above else 0.0
-            left_weight += 0.0 if above else w
-        stop = start
-    for i in range(start, stop):
-        row = rows[i]
+    n_left, n_missing, right = _ZERO, _ZERO, np.uint64(base)
+    left_weight, right_weight = 0.0, 0.0
+    both = np.int64(2)
+    gap = missing_branch if missing_branch >= 0 else both
+    j = np.uint64(column)
+    # Without branches: every entry is written to all sides, and one of them moves on. Indices are
+    # unsigned, because signed ones are checked for counting from behind.
+    for step in range(stop - start):
+        i = np.uint64(start) + np.uint64(step)
+        entry = rows[i]
         w = weight[i]
-        c = np.int64(codes[row, column])
-        side = missing_branch
-        if c != missing:
-            side = (0 if c <= code else 1) if question == 1 else branch[c]
-        if side == 0:
-            scratch_rows[0, n_left] = row
-            scratch_weight[0, n_left] = w
-            n_left += 1
-            left_weight += w if c != missing else 0.0
-        elif side == 1:
-            rows[right] = row
-            weight[right] = w
-            right += 1
-            right_weight += w if c != missing else 0.0
+        c = np.int64(codes[np.uint64(entry), j])
+        known = c != missing
+        if question == 1:
+            side = np.int64(c > code)
         else:
-            scratch_rows[1, n_missing] = row
-            scratch_weight[1, n_missing] = w
-            n_missing += 1
+            side = np.int64(branch[np.uint64(c if known else 0)])
+        side = side if known else gap
+        spare_rows[_ZERO, n_left] = entry
+        spare_weight[_ZERO, n_left] = w
+        rows[right] = entry
+        weight[right] = w
+        spare_rows[_ONE, n_missing] = entry
+        spare_weight[_ONE, n_missing] = w
+        n_left += np.uint64(side == 0)
+        right += np.uint64(side == 1)
+        n_missing += np.uint64(side == both)
+        left_weight += w if known and side == 0 else 0.0
+        right_weight += w if known and side == 1 else 0.0
     out_shares[0] = left_weight / (left_weight + right_weight)
     out_shares[1] = right_weight / (left_weight + right_weight)
-    for i in range(n_missing):
-        rows[right] = scratch_rows[1, i]
-        weight[right] = scratch_weight[1, i] * out_shares[1]
-        right += 1
+    for step in range(np.int64(n_missing)):
+        i = np.uint64(step)
+        rows[right] = spare_rows[_ONE, i]
+        weight[right] = spare_weight[_ONE, i] * out_shares[1]
+        right += _ONE
     left = right
-    for i in range(n_left):
-        rows[left] = scratch_rows[0, i]
-        weight[left] = scratch_weight[0, i]
-        left += 1
-    for i in range(n_missing):
-        rows[left] = scratch_rows[1, i]
-        weight[left] = scratch_weight[1, i] * out_shares[0]
-        left += 1
-    return right, left
+    for step in range(np.int64(n_left)):
+        i = np.uint64(step)
+        rows[left] = spare_rows[_ZERO, i]
+        weight[left] = spare_weight[_ZERO, i]
+        left += _ONE
+    for step in range(np.int64(n_missing)):
+        i = np.uint64(step)
+        rows[left] = spare_rows[_ONE, i]
+        weight[left] = spare_weight[_ONE, i] * out_shares[0]
+        left += _ONE
+    return np.int64(right), np.int64(left)
 
 
 @lean_kernel(f"void({TABLE}, int32[::1], int64, int64, {TABLE})")

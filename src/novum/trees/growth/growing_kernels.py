@@ -226,7 +226,6 @@ def divide(node, base, table, entries, columns, rules, spare, nodes, state):
         level_branch[max(integers[node, LEVEL_AT], 0)],
         options[MISSING_CODE],
         integers[node, MISSING_BRANCH],
-        options[ANY_MISSING] == 0,
         spare_rows,
         spare_weight,
         shares,

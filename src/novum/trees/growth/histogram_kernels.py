@@ -29,7 +29,7 @@ def fill(
 ):
     """Adds the rows `start` to `stop` to the histograms of the chosen columns.
 
-    Indices are unsigned: signed ones are checked for counting from behind, which costs half again.
+    Indices are unsigned, because signed ones are checked for counting from behind.
     """
     width = np.uint64(n_stats)
     n_targets = labels.shape[1] if classes else numbers.shape[1]
@@ -79,9 +79,17 @@ def occupied_by_scan(sums, n_codes, n_stats, out_codes):
 )
 def occupied_by_bits(codes, rows, start, stop, column, missing, bits, out_codes):
     """The codes that the rows have, ascending, without `missing`; leaves the bitmap empty."""
-    for i in range(start, stop):
-        code = np.uint64(codes[rows[i], column])
+    j = np.uint64(column)
+    for step in range(stop - start):
+        i = np.uint64(start) + np.uint64(step)
+        code = np.uint64(codes[np.uint64(rows[i]), j])
         bits[code >> _SIX] |= _ONE << (code & _LOW)
+    return marked_codes(bits, missing, out_codes)
+
+
+@lean_kernel("int64(uint64[::1], int64, int64[::1])")
+def marked_codes(bits, missing, out_codes):
+    """The marked codes, ascending, without `missing`; leaves the bitmap empty."""
     count = 0
     for place in range(4):
         word = bits[place]

@@ -46,7 +46,7 @@ def sort_by_key(out_order, key, n):
 
 @lean_kernel("void(int64[::1], int64, int64, int8[::1])")
 def mark_head(order, n_levels, place, out_branch):
-    """Branches of a cut after `place`."""
+    """Branches of a cut after `place`; `out_branch` ends with the last code of the column."""
     for code in range(out_branch.size):
         out_branch[code] = -1
     lowest = order[0]
@@ -111,7 +111,7 @@ def divide_pairs(
             return floor, -1.0
         mark_head(order, n_levels, int(place), out_branch)
         return gain, float(out_branch[order[0]])
-    best, head = floor, -1.0
+    best, chosen = floor, -1
     for i in range(n_levels):
         left = key[levels[i]] + begin_weight
         right = weight - left
@@ -120,14 +120,13 @@ def divide_pairs(
         excess = (sums[levels[i] * 2 + 1] + begin[1]) * weight - whole[1] * left
         gain = factor * excess * excess / (weight * left * right)
         if best < 0.0 or gain > best + tie:
-            best = gain
-            # The chosen level first, then all others.
-            order[0] = levels[i]
-            for j in range(n_levels - 1):
-                order[j + 1] = levels[j] if j < i else levels[j + 1]
-            mark_head(order, n_levels, 0, out_branch)
-            head = float(out_branch[order[0]])
-    return best, head
+            best, chosen = gain, i
+    if chosen < 0:
+        return floor, -1.0
+    # The chosen level first; the others may follow in any order.
+    order[0], order[chosen] = order[chosen], order[0]
+    mark_head(order, n_levels, 0, out_branch)
+    return best, float(out_branch[order[0]])
 
 
 @lean_kernel(

@@ -109,7 +109,7 @@ def mark_pairs(
 ):
     """Adds the rows to the sums of their codes, and marks the codes.
 
-    Indices are unsigned: signed ones are checked for counting from behind, which costs half again.
+    Indices are unsigned, because signed ones are checked for counting from behind.
     """
     j = np.uint64(column)
     for step in range(stop - start):

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from novum.core import cluster
+from novum.core.chunk_passes import check_restartable
 from novum.core.cluster import is_dask, sum_on_cluster
 from novum.core.engine import sum_chunks
-from novum.core.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +39,7 @@ class Passes:
     @classmethod
     def over(cls, chunks: Any, learner: str) -> Passes:
         """The passes over a user's chunks; refuses an iterator, which is used up after one."""
-        if not (callable(chunks) or isinstance(chunks, (list, tuple)) or is_dask(chunks)):
-            raise InputError(
-                f"{learner} reads the chunks once for every level of its trees, but got "
-                f"{type(chunks).__name__}, which may be used up after the first time. Pass a list "
-                "of chunks, or a callable that returns a fresh iterator."
-            )
+        check_restartable(chunks, learner, "Every level of a tree needs the rows again")
         return cls(chunks)
 
     def total(self, step: Callable[[tuple[int, Any]], Any]) -> Any:
