@@ -58,6 +58,13 @@ FIRST_USES = (
         for name in ("GaussianClassifier", "GaussianNB", "NaiveBayes")
     ),
     FirstUse(
+        "LogisticRegression.fit",
+        "novum.linear:LogisticRegression",
+        FIT_AND_PREDICT,
+        setup=CLASSES,
+    ),
+    FirstUse("PCA.fit", "novum.decomposition:PCA", "Learner(5).fit(X).transform(X)"),
+    FirstUse(
         "DecisionTreeClassifier.fit",
         "novum.trees:DecisionTreeClassifier",
         FIT_AND_PREDICT,

@@ -20,6 +20,8 @@ from novum.core.statistics_contracts import (
     check_removal,
     check_statistics_leave_the_model_alone,
 )
+from novum.data.scaling import StandardScaler
+from novum.decomposition import PCA, DiscriminantProjection
 from novum.linear import LinearRegression, Ridge
 
 
@@ -44,8 +46,11 @@ def mixed() -> tuple[Any, Any]:
 CASES = {
     "least squares, numeric": Case(LinearRegression(), *numeric()),
     "ridge, mixed": Case(Ridge(2.0), *mixed()),
-    "Gaussian classes": Case(GaussianClassifier(), numeric()[0], numeric()[1] > 0),
+    "Gaussian classes": Case(GaussianClassifier(), numeric()[0], numeric()[1] > -20),
     "naive Bayes, mixed": Case(NaiveBayes(), mixed()[0], mixed()[1] > 4),
+    "principal components": Case(PCA(n_components=2), *numeric()),
+    "discriminant projection": Case(DiscriminantProjection(), numeric()[0], numeric()[1] > -20),
+    "scaling": Case(StandardScaler(), *numeric()),
 }
 
 
@@ -56,6 +61,8 @@ CASES = {
         ("novum.linear:LinearRegression", "numbers"),
         ("novum.bayes:GaussianClassifier", "classes"),
         ("novum.bayes:NaiveBayes", "classes"),
+        ("novum.decomposition:DiscriminantProjection", "classes"),
+        ("novum.data.scaling:StandardScaler", "numbers"),
     ],
 )
 def test_a_file_larger_than_the_memory_limit_is_fitted(

@@ -269,7 +269,7 @@ def test_output_frames_are_named() -> None:
 
 
 def test_the_picture_shows_the_final_learner() -> None:
-    assert "GaussianClassifier" in StackingClassifier(TWO)._repr_html_()
+    assert "LogisticRegression" in StackingClassifier(TWO)._repr_html_()
 
 
 def test_damaged_and_strange_models_are_refused(tmp_path: Any) -> None:

@@ -42,7 +42,7 @@ class StackingClassifier(DecisionMixin, ClassifierMixin, Stacking):
         Members: classifiers, or regressors of the class codes. `set_params(name="drop")` leaves
         one out.
     final_estimator : classifier, optional
-        `GaussianClassifier("tied", estimate="predictive")` by default.
+        `LogisticRegression()` by default.
     cv : int, splitter, iterable of (train, test) or "prefit", optional
         Folds of the cross-fitting; five with equal shares of the classes by default. "prefit"
         takes the members as they are, and the final learner sees what they say of rows that,
@@ -145,9 +145,9 @@ class StackingClassifier(DecisionMixin, ClassifierMixin, Stacking):
     def _final(self) -> Any:
         if self.final_estimator is not None:
             return self.final_estimator
-        from novum.bayes import GaussianClassifier
+        from novum.linear import LogisticRegression
 
-        final = GaussianClassifier("tied", estimate="predictive")
+        final = LogisticRegression()
         return final.set_fit_request(sample_weight=True) if _routing_enabled() else final
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
