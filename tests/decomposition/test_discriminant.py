@@ -306,7 +306,7 @@ def test_missing_cells_and_categories_are_refused_with_advice() -> None:
     with pytest.raises(MissingValuesError, match=r"'x1' \(1, first at row 4\).*needs every cell"):
         DiscriminantProjection().fit(X, y)
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
-    with pytest.raises(InputError, match="'b' is numeric, but holds"):
+    with pytest.raises(InputError, match="projects numbers, but column 'b' holds text"):
         DiscriminantProjection().fit(frame, [0, 1])
 
 

@@ -63,3 +63,15 @@ def test_rows_to_project_are_complete() -> None:
         numeric_rows(model, [[1.0, 2.0], [np.nan, 1.0]])
     # Sums that overflow are no missing cells.
     assert numeric_rows(model, [[1e308, 1e308], [1e308, -1e308]]).shape == (2, 2)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+@pytest.mark.parametrize("svd_solver", ["auto", "full", "covariance_eigh", "arpack", "randomized"])
+@pytest.mark.parametrize("shape", [(30, 4), (6, 20)])
+def test_squares_out_of_range_are_refused(
+    shape: tuple[int, int], svd_solver: str, scale: float
+) -> None:
+    X = np.random.default_rng(0).normal(size=shape) * scale
+    wrong = "(overflow|underflow|range of double precision).* (Divide|Multiply)"
+    with pytest.raises(InputError, match=wrong):
+        PCA(2, svd_solver=svd_solver, random_state=0).fit(X)

@@ -263,7 +263,7 @@ def test_streams_and_files_with_missing_cells(tmp_path: Path) -> None:
     for model in fits:
         np.testing.assert_allclose(model.get_covariance(), expected.get_covariance(), atol=1e-4)
         assert model.log_likelihood_ == pytest.approx(expected.log_likelihood_, rel=1e-8)
-    with pytest.raises(InputError, match="Cells are missing: .* may be used up"):
+    with pytest.raises(InputError, match=r"Cells are missing: .* may be used up"):
         ProbabilisticPCA(2).fit_stream(iter(parts))
     with pytest.raises(IncompleteRowsError, match="'x1' has a missing cell at row"):
         ProbabilisticPCA(2).statistics(np.array([[1.0, np.nan], [2.0, 3.0]]))
@@ -403,3 +403,11 @@ def test_names_come_from_frames() -> None:
     frame = pd.DataFrame(low_rank_table(20, 3, 2), columns=["a", "b", "c"])
     model = ProbabilisticPCA(1).set_output(transform="pandas").fit(frame)
     assert list(model.transform(frame).columns) == ["probabilisticpca0"]
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_squares_of_present_cells_out_of_range_are_refused(scale: float) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 4)) * scale
+    X[3, 1] = np.nan
+    with pytest.raises(InputError, match=r"squares of column \d (overflow|underflow)"):
+        ProbabilisticPCA(2).fit(X)

@@ -236,7 +236,7 @@ def test_offsets_and_units_do_not_hurt(C: float) -> None:
 
 def test_squares_out_of_range_are_refused() -> None:
     X, y = logistic_table(20, 2)
-    with pytest.raises(InputError, match=r"Column 1 of the design has a size of 6\.92e"):
+    with pytest.raises(InputError, match=r"Column 'x1' has a size of 6\.92e"):
         LogisticRegression().fit(X * np.array([1.0, 1e200]), y)
     with pytest.raises(InputError, match="Rescale"):
         LogisticRegression().fit(X * np.array([1e-200, 1.0]), y)

@@ -332,7 +332,7 @@ def test_partial_fit_needs_all_classes_first() -> None:
     X, y = blobs(30, 3)
     with pytest.raises(InputError, match="classes must be passed on the first call"):
         Perceptron().partial_fit(X, y)
-    with pytest.raises(InputError, match=r"label 2, which is none of the classes \[0, 1\]"):
+    with pytest.raises(InputError, match=r"label 2, which is none of the classes 0, 1"):
         Perceptron().partial_fit(X, y, classes=[0, 1])
     model = Perceptron().partial_fit(X[:1], y[:1], classes=[0, 1, 2])
     assert model.coef_.shape == (3, 2)
@@ -376,7 +376,7 @@ def test_class_weights_are_factors_of_weights() -> None:
     counts = np.bincount(y)
     expected = Perceptron().fit(X, y, sample_weight=40 / (2 * counts[y]))
     np.testing.assert_array_equal(balanced.coef_, expected.coef_)
-    with pytest.raises(InputError, match=r"names the class 'a', but the classes are \[0, 1\]"):
+    with pytest.raises(InputError, match=r"names 'a', which is none of the classes 0, 1"):
         Perceptron(class_weight={"a": 1.0}).fit(X, y)
 
 
@@ -487,3 +487,10 @@ def test_a_file_whose_parts_do_not_fit_is_refused() -> None:
         setattr(broken, name, value)
         with pytest.raises(ModelFileError, match="coef"):
             broken._check_state()
+
+
+def test_a_training_that_is_cut_short_warns_where_it_was_called() -> None:
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 1, 0, 1]
+    with pytest.warns(ConvergenceWarning, match="stopped early") as seen:
+        Perceptron(max_iter=1, tol=None).fit(X, y)
+    assert {warning.filename for warning in seen} == {__file__}

@@ -1,4 +1,4 @@
-"""Labels of a perceptron: factors by hand, and labels that nobody knows."""
+"""Labels that come later: their places, and those that nobody knows."""
 
 from __future__ import annotations
 
@@ -6,25 +6,8 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError
-from novum.core.label_sets import LabelTarget
 from novum.linear.perceptron import Perceptron
-from novum.linear.perceptron_labels import class_factors, labels_among, places_among
-
-LABELS = LabelTarget("classes", np.array([2, 5, 9]), codes=np.array([0, 1, 1, 2, 2, 2]))
-
-
-def test_balanced_classes_have_equal_weight() -> None:
-    factors = class_factors("balanced", LABELS, None)
-    np.testing.assert_allclose(factors * [1, 2, 3], 2.0)
-    weight = np.array([4.0, 1.0, 1.0, 1.0, 1.0, 2.0])
-    weighted = class_factors("balanced", LABELS, weight)
-    np.testing.assert_allclose(weighted * [4, 2, 4], 10 / 3)
-
-
-def test_factors_by_label() -> None:
-    assert class_factors({5: 0.5}, LABELS, None).tolist() == [1.0, 0.5, 1.0]
-    with pytest.raises(InputError, match=r"names the class 7, but the classes are \[2, 5, 9\]"):
-        class_factors({7: 1.0}, LABELS, None)
+from novum.linear.perceptron_labels import labels_among, places_among
 
 
 def test_places_among_known_classes() -> None:
@@ -42,3 +25,8 @@ def test_labels_of_a_sample() -> None:
     assert found.codes is not None
     assert found.codes.tolist() == [2, 0]
     assert found.classes.tolist() == ["a", "b", "c"]
+
+
+def test_weights_of_classes_are_above_zero() -> None:
+    with pytest.raises(InputError, match=r"class_weight of 'b' is -1\.0; weights of classes are"):
+        Perceptron(class_weight={"b": -1.0}).fit([[0.0], [1.0]], ["a", "b"])

@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 from scipy import sparse
 
+from novum.linear.perceptron import Perceptron
 from novum.linear.perceptron_visits import row_digests, visits_of
 
 Floats = NDArray[np.float64]
@@ -95,12 +96,19 @@ def test_a_wide_table_is_digested_in_blocks() -> None:
 def test_extreme_cells_are_scaled_by_a_power_of_two(size: float) -> None:
     X = np.array([[1.0, -3.0], [2.0, 0.5]]) * size
     for table in (X, sparse.csr_matrix(X)):
-        found = visits_of(table, np.array([0, 1]), None, True, canonical=True)
+        found = visits_of(table, np.array([0, 1]), None, False, canonical=True)
         assert np.frexp(found.scale)[0] == 0.5
-        assert found.constant == found.scale
         cells = found.X.toarray() if sparse.issparse(found.X) else found.X
         assert 0.5 <= np.abs(cells).max() <= 1
         np.testing.assert_array_equal(cells / found.scale, X)
+
+
+def test_the_cell_of_the_intercept_stays_in_range() -> None:
+    X = np.array([[1.0, -3.0], [2.0, 0.5]])
+    tiny, huge = (visits_of(X * s, np.array([0, 1]), None, True, True) for s in (1e-200, 1e200))
+    assert (tiny.scale, tiny.constant) == (1.0, 1.0)
+    assert huge.constant == huge.scale < 1e-190
+    np.testing.assert_allclose(tiny.norms(), 1.0)
 
 
 def test_norms_scores_and_errors_are_their_definitions() -> None:
@@ -124,3 +132,12 @@ def test_input_is_not_changed() -> None:
     found = visits_of(unsorted, np.array([1]), None, True, canonical=True)
     np.testing.assert_array_equal(unsorted.data, before)
     np.testing.assert_array_equal(found.X.toarray(), [[5.0, 1.0]])
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-160, 1e-200])
+def test_extreme_units_end_in_an_answer(scale: float) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = X[:, 0] > 0
+    with_intercept = Perceptron().fit(X * scale, y)
+    assert np.isfinite(with_intercept.coef_).all()
+    assert Perceptron(fit_intercept=False).fit(X * scale, y).score(X * scale, y) == 1.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,27 +20,38 @@ INF = float("inf")
 
 
 def look_at(Z: Floats, y: Floats, shape: Shape) -> object:
-    def look(direction: Floats) -> Margins:
+    def look(direction: Floats, level: float) -> Margins:
         half = len(Z) // 2
-        return margins(Z[:half], y[:half], direction, shape) + margins(
-            Z[half:], y[half:], direction, shape
+        return margins(Z[:half], y[:half], direction, shape, level) + margins(
+            Z[half:], y[half:], direction, shape, level
         )
 
     return look
 
 
-def separable(Z: Floats, y: Floats, K: int) -> bool:
-    """The linear program with all constraints at once, on every class's own coefficients."""
-    p = Z.shape[1]
+def constraints(Z: Floats, y: Floats, K: int) -> Floats:
+    """The vectors that must not point away from a direction of every class's own coefficients."""
     cuts = []
     for z, label in zip(Z, y, strict=True):
         for k in set(range(K)) - {int(label)}:
-            row = np.zeros((K, p))
+            row = np.zeros((K, Z.shape[1]))
             row[label], row[k] = z, -z
             cuts.append(row.ravel())
-    A = np.array(cuts)
+    return np.array(cuts)
+
+
+def separable(Z: Floats, y: Floats, K: int) -> bool:
+    """The linear program with all constraints at once."""
+    A = constraints(Z, y, K)
     found = linprog(-A.sum(axis=0), A_ub=-A, b_ub=np.zeros(len(A)), bounds=(-1, 1), method="highs")
     return bool(-found.fun > 1e-6)
+
+
+def completely_separable(Z: Floats, y: Floats, K: int) -> bool:
+    """Whether all margins can be 1 at once."""
+    A = constraints(Z, y, K)
+    nothing, ones = np.zeros(A.shape[1]), np.ones(len(A))
+    return bool(linprog(nothing, A_ub=-A, b_ub=-ones, bounds=(None, None)).status == 0)
 
 
 @settings(max_examples=150)
@@ -62,6 +75,7 @@ def test_it_agrees_with_the_whole_program(points: list[tuple[int, int]], K: int,
         own = scores[np.arange(len(y)), y][:, np.newaxis] - scores
         assert own.min() > -1e-6
         assert own.max() > 0
+        assert (found[1].strict == found[1].rows) == completely_separable(Z, y, K)
 
 
 @settings(max_examples=60)
@@ -143,3 +157,24 @@ def test_units_do_not_matter() -> None:
         model = LogisticRegression(C=INF).fit(X * units, y)
     assert model.separation_ is not None
     assert model.separation_.kind == "complete"
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("K", [2, 3])
+def test_complete_separation_is_called_so_though_a_first_direction_touches_rows(
+    K: int, streamed: bool
+) -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    y = np.digitize(X[:, 0], [-0.5, 0.5][: K - 1])
+    chunks = [(X[:90], y[:90]), (X[90:], y[90:])]
+    model = LogisticRegression(C=INF)
+    fit = partial(model.fit_stream, chunks) if streamed else partial(model.fit, X, y)
+    with pytest.warns(ConvergenceWarning, match="the classes are completely .*200 of 200"):
+        fit()
+    assert model.separation_ is not None
+    assert model.separation_.kind == "complete"
+    assert model.certificate_.lower_bound == 0.0
+    scores = X @ model.separation_.coef.T + model.separation_.intercept
+    if K == 2:
+        scores = np.column_stack([-scores[:, 0], scores[:, 0]])
+    np.testing.assert_array_equal(scores.argmax(axis=1), y)

@@ -21,6 +21,7 @@ from novum.core.errors import InputError, LostDigitsWarning
 from novum.core.memory import check_memory
 from novum.core.schema import Schema
 from novum.core.validation import Sample
+from novum.decomposition.numeric_rows import check_squares
 from novum.numerics import double_double as dd
 from novum.numerics.blas_threads import one_blas_thread
 from novum.numerics.moments import Moments, moments_of
@@ -87,6 +88,7 @@ class ComponentStatistics:
         """The statistics of a checked sample of numeric columns."""
         n, d = sample.numeric.shape
         if as_factor:
+            check_squares(sample)
             table: Table = _factor_of_sample(sample)
         else:
             check_memory(
@@ -95,7 +97,10 @@ class ComponentStatistics:
                 "Use svd_solver='full', which holds no more than the rows while they are fewer "
                 "than the columns, or fit all rows at once.",
             )
-            table = _moments_of_sample(sample)
+            try:
+                table = _moments_of_sample(sample)
+            except ValueError as error:
+                raise InputError(str(error)) from None
         return cls(sample.schema, table, float(n))
 
     # Views

@@ -38,6 +38,7 @@ from novum.core.validation import Sample, check_features, check_sample
 from novum.data.scaling.class_scatter import ClassScatter
 from novum.decomposition.discriminant_directions import Directions, certify, directions_of
 from novum.decomposition.discriminant_shrinkage import ledoit_wolf_within, shrunk
+from novum.decomposition.numeric_rows import no_number, refuse_text
 from novum.numerics.blas_threads import one_blas_thread
 from novum.numerics.weighted_rows import blocks_of_rows
 
@@ -181,13 +182,10 @@ class DiscriminantProjection(
         return not isinstance(self.shrinkage, str)
 
     def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:
+        refuse_text(self, X)
         sample = check_sample(self, X, y, sample_weight, target="classes", schema=schema)
         if not sample.schema.is_numeric:
-            name = sample.schema.categorical_columns[0].name
-            raise InputError(
-                f"DiscriminantProjection projects numbers, but column {name!r} holds categories. "
-                "Leave the column out, or code it as numbers first."
-            )
+            raise no_number(self, sample.schema.categorical_columns[0].name, "categories")
         return sample
 
     def _sum(self, sample: Sample) -> ClassScatter:

@@ -15,6 +15,9 @@ from novum.core.errors import InputError, MissingValuesError
 from novum.core.schema import Schema
 from novum.core.validation import Sample, check_features, check_sample
 
+# Squares of such numbers, and sums of many of them, are doubles.
+_LARGEST = 1e140
+
 _ADVICE = (
     "Use novum.decomposition.ProbabilisticPCA(method='auto'), which integrates missing cells out, "
     "or fill them in a step before it."
@@ -38,7 +41,7 @@ def numeric_sample(
     >>> numeric_sample(PCA(), [[1, 2], [3, 4]], None, None).numeric.tolist()
     [[1.0, 2.0], [3.0, 4.0]]
     """
-    _refuse_text(estimator, X)
+    refuse_text(estimator, X)
     if schema is None and _is_plain(X):
         schema = _plain_schema(X.shape[1])
     with _advising():
@@ -53,7 +56,7 @@ def numeric_sample(
             accept_sparse=accept_sparse,
         )
     if not sample.schema.is_numeric:
-        raise _no_number(estimator, sample.schema.categorical_columns[0].name, "categories")
+        raise no_number(estimator, sample.schema.categorical_columns[0].name, "categories")
     return sample
 
 
@@ -84,16 +87,49 @@ def _plain_schema(n_columns: int) -> Schema:
     return Schema.of_array(n_columns)
 
 
-def _refuse_text(estimator: Any, X: Any) -> None:
+def check_squares(sample: Sample) -> None:
+    """Refuses numbers whose squares, the variances, leave the range of double precision.
+
+    Examples
+    --------
+    >>> from novum.decomposition.pca import PCA
+    >>> check_squares(numeric_sample(PCA(), [[1e200, 2.0], [3.0, 4.0]], None, None))
+    Traceback (most recent call last):
+        ...
+    novum.core.errors.InputError: Column 'x0' has values as large as 1e+200, whose squares leave \
+the range of double precision. Divide all columns by a power of ten.
+    """
+    low, high = sample.numeric.min(axis=0), sample.numeric.max(axis=0)
+    if sample.is_sparse:
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    size = np.maximum(np.abs(low), np.abs(high))
+    largest = int(size.argmax())
+    if size[largest] > _LARGEST:
+        raise InputError(
+            f"Column {sample.schema.names[largest]!r} has values as large as {size[largest]:.3g}, "
+            "whose squares leave the range of double precision. Divide all columns by a power of "
+            "ten."
+        )
+    span = float((high - low).max())
+    if 0 < span < 1 / _LARGEST:
+        raise InputError(
+            f"The columns spread over {span:.3g} at most, whose square leaves the range of "
+            "double precision. Multiply all columns by a power of ten."
+        )
+
+
+def refuse_text(estimator: Any, X: Any) -> None:
+    """Refuses a frame with a column of text or categories."""
     if not nw.dependencies.is_into_dataframe(X):
         return
     frame = nw.from_native(X, eager_only=True)
     for name, kind in frame.schema.items():
         if isinstance(kind, (nw.String, nw.Categorical, nw.Enum)):
-            raise _no_number(estimator, name, "text" if kind == nw.String else "categories")
+            raise no_number(estimator, name, "text" if kind == nw.String else "categories")
 
 
-def _no_number(estimator: Any, name: str, what: str) -> InputError:
+def no_number(estimator: Any, name: str, what: str) -> InputError:
+    """The refusal of a column that holds something else than numbers."""
     return InputError(
         f"{type(estimator).__name__} projects numbers, but column {name!r} holds {what}. Leave the "
         "column out, or turn it into numbers in a step before it (one column for each level)."

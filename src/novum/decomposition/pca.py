@@ -41,7 +41,7 @@ from novum.decomposition.component_choice import (
 )
 from novum.decomposition.component_statistics import ComponentStatistics
 from novum.decomposition.held_out import held_out_scores
-from novum.decomposition.numeric_rows import numeric_sample
+from novum.decomposition.numeric_rows import check_squares, numeric_sample
 from novum.decomposition.pca_projection import Floats, PrincipalProjection
 from novum.decomposition.pca_routes import (
     SUMS_WIDTH,
@@ -255,6 +255,7 @@ class PCA(PrincipalProjection, StatisticsMixin, BaseEstimator):
             count = None
         route = chosen_route(n, d, count, self.svd_solver, sample.is_sparse)
         if route == "krylov":
+            check_squares(sample)
             found = self._iterated(sample, rule)
             if found is not None:
                 return found, None

@@ -47,7 +47,10 @@ class ColumnSums:
 
     @classmethod
     def of(cls, sample: Sample) -> ColumnSums:
-        columns = column_moments_of(sample.numeric, sample.weight)
+        try:
+            columns = column_moments_of(sample.numeric, sample.weight)
+        except ValueError as error:
+            raise InputError(str(error)) from None
         weight = float(sample.weights.sum())
         return cls(sample.schema, columns, weight, float(sample.n_rows))
 

@@ -14,7 +14,6 @@ interval that contains zero, so they stay inside.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +23,7 @@ from scipy import sparse
 
 from novum.core.errors import InputError
 from novum.core.targets import check_numbers
+from novum.linear.column_range import check_range, check_sparse_range
 from novum.numerics.losses import (
     HingeLoss,
     LogisticLoss,
@@ -181,13 +181,22 @@ def _checked_table(X: Any) -> Any:
     cells = table.data if sparse.issparse(table) else table
     if not np.isfinite(cells).all():
         raise InputError("X holds missing or infinite cells. Fill them in or select other rows.")
+
+    def names() -> list[str]:
+        return [f"x{j}" for j in range(table.shape[1])]
+
+    if sparse.issparse(table):
+        check_sparse_range(table, names)
+    else:
+        size = np.abs(table).max(axis=0)
+        check_range(np.zeros_like(size), size, names)
     return table
 
 
 def _checked_weight(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
     weight = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight, float)
-    allowed: Callable[[Floats], bool] = lambda w: bool(np.isfinite(w).all() and (w >= 0).all())  # noqa: E731
-    if weight.shape != (n_rows,) or not allowed(weight) or not weight.any():
+    allowed = np.isfinite(weight) & (weight >= 0)
+    if weight.shape != (n_rows,) or not allowed.all() or not weight.any():
         raise InputError(
             f"sample_weight needs one finite number of at least 0 for each of the {n_rows} rows, "
             "not all zero."

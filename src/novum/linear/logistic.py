@@ -23,12 +23,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core.certificate import Certificate, warn_if_stopped
 from novum.core.chunk_passes import ChunkPasses
+from novum.core.coding import Coding
 from novum.core.errors import InputError
 from novum.core.fitting import fitting
 from novum.core.progress import CallbackSupport, track
 from novum.core.schema import Schema
 from novum.core.statistics import set_feature_names
+from novum.core.text import label_text, listed
 from novum.core.validation import Sample
+from novum.linear.column_range import check_range, check_sparse_range
 from novum.linear.logistic_fit import LogisticFit, fit_rows
 from novum.linear.logistic_inference import LogisticInference
 from novum.linear.logistic_information import (
@@ -378,14 +381,19 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, BaseEstimator):
         factors = class_factors(classes, totals, self.class_weight, self.prior)
         weight = weight * factors[sample.target]
         codes, K, centered = sample.target, len(classes), self.fit_intercept
+
+        def names() -> tuple[str, ...]:
+            return Coding(sample.schema).names
+
         if sample.is_sparse:
             X = sample.numeric
+            check_sparse_range(X, names)
             center, spread = sparse_middle(X, weight, centered=centered)
             rows: Rows = SparseRows(X, codes, weight, center, spread, K, n_jobs=self.n_jobs)
         else:
             center, spread = middle_and_spread(sample, weight, centered=centered)
             rows = DenseRows(sample, codes, weight, center, spread, K, n_jobs=self.n_jobs)
-        _check_range(center, spread)
+        check_range(center, spread, names)
         return _Read(rows, classes)
 
     def _earlier(self) -> Floats | None:
@@ -405,7 +413,7 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, BaseEstimator):
         self.summary_ = LogisticSummary.of(found, weights, self._strength())
         self.n_iter_ = np.array([max(1, found.certificate.iterations or 0)], np.int32)
         if found.separation is None:
-            warn_if_stopped(found.certificate, type(self).__name__, stacklevel=4)
+            warn_if_stopped(found.certificate, type(self).__name__, stacklevel=5)
         else:
             found.separation.warn(type(self).__name__)
 
@@ -424,25 +432,13 @@ def _check_classes(classes: NDArray[Any], learner: str, wanted: Any = None) -> N
     if len(classes) < 2:
         raise InputError(
             f"{learner} needs samples of at least 2 classes in the data, but the data contains "
-            f"only one class: {classes.tolist()[0]!r}. Add rows of another class."
+            f"only one class: {label_text(classes[0])}. Add rows of another class."
         )
     if wanted is not None:
         missing = [label for label in np.asarray(wanted).tolist() if label not in classes.tolist()]
         extra = [label for label in classes.tolist() if label not in np.asarray(wanted).tolist()]
         if missing or extra:
             raise InputError(
-                f"`classes` lists {np.asarray(wanted).tolist()[:20]}, but the rows have "
-                f"{classes.tolist()[:20]}. A class without rows cannot be learned."
+                f"`classes` lists {listed(np.asarray(wanted).tolist())}, but the rows have "
+                f"{listed(classes.tolist())}. A class without rows cannot be learned."
             )
-
-
-def _check_range(center: Floats, spread: Floats) -> None:
-    """Squares of the columns must be doubles."""
-    size = np.maximum(np.abs(center), spread)
-    wrong = np.flatnonzero((size > 1e120) | ((spread > 0) & (spread < 1e-120)))
-    if wrong.size:
-        raise InputError(
-            f"Column {wrong[0]} of the design has a size of {size[wrong[0]]:.3g} and a spread of "
-            f"{spread[wrong[0]]:.3g}, whose squares leave the range of double precision. Rescale "
-            "it by a power of ten."
-        )

@@ -15,7 +15,7 @@ the one that holds everywhere (Bach 2010, "Self-concordant analysis for logistic
 proposition 2, solved for its constants). For `H` any smaller matrix may stand in. Where the Hessian
 itself is too large that is `diag(penalty I, S)`, in the coordinates in which intercepts (with
 Hessian `S`) and slopes are uncoupled; with penalized parameters alone it is `penalty I`, and no `R`
-is needed. Sums are rounded: an allowance for that is part of `g`.
+is needed. Sums are rounded: allowances for that are part of `g` and of the lower bound.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ def certify(
     known: dict[str, Any] = {"stopped_by": found.stopped_by, "expected_gap": expected}
     if bounds is not None and bounds.gap <= tol**2 * value:
         known["relative_tol"] = tol**2
-    lower = None if bounds is None else max(0.0, value - bounds.gap)
+    lower = None
+    if bounds is not None:
+        lower = max(0.0, value - bounds.gap - _rounding_of_value(found, shape, table))
     if bounds is None and verdict is Verdict.STOPPED_EARLY:
         # Weak, but true: no loss is negative.
         lower = 0.0
@@ -239,7 +241,22 @@ def _rounding_of_gradient(found: Minimum, shape: Shape, table: Table) -> Floats:
     `w r z_j` is then off by about `eps sqrt(sum w r^2 sum w z_j^2)`, where `r^2 <= loss`.
     """
     size = np.append(table.spread, 1.0)[: shape.width]
+    unit = 16 * EPSILON * _size_of_scores(found, shape, table)
+    unit *= math.sqrt(table.weight * max(found.evaluation.value, 1e-300))
+    penalized = 4 * EPSILON * np.abs(shape.penalties * found.vector)
+    return np.tile(unit * size, found.vector.size // shape.width) + penalized
+
+
+def _rounding_of_value(found: Minimum, shape: Shape, table: Table) -> float:
+    """Size of the rounding errors of the objective.
+
+    A score that is off by `e` changes a loss by no more than `2 e (1 - p)`, where `1 - p <= loss`.
+    """
+    return 4 * EPSILON * _size_of_scores(found, shape, table) * found.evaluation.value
+
+
+def _size_of_scores(found: Minimum, shape: Shape, table: Table) -> float:
+    """One, and the sum of the absolute products that make a score of an ordinary row."""
+    size = np.append(table.spread, 1.0)[: shape.width]
     V = np.abs(found.vector.reshape(-1, shape.width))
-    scores = 1.0 + float((V @ size).max(initial=0.0))
-    unit = 16 * EPSILON * scores * math.sqrt(table.weight * max(found.evaluation.value, 1e-300))
-    return np.tile(unit * size, len(V)) + 4 * EPSILON * np.abs(shape.penalties * found.vector)
+    return 1.0 + float((V @ size).max(initial=0.0))

@@ -13,7 +13,6 @@ and above 5000 parameters newton-cg alone. All minimize the same function to the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +33,7 @@ from novum.linear.logistic_rank import Independent, independent_columns
 from novum.linear.logistic_rows import Rows
 from novum.linear.separation import (
     WIDEST,
+    Look,
     Margins,
     Separation,
     as_separation,
@@ -203,11 +203,11 @@ def _examined(
         return found, None
     scale = search_scale(rows.spread, shape)
 
-    def look(direction: Floats) -> Margins:
+    def look(direction: Floats, level: float) -> Margins:
         seen = None
         for chosen, X in rows.blocks():
             Z = np.column_stack([X - rows.center, np.ones(len(X))])[:, : shape.width] * scale
-            part = margins(Z, rows.codes[chosen], direction, shape)
+            part = margins(Z, rows.codes[chosen], direction, shape, level)
             seen = part if seen is None else seen + part
         assert seen is not None
         return seen
@@ -227,12 +227,12 @@ def search_scale(spread: Floats, shape: Shape) -> Floats:
 
 
 def search(
-    look: Callable[[Floats], Margins], vector: Floats, scale: Floats, center: Floats, shape: Shape
+    look: Look, vector: Floats, scale: Floats, center: Floats, shape: Shape
 ) -> Separation | None:
     """Looks at where the fit stopped, then for any direction that separates."""
     start = (vector.reshape(-1, shape.width) / scale).ravel()
     if shape.size > WIDEST:
-        seen = look(start)
+        seen = look(start, 0.0)
         known = None if seen.depths.size or not seen.touched else (start, seen)
     else:
         known = find_direction(look, shape.size, start)

@@ -22,6 +22,7 @@ from novum.core.coding import Coding
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.schema import Schema
+from novum.core.text import label_text, listed
 from novum.core.validation import Sample, check_features, check_sample
 
 Floats = NDArray[np.float64]
@@ -77,7 +78,7 @@ class LogisticPredictor(DecisionMixin, ClassifierMixin):
         if positive is None and len(self.classes_) != 2:
             raise InputError(
                 f"Of {len(self.classes_)} classes it must be said which is positive: "
-                f"positive={self.classes_.tolist()[-1]!r}, for example."
+                f"positive={label_text(self.classes_[-1])}, for example."
             )
         k = len(self.classes_) - 1 if positive is None else self._code(positive)
         if negative is not None:
@@ -115,7 +116,9 @@ class LogisticPredictor(DecisionMixin, ClassifierMixin):
     def _code(self, label: Any) -> int:
         found = np.flatnonzero(self.classes_ == label)
         if not found.size:
-            raise InputError(f"{label!r} is not one of the classes {self.classes_.tolist()[:20]}.")
+            raise InputError(
+                f"{label_text(label)} is not one of the classes {listed(self.classes_.tolist())}."
+            )
         return int(found[0])
 
     def _check_state(self) -> None:

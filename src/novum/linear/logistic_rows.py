@@ -24,7 +24,7 @@ from novum.linear.logistic_loss import Codes, Floats, LossSums, links, loss_sums
 from novum.numerics.jit import as_argument
 from novum.numerics.linear_algebra import column_norms
 
-# Multiply-adds of one block, about 20 ms, and its most rows.
+# Multiply-adds of one block, so few that Ctrl-C is heard soon, and its most rows.
 BLOCK_WORK = 4e8
 BLOCK_ROWS = 65_536
 # Rows from which the middle of a dense table is taken.

@@ -23,7 +23,9 @@ from novum.core.expectation import Fitted, fit_sums
 from novum.core.progress import SILENT, Progress
 from novum.core.schema import Schema
 from novum.core.sum_problem import StopRule, SumProblem
+from novum.core.text import label_text, listed
 from novum.core.validation import Sample
+from novum.linear.column_range import check_range
 from novum.linear.logistic_certificate import Table, certify, proved_bounds
 from novum.linear.logistic_fit import (
     PATIENCE,
@@ -71,7 +73,12 @@ class FirstPass:
         """The summary of one chunk."""
         assert sample.classes is not None
         X = sample.numeric.toarray() if sample.is_sparse else sample.numeric
-        w = sample.weights
+        w, low, high = sample.weights, X.min(axis=0), X.max(axis=0)
+        check_range(
+            np.maximum(np.abs(low), np.abs(high)),
+            np.zeros(len(low)),
+            lambda: [sample.schema.names[i] for i in sample.schema.numeric],
+        )
         mean = X[0] + w @ (X - X[0]) / w.sum()
         return cls(
             sample.schema,
@@ -80,8 +87,8 @@ class FirstPass:
             float(w.min()),
             mean,
             w @ (X - mean) ** 2,
-            X.min(axis=0),
-            X.max(axis=0),
+            low,
+            high,
         )
 
     def __add__(self, other: FirstPass) -> FirstPass:
@@ -150,7 +157,7 @@ class ChunkReader:
         strange = np.flatnonzero(self.classes[places] != chunk.classes)
         if strange.size:
             raise InputError(
-                f"Label {chunk.classes.tolist()[strange[0]]!r} did not occur in the first pass "
+                f"Label {label_text(chunk.classes[strange[0]])} did not occur in the first pass "
                 "over the chunks. A callable must return the same chunks every time."
             )
         return np.asarray(places[chunk.target], np.int64)
@@ -163,11 +170,12 @@ class _MarginStep:
     scale: Floats
     shape: Shape
     direction: Floats
+    level: float
 
     def __call__(self, chunk: Sample) -> Margins:
         X, codes, _ = self.reader(chunk)
         Z = np.column_stack([X - self.center, np.ones(len(X))])[:, : self.shape.width]
-        return margins(Z * self.scale, codes, self.direction, self.shape)
+        return margins(Z * self.scale, codes, self.direction, self.shape, self.level)
 
 
 class _NoGain(Exception):  # noqa: N818  (an outcome, not a fault)
@@ -247,6 +255,9 @@ def fit_passes(
     center, spread, reach = known.columns(centered=fit_intercept)
     whole, shape = center, Shape(len(known.classes), len(center), fit_intercept, penalty)
     _check_width(shape)
+    # Squares of tiny cells vanish from the spread, but not from the reach.
+    seen = np.where(spread > 0, spread, reach)
+    check_range(center, seen, lambda: Coding(known.schema).names)
     independent = None
     if penalty == 0:
         independent = independent_of(passes(triangle), fit_intercept=fit_intercept)
@@ -298,8 +309,8 @@ def _solved(
         return found, None
     scale = search_scale(table.spread, problem.shape)
 
-    def look(direction: Floats) -> Margins:
-        step = _MarginStep(problem.reader, table.center, scale, problem.shape, direction)
+    def look(direction: Floats, level: float) -> Margins:
+        step = _MarginStep(problem.reader, table.center, scale, problem.shape, direction, level)
         seen: Margins = passes(step)
         return seen
 
@@ -349,6 +360,6 @@ def _check_same_kind(a: NDArray[Any], b: NDArray[Any]) -> None:
 
     if a.size and b.size and is_text(a) != is_text(b):
         raise InputError(
-            f"Labels {a.tolist()[:5]} and {b.tolist()[:5]} are of different types. Convert all "
-            "labels to one type, such as text."
+            f"Labels {listed(a.tolist(), 5)} and {listed(b.tolist(), 5)} are of different "
+            "types. Convert all labels to one type, such as text."
         )

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.errors import InputError
+from novum.core.text import label_text, listed
 
 Floats = NDArray[np.float64]
 
@@ -62,14 +63,15 @@ def _given(class_weight: Mapping[Any, float], classes: NDArray[Any]) -> Floats:
     unknown = [label for label in class_weight if label not in labels]
     if unknown:
         raise InputError(
-            f"class_weight names {unknown[0]!r}, which is none of the classes {labels[:20]}."
+            f"class_weight names {label_text(unknown[0])}, which is none of the classes "
+            f"{listed(labels)}. Leave it out, or check its spelling."
         )
     factors = np.array([float(class_weight.get(label, 1.0)) for label in labels])
     wrong = np.flatnonzero(~(np.isfinite(factors) & (factors > 0)))
     if wrong.size:
         raise InputError(
-            f"class_weight of {labels[wrong[0]]!r} is {factors[wrong[0]]}; weights of classes are "
-            "finite and above 0. Leave the rows of a class out to ignore it."
+            f"class_weight of {label_text(labels[wrong[0]])} is {factors[wrong[0]]}; weights of "
+            "classes are finite and above 0. Leave the rows of a class out to ignore it."
         )
     return factors
 
@@ -79,18 +81,18 @@ def _checked_prior(prior: Any, classes: NDArray[Any]) -> Floats:
     if isinstance(prior, Mapping):
         if set(prior) != set(labels):
             raise InputError(
-                f"prior names {list(prior)[:20]}, but the classes are {labels[:20]}. Give the "
-                "prior of each."
+                f"prior names {listed(list(prior))}, but the classes are {listed(labels)}. Give "
+                "the prior of each."
             )
         prior = [prior[label] for label in labels]
     found = np.asarray(prior, float)
     if found.shape != (len(labels),):
         raise InputError(
-            f"prior has shape {found.shape} for the {len(labels)} classes {labels[:20]}. Give one "
-            "probability for each, in this order."
+            f"prior has shape {found.shape} for the {len(labels)} classes {listed(labels)}. Give "
+            "one probability for each, in this order."
         )
     if not (np.isfinite(found) & (found > 0)).all():
-        raise InputError(f"prior holds {found.tolist()[:20]}; give probabilities above 0.")
+        raise InputError(f"prior holds {listed(found.tolist())}; give probabilities above 0.")
     if not abs(found.sum() - 1) <= 1e-9:
         raise InputError(
             f"The prior sums to {found.sum():.12g}, not to 1. Divide it by its sum if it is meant "

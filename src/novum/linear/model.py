@@ -87,7 +87,7 @@ class LinearModel(LinearPredictor, StatisticsMixin, BaseEstimator):
             if self._iterates(sample):
                 self._store_rows(sample, watch)
                 return self
-            statistics = gram_statistics(sample) or sum_blocks(
+            statistics = self._sum_quickly(sample) or sum_blocks(
                 self._sum, sample, getattr(self, "n_jobs", None)
             )
             self._estimate(statistics, sample, watch)
@@ -110,6 +110,9 @@ class LinearModel(LinearPredictor, StatisticsMixin, BaseEstimator):
         )
         announce_long_call(estimated_seconds(4.0 * width**2 * rows), "QR of one block")
         return LeastSquaresStatistics.of(sample)
+
+    def _sum_quickly(self, sample: Sample) -> LeastSquaresStatistics | None:
+        return gram_statistics(sample)
 
     def _estimate(
         self,

@@ -30,6 +30,7 @@ from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
 from novum.core.schema import Schema
 from novum.core.statistics import set_feature_names
+from novum.core.text import label_text
 from novum.core.validation import Sample, check_features, check_sample
 from novum.linear.ordinal_inference import OrdinalInference
 from novum.linear.ordinal_links import LINKS, Link
@@ -211,7 +212,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, BaseEstimator):
         if len(labels) < 2:
             raise InputError(
                 "OrdinalRegression needs rows of two classes or more, but there is one class only: "
-                f"all rows are of class {labels[0]!s}. Add rows of another."
+                f"all rows are of class {label_text(labels[0])}. Add rows of another."
             )
         order = order_of(labels, self.classes, declared, type(self).__name__)
         return Coordinates.of(summary, order)
@@ -228,7 +229,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, BaseEstimator):
         self.classes_, self.class_prior_ = coordinates.order, prior
         self._store(fit, summary)
         if fit.separated is None:
-            warn_if_stopped(self.certificate_, type(self).__name__)
+            warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=5)
         else:
             self._warn_separated(coordinates.spread)
 
@@ -274,7 +275,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, BaseEstimator):
             "coefficients are those of the last step. Fit with alpha > 0, or leave out the columns "
             "that separate them.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     def _link(self) -> Link:

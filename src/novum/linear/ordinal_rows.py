@@ -26,7 +26,9 @@ from novum.core.engine import sum_blocks, total
 from novum.core.errors import InputError
 from novum.core.memory import check_memory
 from novum.core.schema import Schema
+from novum.core.text import listed
 from novum.core.validation import Sample
+from novum.linear.column_range import check_range
 from novum.linear.gram import gram_statistics
 from novum.linear.ordinal_target import Labels, ordered_codes
 from novum.linear.solution import Design, solve
@@ -66,8 +68,8 @@ class OrdinalSummary:
             labels = tuple(sorted(counts))
         except TypeError:
             raise InputError(
-                f"Labels of several types have no order: {list(counts)[:6]}. Convert all labels "
-                "of all chunks to one type."
+                f"Labels of several types have no order: {listed(list(counts))}. Convert all "
+                "labels of all chunks to one type."
             ) from None
         return OrdinalSummary(
             self.columns + other.columns, labels, tuple(counts[label] for label in labels)
@@ -113,6 +115,8 @@ class Coordinates:
     @classmethod
     def of(cls, summary: OrdinalSummary, order: Labels) -> Coordinates:
         design = Design.of(summary.columns, fit_intercept=True)
+        spread = column_norms(design.x) / np.sqrt(summary.columns.weight)
+        check_range(design.x_mean, spread, lambda: Coding(summary.schema).names)
         found = solve(design, np.zeros(1))
         kept = found.directions[: found.rank].T / found.singular_values[: found.rank]
         basis = np.sqrt(summary.columns.weight) * found.scale[:, np.newaxis] * kept

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from novum.core.columns import arrow_column, frame_column, is_ordered, levels_of
 from novum.core.errors import InputError
 from novum.core.targets import check_classes
+from novum.core.text import label_text, listed
 
 Labels = NDArray[Any]
 Codes = NDArray[np.int64]
@@ -74,12 +75,12 @@ def order_of(labels: Labels, given: Any, declared: tuple[Any, ...] | None, learn
     if declared is not None:
         return _placed(labels, list(declared), "the declared levels", learner)
     if labels.dtype.kind in "OUST":
+        taken = " < ".join(label_text(label) for label in labels[:8])
         warnings.warn(
             f"{learner} needs an order of the classes, and y holds text without one; the alphabet "
-            f"is taken: {' < '.join(map(str, labels.tolist()[:8]))}. Pass `classes=` in their "
-            "order, or y as an ordered categorical.",
+            f"is taken: {taken}. Pass `classes=` in their order, or y as an ordered categorical.",
             UnorderedTargetWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return labels
 
@@ -88,21 +89,25 @@ def _placed(labels: Labels, order: list[Any], source: str, learner: str) -> Labe
     """The labels in the order of `order`, as an array of their own type."""
     plain = [label.item() if isinstance(label, np.generic) else label for label in order]
     if len(set(plain)) != len(plain):
-        raise InputError(f"A class stands twice in {source}: {plain}. List every class once.")
+        raise InputError(
+            f"A class stands twice in {source}: {listed(plain)}. List every class once."
+        )
     known = labels.tolist()
     unknown = [label for label in known if label not in plain]
     if unknown:
         raise InputError(
-            f"y holds the label {unknown[0]!r}, which is not among {source}: {plain}. Add it in "
-            "its place, or select the rows of the classes that are listed."
+            f"y holds the label {label_text(unknown[0])}, which is not among {source}: "
+            f"{listed(plain)}. Add it in its place, or select the rows of the classes that are "
+            "listed."
         )
     absent = [label for label in plain if label not in known]
     if absent:
+        one = len(absent) == 1
         warnings.warn(
-            f"{learner}: the {'classes' if len(absent) > 1 else 'class'} "
-            f"{', '.join(map(repr, absent[:8]))} of {source} has no rows, and gets no probability.",
+            f"{learner}: the {'class' if one else 'classes'} {listed(absent)} of {source} "
+            f"{'has no rows, and gets' if one else 'have no rows, and get'} no probability.",
             AbsentClassWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
     places = [known.index(label) for label in plain if label in known]
     return labels[np.array(places, np.intp)]
@@ -114,7 +119,8 @@ def ordered_codes(labels: Labels, codes: Codes, order: Labels) -> Codes:
     unknown = [label for label in labels.tolist() if label not in position]
     if unknown:
         raise InputError(
-            f"y holds the label {unknown[0]!r}, which is none of the classes {order.tolist()}."
+            f"y holds the label {label_text(unknown[0])}, which is none of the classes "
+            f"{listed(order.tolist())}. Select the rows of these classes, or fit again."
         )
     return np.array([position[label] for label in labels.tolist()], np.int64)[codes]
 

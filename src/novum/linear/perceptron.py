@@ -29,8 +29,10 @@ from novum.core.multiclass import positive_labels
 from novum.core.parallel import run_tasks
 from novum.core.randomness import RandomSource, seed, seed_sequence
 from novum.core.targets import check_classes
+from novum.core.text import label_text, listed
 from novum.core.validation import Sample, check_features, check_sample
-from novum.linear.perceptron_labels import class_factors, labels_among, places_among
+from novum.linear.logistic_weights import class_factors
+from novum.linear.perceptron_labels import labels_among, places_among
 from novum.linear.perceptron_passes import Run, Start, Training, train
 from novum.linear.perceptron_proof import Margins, Proof, certify, margins_of, proof_of
 from novum.linear.perceptron_visits import visits_of
@@ -226,7 +228,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             self.classes_ = rows.labels.classes
             training = self._training(self.max_iter)
             self._train(rows, training, starts, watch, seed_sequence(self.random_state))
-            warn_if_stopped(self.certificate_, type(self).__name__)
+            warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -329,7 +331,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         if len(labels.classes) < 2:
             raise InputError(
                 f"Perceptron needs rows of at least two classes, but there is one class only: all "
-                f"{sample.n_rows} rows are of class {labels.classes[0]!s}. Add rows of another."
+                f"{sample.n_rows} rows are of class {label_text(labels.classes[0])}. Add rows of "
+                "another."
             )
         design = sample.numeric
         if not sample.is_sparse:
@@ -339,7 +342,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     def _weight(self, sample: Sample, labels: LabelTarget) -> Floats | None:
         if self.class_weight is None:
             return sample.weight
-        factors = class_factors(self.class_weight, labels, sample.weight)
+        counts = labels.counts(sample.weight)
+        factors = class_factors(labels.classes, counts, self.class_weight, None)
         assert labels.codes is not None
         return sample.weights * factors[labels.codes]
 
@@ -354,8 +358,9 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         known = check_classes(np.asarray(classes), type(self).__name__)[0]
         if hasattr(self, "coef_") and known.tolist() != self.classes_.tolist():
             raise InputError(
-                f"`classes={known.tolist()}` is not the same as on last call to partial_fit, was: "
-                f"{self.classes_.tolist()}. Pass the same classes, or leave them out."
+                f"`classes` lists {listed(known.tolist())}, which is not the same as on last call "
+                f"to partial_fit, was: {listed(self.classes_.tolist())}. Pass the same classes, or "
+                "leave them out."
             )
         return known
 
@@ -379,9 +384,9 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             classes, names, starts = earlier
             if classes.tolist() != rows.labels.classes.tolist() or names != self.coef_names_:
                 raise InputError(
-                    f"The earlier fit had the classes {classes.tolist()} and {len(names)} "
-                    f"coefficients, this one has {rows.labels.classes.tolist()} and {width}. Give "
-                    "the same classes and columns, or set warm_start=False."
+                    f"The earlier fit had the classes {listed(classes.tolist())} and {len(names)} "
+                    f"coefficients, this one has {listed(rows.labels.classes.tolist())} and "
+                    f"{width}. Give the same classes and columns, or set warm_start=False."
                 )
             return starts
         weights = np.zeros((n_members, width + 1))

@@ -1,4 +1,4 @@
-"""Labels of a perceptron: weights of classes, and labels that come later."""
+"""Labels that come after the classes are known: their places among them."""
 
 from __future__ import annotations
 
@@ -9,33 +9,8 @@ from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.label_sets import LabelTarget
+from novum.core.text import label_text, listed
 from novum.core.validation import Sample
-
-Floats = NDArray[np.float64]
-
-
-def class_factors(
-    given: dict[Any, float] | str, labels: LabelTarget, weight: Floats | None
-) -> Floats:
-    """The factor of each class: given by label, or such that all classes have the same weight.
-
-    Examples
-    --------
-    >>> labels = LabelTarget("classes", np.array(["a", "b"]), codes=np.array([0, 1, 1, 1]))
-    >>> class_factors("balanced", labels, None).round(3).tolist()
-    [2.0, 0.667]
-    """
-    if isinstance(given, str):
-        counts = labels.counts(weight)
-        return np.asarray(counts.sum() / (len(counts) * counts))
-    known = labels.classes.tolist()
-    unknown = [label for label in given if label not in known]
-    if unknown:
-        raise InputError(
-            f"class_weight names the class {unknown[0]!r}, but the classes are {known}. Leave it "
-            "out, or check its spelling."
-        )
-    return np.array([float(given.get(label, 1.0)) for label in known])
 
 
 def labels_among(known: NDArray[Any], sample: Sample) -> LabelTarget:
@@ -51,7 +26,7 @@ def places_among(known: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64
     unknown = [label for label in classes.tolist() if label not in labels]
     if unknown:
         raise InputError(
-            f"y contains the label {unknown[0]!r}, which is none of the classes {labels}. Pass all "
-            "classes in the first call."
+            f"y contains the label {label_text(unknown[0])}, which is none of the classes "
+            f"{listed(labels)}. Name all classes before the first rows, or fit again."
         )
     return np.array([labels.index(label) for label in classes.tolist()], np.int64)

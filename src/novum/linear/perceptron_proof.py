@@ -98,7 +98,9 @@ def proof_of(visits: Visits, run: Run, training: Training, from_zero: bool) -> P
         return Proof(unit * radius, None, ceiling, None)
     weights = run.separating * unit
     margin = float((visits.sign * visits.scores(weights)).min()) / _length(weights)
-    bound = (radius / margin) ** 2 if margin > 0 else None
+    ratio = radius / margin if margin > 0 else None
+    # A product, unlike a power, may become infinite.
+    bound = None if ratio is None else ratio * ratio
     if bound is not None and training.rule == "batch":
         bound *= visits.total
     return Proof(unit * radius, unit * margin, ceiling, bound)

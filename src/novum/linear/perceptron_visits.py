@@ -106,7 +106,7 @@ def visits_of(
     >>> sorted(found.weight.tolist()), found.total
     ([1.0, 2.0], 3.0)
     """
-    scale = _scale(X)
+    scale = _scale(X, fit_intercept)
     cells = X if scale == 1.0 else X * scale
     if sparse.issparse(cells):
         # A copy of the outer object only; what is summed and sorted was the caller's otherwise.
@@ -122,9 +122,10 @@ def visits_of(
     return Visits(cells, rows.astype(np.int64), sign, weights, constant, scale)
 
 
-def _scale(X: Any) -> float:
+def _scale(X: Any, fit_intercept: bool) -> float:
     cells = X.data if sparse.issparse(X) else X
-    largest = float(np.abs(cells).max(initial=0.0))
+    # The cell of the intercept is 1 and has to stay in range as well.
+    largest = float(np.abs(cells).max(initial=1.0 if fit_intercept else 0.0))
     if largest == 0.0:
         return 1.0
     exponent = int(np.frexp(largest)[1])

@@ -12,7 +12,9 @@ is *complete* if all of these are above zero, else *quasi-complete*. The directi
 
 a linear program with a constraint for every row. It is solved by cutting planes: a few rows, then
 those rows that the solution violates most, until none does. A relaxed program with optimum zero
-proves that there is no separation; a solution that violates no row proves that there is.
+proves that there is no separation; a solution that violates no row proves that there is. It may
+touch rows that another direction separates, so the least margin is then maximized in the same way:
+above zero separation is complete.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -81,7 +84,7 @@ class Margins:
     total : array (q p,)
         Sum of all constraint vectors `(q_y - q_k) (x) z`, each divided by the size of `z`.
     cuts, depths : arrays (c, q p), (c,)
-        The constraints violated most, and by how much.
+        The constraints furthest below the level asked for, and their margins.
     strict, touched, rows : int
         Rows with all margins above zero, with one above zero, and rows in all.
     """
@@ -107,8 +110,16 @@ class Margins:
         )
 
 
-def margins(Z: Floats, codes: Codes, direction: Floats, shape: Shape) -> Margins:
-    """The margins of rows `Z` (n, p), scaled and with the constant last, along a direction."""
+Look = Callable[[Floats, float], Margins]
+
+
+def margins(
+    Z: Floats, codes: Codes, direction: Floats, shape: Shape, level: float = 0.0
+) -> Margins:
+    """The margins of rows `Z` (n, p), scaled and with the constant last, along a direction.
+
+    Constraints below `level` are violated.
+    """
     size = np.maximum(np.abs(Z).max(axis=1, keepdims=True), 1e-300)
     rows, basis = Z / size, _score_basis(shape)
     scores = rows @ (basis @ direction.reshape(-1, shape.width)).T
@@ -120,7 +131,7 @@ def margins(Z: Floats, codes: Codes, direction: Floats, shape: Shape) -> Margins
     # sum over k != y of (q_y - q_k) is K q_y, because the q sum to zero.
     pull = K * basis[codes] - basis.sum(axis=0)
     flat = (own / length).ravel()
-    deepest = np.flatnonzero(flat < -NEGATIVE)
+    deepest = np.flatnonzero(flat < level - NEGATIVE)
     if len(deepest) > _CUTS:
         deepest = deepest[np.argsort(flat[deepest], kind="stable")[:_CUTS]]
     at, k = np.divmod(deepest, K)
@@ -135,43 +146,72 @@ def margins(Z: Floats, codes: Codes, direction: Floats, shape: Shape) -> Margins
     )
 
 
-def find_direction(
-    look: Callable[[Floats], Margins], size: int, start: Floats
-) -> tuple[Floats, Margins] | None:
+def find_direction(look: Look, size: int, start: Floats) -> tuple[Floats, Margins] | None:
     """A separating direction in scaled coordinates with its margins, or None if there is none.
 
     Parameters
     ----------
     look : callable
-        Margins of all rows along a direction (P,).
+        Margins of all rows along a direction (P,), with the constraints below a level.
     size : int
         Number of parameters.
     start : array (P,)
         A first guess, such as the coefficients where a fit stopped.
     """
-    from scipy.optimize import linprog
-
     direction, cuts = start, np.empty((0, size))
     for _ in range(_ROUNDS):
         if np.abs(direction).max(initial=0.0) > 0:
-            seen = look(direction)
-            if not seen.depths.size and seen.touched:
-                return direction, seen
+            seen = look(direction, 0.0)
             cuts = np.concatenate([cuts, seen.cuts])
+            if not seen.depths.size and seen.touched:
+                return _widest(look, cuts, direction, seen)
         else:
-            seen = look(np.ones(size))
-        found = linprog(
-            -seen.total / max(float(np.abs(seen.total).max()), 1e-300),
-            A_ub=-cuts,
-            b_ub=np.zeros(len(cuts)),
-            bounds=(-1.0, 1.0),
-            method="highs",
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+            seen = look(np.ones(size), 0.0)
+        found = _program(
+            -seen.total / max(float(np.abs(seen.total).max()), 1e-300), -cuts, bounds=(-1.0, 1.0)
         )
         if found.x is None or -found.fun <= 1e-9:
             return None
         direction = found.x
     return None
+
+
+def _widest(look: Look, cuts: Floats, direction: Floats, seen: Margins) -> tuple[Floats, Margins]:
+    """The direction if all its margins are above zero, else one with a larger least margin.
+
+    Solves `maximize t subject to margins >= t, |V| <= 1`, again by cutting planes; without a
+    solution above zero separation is quasi-complete, and the direction stays.
+    """
+    known, now = (direction, seen), direction
+    below = seen if seen.strict == seen.rows else look(now, 1.0)
+    for _ in range(_ROUNDS):
+        if below.strict == below.rows:
+            return now, below
+        cuts = np.concatenate([cuts, below.cuts])
+        found = _program(
+            np.append(np.zeros(now.size), -1.0),
+            np.column_stack([-cuts, np.ones(len(cuts))]),
+            bounds=[(-1.0, 1.0)] * now.size + [(0.0, 1.0)],
+        )
+        if found.x is None or found.x[-1] <= POSITIVE:
+            return known
+        now = found.x[:-1]
+        below = look(now, float(found.x[-1]))
+    return known
+
+
+def _program(cost: Floats, limits: Floats, bounds: Any) -> Any:
+    """`minimize cost'x` subject to `limits x <= 0` and bounds."""
+    from scipy.optimize import linprog
+
+    return linprog(
+        cost,
+        A_ub=limits,
+        b_ub=np.zeros(len(limits)),
+        bounds=bounds,
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
 
 
 def _score_basis(shape: Shape) -> Floats:

@@ -66,3 +66,12 @@ def test_length_is_lost_for_good_and_other_columns_take_no_part() -> None:
     found = model.transform(mixed_frame())
     lengths = np.linalg.norm(found[["width", "height"]].to_numpy(float), axis=1)
     np.testing.assert_allclose(lengths, 1.0)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_a_row_at_the_mean_is_zero_though_the_mean_is_rounded(offset: float) -> None:
+    for seed in range(20):
+        X = np.random.default_rng(seed).normal(size=(40, 3)) + offset
+        model = CenterThenUnitLength().fit(np.vstack([X, X.mean(axis=0)]))
+        assert model.transform(X.mean(axis=0)[np.newaxis]).tolist() == [[0.0, 0.0, 0.0]]
+        np.testing.assert_allclose(np.linalg.norm(model.transform(X), axis=1), 1.0)

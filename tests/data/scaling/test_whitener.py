@@ -134,3 +134,9 @@ def test_damage_is_found() -> None:
 def test_sizes_that_no_square_holds_are_refused() -> None:
     with pytest.raises(InputError, match="squares of column 0 overflow"):
         Whitener().fit([[1e200, 1.0], [-1e200, 2.0]])
+
+
+def test_the_warning_points_to_the_line_that_fits() -> None:
+    with pytest.warns(SingularScatterWarning, match="vary in 0 directions only") as seen:
+        Whitener().fit(np.ones((4, 2)))
+    assert {warning.filename for warning in seen} == {__file__}

@@ -29,6 +29,9 @@ from novum.numerics.column_moments import ColumnMoments, column_moments_of
 
 Floats = NDArray[np.float64]
 
+# What a mean may be off by, as a share of the size of its column.
+_ROUNDING = 4 * float(np.finfo(np.float64).eps)
+
 
 class CenterThenUnitLength(ScalingTransformer):
     """Subtracts the mean of the numeric columns, then scales every row to length 1.
@@ -86,7 +89,14 @@ class CenterThenUnitLength(ScalingTransformer):
         return ~np.isnan(self.mean_)
 
     def _forward(self, X: Floats) -> Floats:
-        return unit_rows(X - self.mean_)
+        away = X - self.mean_
+        moments = self.statistics_.columns
+        sizes = np.sqrt(moments.variance() + np.square(moments.mean))
+        # Rounding of the mean is no direction: a row within it is at the mean.
+        near = np.abs(away) <= _ROUNDING * sizes
+        still = (near | np.isnan(away)).all(axis=1)
+        away[still[:, None] & near] = 0.0
+        return unit_rows(away)
 
 
 def unit_rows(X: Floats) -> Floats:

@@ -165,7 +165,7 @@ class Whitener(ScalingTransformer):
                 "become zero. Leave out constant and collinear columns, or give more rows.",
                 SingularScatterWarning,
                 # From the estimate through the fit to the caller.
-                stacklevel=6,
+                stacklevel=7,
             )
 
     def _has_scale(self) -> NDArray[np.bool_]:

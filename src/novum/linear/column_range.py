@@ -1,0 +1,58 @@
+"""Columns whose squares are no doubles, refused by name.
+
+Second derivatives hold products of two columns. Where cells are beyond 1e120, or differ by less
+than 1e-120, such products overflow or vanish; units have to be chosen closer to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.errors import InputError
+from novum.core.text import label_text
+
+Floats = NDArray[np.float64]
+# Asked for only where a column is refused: a wide table has many names.
+Names = Callable[[], Sequence[str]]
+
+_LARGEST = 1e120
+
+
+def check_range(center: Floats, spread: Floats, names: Names) -> None:
+    """Refuses columns (d,) by their centers and spreads; a constant column has no spread.
+
+    Examples
+    --------
+    >>> check_range(np.zeros(1), np.array([1e130]), lambda: ["mass"])
+    Traceback (most recent call last):
+        ...
+    novum.core.errors.InputError: Column 'mass' has a size of 1e+130 and a spread of 1e+130, whose \
+squares leave the range of double precision. Rescale it by a power of ten.
+    """
+    size = np.maximum(np.abs(center), spread)
+    wrong = np.flatnonzero(~(size <= _LARGEST) | ((spread > 0) & (spread < 1 / _LARGEST)))
+    if wrong.size:
+        j = int(wrong[0])
+        raise InputError(
+            f"Column {label_text(names()[j])} has a size of {size[j]:.3g} and a spread of "
+            f"{spread[j]:.3g}, whose squares leave the range of double precision. Rescale it by a "
+            "power of ten."
+        )
+
+
+def check_sparse_range(X: Any, names: Names) -> None:
+    """Refuses columns of a sparse matrix by their largest cells.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> check_sparse_range(sparse.csr_matrix([[0.0, 2.0], [0.0, 1e-200]]), lambda: ["a", "b"])
+    """
+    cells = np.abs(X.data)
+    if cells.size and not (cells.max() <= _LARGEST and cells.min() >= 1 / _LARGEST):
+        size = abs(X).max(axis=0).toarray().ravel()
+        check_range(np.zeros_like(size), size, names)

@@ -1,0 +1,59 @@
+"""Columns beyond the range of squares: refused by name in every fit that needs squares."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from novum.core.errors import InputError
+from novum.linear.column_range import check_range
+from novum.linear.gradient import GradientDescent, StochasticGradientDescent
+from novum.linear.logistic import LogisticRegression
+from novum.linear.ordinal import OrdinalRegression
+from novum.numerics.losses import LogisticLoss
+
+
+def test_what_is_in_range() -> None:
+    check_range(
+        np.array([1e100, 0.0, -1.0]), np.array([1e-100, 1e119, 0.0]), lambda: ["a", "b", "c"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("center", "spread"), [(1e121, 1.0), (-1e121, 0.0), (0.0, 1e-121), (0.0, np.inf), (np.nan, 1.0)]
+)
+def test_what_is_not(center: float, spread: float) -> None:
+    with pytest.raises(
+        InputError, match=r"Column 'b' has a size of .* Rescale it by a power of ten"
+    ):
+        check_range(np.array([0.0, center]), np.array([1.0, spread]), lambda: ["a", "b"])
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+@pytest.mark.parametrize("model", [LogisticRegression(), OrdinalRegression()])
+@pytest.mark.parametrize("way", ["frame", "sparse", "stream"])
+def test_fits_name_the_column(model: Any, scale: float, way: str) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2)) * [1.0, scale]
+    y = np.arange(30) % 2
+    fits = {
+        "frame": partial(model.fit, pd.DataFrame(X, columns=["length", "mass"]), y),
+        "sparse": partial(model.fit, sparse.csr_matrix(X), y),
+        "stream": partial(model.fit_stream, [(X[:15], y[:15]), (X[15:], y[15:])]),
+    }
+    name = "mass" if way == "frame" else "x1"
+    with pytest.raises(InputError, match=rf"Column '{name}' has a size of .* power of ten"):
+        fits[way]()
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+@pytest.mark.parametrize("method", [GradientDescent(), StochasticGradientDescent()])
+@pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix])
+def test_descents_refuse_them_too(method: Any, scale: float, wrap: Any) -> None:
+    X = np.array([[1.0, scale], [2.0, -scale]])
+    with pytest.raises(InputError, match=r"Column 'x1' has a size of .* power of ten"):
+        method.minimize(LogisticLoss(), wrap(X), [-1.0, 1.0])
