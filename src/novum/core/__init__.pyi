@@ -37,6 +37,7 @@ from novum.core.multiclass import fit_all_pairs, fit_one_vs_rest
 from novum.core.multiclass_members import ConstantTargetWarning
 from novum.core.parallel import check_cancelled, effective_jobs, run_tasks
 from novum.core.persistence import describe, load, save
+from novum.core.pipeline import Pipeline
 from novum.core.progress import CallbackSupport, track
 from novum.core.randomness import seed, seed_sequence, stream, streams
 from novum.core.schema import MISSING, UNSEEN, Column, Kind, Schema
@@ -68,6 +69,7 @@ __all__ = [
     "ModelFileError",
     "NotAdditiveError",
     "ObjectiveFallError",
+    "Pipeline",
     "RetargetedClassifier",
     "Sample",
     "Schema",

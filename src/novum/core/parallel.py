@@ -17,6 +17,7 @@ from numbers import Integral
 from typing import Any, Literal, TypeVar
 
 import joblib
+from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
 from novum.core.errors import InputError
@@ -117,22 +118,27 @@ _stop: contextvars.ContextVar[threading.Event | None] = contextvars.ContextVar(
 def _run_in_threads(
     function: Callable[[Task], Result], tasks: Iterable[Task], n_jobs: int | None, verbose: int
 ) -> list[Result]:
+    # Not scikit-learn's `Parallel`: it sets the warning filters in every thread, which all threads
+    # share, so that they can end up lost.
     stop = threading.Event()
+    config = get_config()
 
     def run(context: contextvars.Context, task: Task) -> Result:
         if stop.is_set():
             raise Cancelled
-        return context.run(function, task)
+        with config_context(**config):
+            return context.run(function, task)
 
     def calls() -> Iterator[Any]:
         for task in tasks:
             # A context can be entered by one thread at a time, so each task has its own.
             context = contextvars.copy_context()
             context.run(_stop.set, stop)
-            yield delayed(run)(context, task)
+            yield joblib.delayed(run)(context, task)
 
     try:
-        return list(Parallel(n_jobs=n_jobs, require="sharedmem", verbose=verbose)(calls()))
+        pool = joblib.Parallel(n_jobs=n_jobs, require="sharedmem", verbose=verbose)
+        return list(pool(calls()))
     except BaseException:
         stop.set()
         raise

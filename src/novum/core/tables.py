@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -186,7 +187,9 @@ def _from_frame(
     named = all(isinstance(name, str) for name in original)
     if named and schema is not None:
         _check_order(names, schema)
-    arrays = [arrow_column(frame_column(frame, i), name) for i, name in enumerate(names)]
+    # Arrow is what all others are turned into, so it needs no detour.
+    column = X.column if isinstance(X, pa.Table) else partial(frame_column, frame)
+    arrays = [arrow_column(column(i), name) for i, name in enumerate(names)]
     return _from_arrays(arrays, names, named, chosen, schema)
 
 

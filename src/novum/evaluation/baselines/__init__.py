@@ -1,0 +1,1 @@
+"""Answers that look at no column: what every model has to beat."""

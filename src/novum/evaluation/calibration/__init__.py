@@ -1,0 +1,1 @@
+"""Calibrated probabilities and thresholds around any classifier."""

@@ -1,0 +1,297 @@
+"""A classifier whose threshold is chosen on rows that it has not been trained on.
+
+    threshold = argmax_t  mean over folds of  score(y, [s(x) >= t])          any scorer
+    threshold = argmin_t  pi C_fn P_fn(t) + (1 - pi) C_fp P_fp(t)           a working point
+
+With a working point every threshold is looked at, by one sort of the cross-fitted scores of all
+rows; a scorer is asked at `thresholds` places in each fold, as in scikit-learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import check_is_fitted
+
+from novum.core.certificate import Verdict
+from novum.core.errors import InputError
+from novum.core.exact_validation import rows_of
+from novum.core.fitting import fitting
+from novum.core.parallel import run_tasks
+from novum.core.working_point import WorkingPoint
+from novum.evaluation.calibration.evidence import certify, kept_invariances
+from novum.evaluation.calibration.threshold_classifier import (
+    ThresholdClassifier,
+    labels_at,
+    positive_code,
+)
+from novum.evaluation.calibration.threshold_curves import (
+    ScoredFold,
+    ThresholdCurve,
+    cost_curve,
+    mean_curve,
+    scorer_positive,
+)
+from novum.evaluation.calibration.training_rows import Rows, TrainingRows
+
+Folds = list[tuple[Rows, Rows]]
+
+
+class TunedThresholdClassifierCV(ThresholdClassifier):
+    """A binary classifier with the threshold that did best in cross-validation.
+
+    Parameters
+    ----------
+    estimator : classifier
+    scoring : str or callable
+        What to maximize, unless a `point` is given.
+    response_method : {"auto", "predict_proba", "decision_function"}
+        "auto" takes the first of the two that the classifier has.
+    thresholds : int or array
+        How many places, or which, the scorer is asked at. A point looks at all.
+    cv : int, float, splitter, iterable of (train, test) or "prefit", optional
+        Five folds with equal shares of the classes by default. A float is the share of rows of
+        one validation part; "prefit" takes the classifier as it is and all rows to validate.
+    refit : bool
+        Whether to fit the classifier to all rows in the end; needed with several folds.
+    n_jobs : int, optional
+    random_state : int, RandomState or None
+        Of the validation part, if `cv` is a float.
+    store_cv_results : bool
+    point : WorkingPoint, optional
+        Minimizes the detection cost there; its last class is the positive one.
+
+    Attributes
+    ----------
+    estimator_ : fitted classifier
+    best_threshold_ : float
+        Infinite where the point is best served by one decision for all.
+    best_score_ : float
+        Mean score of the folds; with a point minus its normalized detection cost.
+    cv_results_ : dict
+        `thresholds` and `scores`, if stored.
+    classes_ : array of two labels
+    certificate_ : Certificate
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from novum.bayes import GaussianNB
+    >>> X = [[-1.0], [0.0], [1.0], [1.0], [2.0], [3.0]] * 4
+    >>> y = [0, 0, 0, 1, 1, 1] * 4
+    >>> point = WorkingPoint.binary(prior=0.5, cost_fn=20, cost_fp=1)
+    >>> model = TunedThresholdClassifierCV(GaussianNB(), point=point).fit(X, y)
+    >>> model.predict([[0.0], [1.0], [2.0]]).tolist(), model.best_score_
+    ([0, 1, 1], -0.3333333333333333)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ThresholdClassifier._parameter_constraints,
+        "scoring": [StrOptions(set(get_scorer_names())), callable, MutableMapping],
+        "thresholds": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "cv": [
+            "cv_object",
+            StrOptions({"prefit"}),
+            Interval(RealNotInt, 0.0, 1.0, closed="neither"),
+        ],
+        "refit": ["boolean"],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "store_cv_results": ["boolean"],
+        "point": [WorkingPoint, None],
+    }
+
+    best_threshold_: float
+    best_score_: float
+    cv_results_: dict[str, Any]
+    _positive: int
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        scoring: Any = "balanced_accuracy",
+        response_method: str = "auto",
+        thresholds: Any = 100,
+        cv: Any = None,
+        refit: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        store_cv_results: bool = False,
+        point: WorkingPoint | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.scoring = scoring
+        self.response_method = response_method
+        self.thresholds = thresholds
+        self.cv = cv
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.store_cv_results = store_cv_results
+        self.point = point
+
+    @property
+    def invariances(self) -> tuple[str, ...]:
+        """What a fit does not depend on."""
+        return kept_invariances(self.estimator, folds=True)
+
+    # Fit
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Choose the threshold on held-out rows, then fit the classifier to all.
+
+        Parameters
+        ----------
+        X, y
+            Rows of any container the classifier reads, and labels of two classes.
+        sample_weight : array-like of shape (n,), optional
+            For the classifier, and for the scorer or the costs.
+        **params
+            For classifier, splitter and scorer, under scikit-learn's metadata routing.
+        """
+        with fitting(self) as watch:
+            training = self._read(X, y, sample_weight)
+            scorer = None if self.point is not None else self._scorer()
+            self._positive = self._positive_of(scorer, training)
+            given = self._routed(training, params)
+            folds = self._folds(training, given["splitter"])
+            scored = self._scored_folds(training, folds, given)
+            self.estimator_ = self._final(training, folds, given["estimator"])
+            curve = self._curve(scored, scorer, training.classes)
+            self.best_threshold_, self.best_score_ = curve.best_threshold, curve.best_score
+            if self.store_cv_results:
+                self.cv_results_ = {"thresholds": curve.thresholds, "scores": curve.scores}
+            self.certificate_ = self._certificate(watch.seconds)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The positive class where its score reaches the threshold (with a point: exceeds it)."""
+        check_is_fitted(self, "estimator_")
+        scores = self._scores(self.estimator_, self._table(X), self._positive)
+        reached = scores >= self.best_threshold_
+        if self.point is not None:
+            reached = scores > self.best_threshold_
+        return labels_at(reached, np.asarray(self.classes_), self._positive)
+
+    # Steps of a fit
+
+    def _scorer(self) -> Any:
+        scorer = check_scoring(self.estimator, scoring=self.scoring)
+        if not callable(scorer):
+            raise InputError(f"scoring is one name or one function here, got {self.scoring!r}.")
+        return scorer
+
+    def _positive_of(self, scorer: Any, training: TrainingRows) -> int:
+        if self.point is None:
+            return positive_code(scorer_positive(scorer), training.classes)
+        if len(self.point.classes) != 2:
+            raise InputError(
+                f"A threshold serves two classes; the point has {len(self.point.classes)}. Use "
+                "model.at(point) for more."
+            )
+        # Says so if the point is for other classes than y.
+        self.point.ordered(training.classes.tolist())
+        return positive_code(self.point.classes[1], training.classes)
+
+    def _folds(self, training: TrainingRows, split_params: Mapping[str, Any]) -> Folds:
+        if isinstance(self.cv, str):
+            if self.refit:
+                raise InputError("When cv='prefit', refit cannot be True.")
+            try:
+                check_is_fitted(self.estimator, "classes_")
+            except NotFittedError as error:
+                raise NotFittedError("When cv='prefit', `estimator` must be fitted.") from error
+            return [(np.empty(0, np.intp), np.arange(training.n_rows))]
+        cv = self.cv
+        if isinstance(cv, Real) and not isinstance(cv, Integral):
+            cv = StratifiedShuffleSplit(
+                n_splits=1, test_size=float(cv), random_state=self.random_state
+            )
+        folds = training.folds(cv, split_params)
+        if not self.refit and len(folds) > 1:
+            raise InputError("When cv has several folds, refit cannot be False.")
+        return folds
+
+    def _scored_folds(
+        self, training: TrainingRows, folds: Folds, given: Mapping[str, Any]
+    ) -> list[ScoredFold]:
+        prefit = isinstance(self.cv, str)
+
+        def scored(task: tuple[int, tuple[Rows, Rows]]) -> ScoredFold:
+            number, (train, test) = task
+            try:
+                model = self.estimator if prefit else self._fitted(training, train, given)
+                table = rows_of(training.table, test)
+                self._refuse_other_classes(model, training)
+                scores = self._scores(model, table, self._positive)
+            except Exception as error:
+                error.add_note(f"This happened in fold {number} (counted from 0).")
+                raise
+            params = training.cut(given["scorer"], test)
+            return ScoredFold(scores, table, training.labels[test], params)
+
+        return run_tasks(scored, list(enumerate(folds)), self.n_jobs)
+
+    @staticmethod
+    def _refuse_other_classes(model: Any, training: TrainingRows) -> None:
+        if not np.array_equal(model.classes_, training.classes):
+            raise InputError(
+                f"A classifier knows the classes {np.asarray(model.classes_).tolist()}, but y has "
+                f"{training.classes.tolist()}. Use folds in which both classes are trained on."
+            )
+
+    def _fitted(self, training: TrainingRows, rows: Rows, given: Mapping[str, Any]) -> Any:
+        params = training.cut(given["estimator"], rows)
+        table = rows_of(training.table, rows)
+        return clone(self.estimator).fit(table, training.labels[rows], **params)
+
+    def _final(self, training: TrainingRows, folds: Folds, params: Mapping[str, Any]) -> Any:
+        if isinstance(self.cv, str):
+            return self.estimator
+        rows = np.arange(training.n_rows) if self.refit else folds[0][0]
+        return self._fitted(training, rows, {"estimator": params})
+
+    def _curve(
+        self, scored: list[ScoredFold], scorer: Any, classes: NDArray[Any]
+    ) -> ThresholdCurve:
+        if self.point is not None:
+            return cost_curve(scored, self.point)
+        return mean_curve(scored, scorer, self.thresholds, classes, self._positive)
+
+    def _certificate(self, seconds: float) -> Any:
+        what = "any threshold" if self.point is not None else "the given thresholds"
+        name = self.scoring if isinstance(self.scoring, str) else "score"
+        measure = "normalized detection cost" if self.point is not None else name
+        return certify(
+            f"{measure} at {what}, on rows held out",
+            Verdict.PROVED,
+            [self.estimator_],
+            value=-self.best_score_ if self.point is not None else self.best_score_,
+            seconds=seconds,
+        )
+
+    # What others ask of a model
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Which metadata go to the classifier, the splitter and the scorer."""
+        router = MetadataRouter(owner=self).add(
+            estimator=self.estimator,
+            method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+        )
+        router.add(
+            splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split")
+        )
+        scores = MethodMapping().add(caller="fit", callee="score")
+        return router.add(scorer=self._scorer(), method_mapping=scores)

@@ -1,0 +1,265 @@
+"""A comparison: the scores of an experiment together with everything that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from novum.core.errors import InputError
+from novum.core.text import printable
+from novum.data.frames import Frame
+from novum.evaluation.comparison.dataset_pairs import DatasetPair, RankReport, rank_report
+from novum.evaluation.comparison.fold_pairs import FoldPair, Question, fold_pairs
+from novum.evaluation.comparison.pairs.outcome import Floats
+from novum.evaluation.comparison.pairs.resampled import corrected_t_test
+from novum.evaluation.comparison.score_table import ScoreTable, table_of_scores
+from novum.evaluation.comparison.verdicts import (
+    fold_sentence,
+    friedman_sentence,
+    headline,
+    rank_sentence,
+)
+from novum.evaluation.measures.intervals import Interval
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Models compared on shared folds; the result of `compare` and `compare_scores`.
+
+    Attributes
+    ----------
+    table : ScoreTable
+        All scores.
+    question : Question
+        Measure, region of equivalence, level, effect, baseline.
+    notes : tuple of str
+        What was not done, and why.
+    """
+
+    table: ScoreTable
+    question: Question
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.question.measure not in self.table.measures:
+            known = ", ".join(printable(name, 60) for name in self.table.measures)
+            raise InputError(
+                f"{self.question.measure!r} was not measured. Known are {known}; to add another, "
+                "name it in scoring."
+            )
+        object.__setattr__(self, "question", self.question.checked(self.table.models))
+
+    # Scores
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models."""
+        return self.table.models
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Names of the data sets."""
+        return tuple(self.table.datasets)
+
+    @property
+    def measure(self) -> str:
+        """Name of the measure that decides."""
+        return self.question.measure
+
+    @property
+    def scores(self) -> dict[str, dict[str, Floats]]:
+        """Scores on the folds, `{data set: {model: array}}`."""
+        return {
+            name: dict(zip(self.models, entry.scores[self.measure], strict=True))
+            for name, entry in self.table.datasets.items()
+        }
+
+    def mean(self, model: str, dataset: str | None = None) -> Interval:
+        """Mean score of a model with an interval that allows for the overlap of folds."""
+        name = self._dataset(dataset)
+        entry = self.table.datasets[name]
+        values = entry.scores[self.measure][self._model(model)]
+        ratio = entry.plan.test_train_ratio
+        found = corrected_t_test(values, ratio, level=self.question.level).interval
+        assert found is not None
+        return found
+
+    # Judgement
+
+    @cached_property
+    def ranks(self) -> RankReport | None:
+        """Friedman, critical differences and pairs over data sets; None for one data set."""
+        return rank_report(self.table, self.question) if len(self.datasets) > 1 else None
+
+    @cached_property
+    def pairs(self) -> tuple[FoldPair, ...] | tuple[DatasetPair, ...]:
+        """Every pair of models: on the folds of one data set, or over several data sets."""
+        if self.ranks is not None:
+            return self.ranks.pairs
+        return fold_pairs(self.table, self.datasets[0], self.question)
+
+    def pair(self, first: str, second: str, dataset: str | None = None) -> FoldPair | DatasetPair:
+        """The pair of two models, over all data sets or on the folds of one.
+
+        Its `first` and `second` say which way the difference is taken.
+        """
+        wanted = {self.models[self._model(first)], self.models[self._model(second)]}
+        pairs = self.pairs
+        if dataset is not None:
+            pairs = fold_pairs(self.table, self._dataset(dataset), self.question)
+        for pair in pairs:
+            if {pair.first, pair.second} == wanted:
+                return pair
+        raise InputError(
+            f"{first!r} and {second!r} are no pair of this comparison, which is against the "
+            f"baseline {self.question.baseline!r}. Use judged(baseline=None) for all pairs."
+        )
+
+    @cached_property
+    def verdict(self) -> str:
+        """The result in words, a sentence for each line."""
+        return "\n".join(self._sentences())
+
+    def _sentences(self) -> list[str]:
+        name, n_models = printable(self.measure, 60), len(self.models)
+        if self.ranks is None:
+            pairs = [pair for pair in self.pairs if isinstance(pair, FoldPair)]
+            best = self.models[int(np.argmax(self.table.means(self.measure)[0]))]
+            start, figure = f"Highest {name} of {n_models} models", repr(self.mean(best))
+            rows = [fold_sentence(pair, self.question, len(pairs)) for pair in pairs]
+        else:
+            mean_ranks, over = self.ranks.friedman.mean_ranks, self.ranks.pairs
+            place = int(np.argmin(mean_ranks))
+            best, figure = self.models[place], f"{mean_ranks[place]:.2f}"
+            start = f"Best mean rank by {name} of {n_models} models"
+            rows = [rank_sentence(pair, self.question, len(over)) for pair in over]
+            rows = [friedman_sentence(self.ranks), *rows]
+        opening = f"{start}: {printable(best, 60)}, {figure}"
+        return [headline(opening, best, self.pairs), *rows, *self.notes]
+
+    def judged(self, **changes: Any) -> Comparison:
+        """The same scores judged anew; nothing is fitted.
+
+        Parameters
+        ----------
+        **changes
+            Any of `measure`, `rope`, `level`, `effect`, `baseline`.
+        """
+        known = ("measure", "rope", "level", "effect", "baseline")
+        unknown = sorted(set(changes) - set(known))
+        if unknown:
+            raise InputError(f"judged changes {', '.join(known)}, not {', '.join(unknown)}.")
+        if "rope" in changes and "effect" not in changes and self._effect_is_rope:
+            changes["effect"] = None
+        return replace(self, question=replace(self.question, **changes))
+
+    @property
+    def _effect_is_rope(self) -> bool:
+        return self.question.effect == (self.question.rope or None)
+
+    # Output
+
+    def to_frame(
+        self, rows: Literal["pairs", "scores"] = "pairs", *, frame: Frame = "arrow"
+    ) -> Any:
+        """Pairs with all their numbers, or scores fold by fold, as a table.
+
+        Parameters
+        ----------
+        rows : {"pairs", "scores"}
+        frame : {"arrow", "pandas", "polars"}
+        """
+        from novum.evaluation.comparison.comparison_frames import comparison_frame
+
+        return comparison_frame(self, rows, frame)
+
+    def plot(
+        self, kind: Literal["differences", "ranks", "scores"] | None = None, ax: Any = None
+    ) -> Any:
+        """Differences with intervals and the region of equivalence, ranks, or scores.
+
+        Parameters
+        ----------
+        kind : {"differences", "ranks", "scores"}, optional
+            Differences on one data set, the critical-difference diagram on several.
+        ax : matplotlib Axes, optional
+        """
+        from novum.evaluation.comparison.comparison_plots import plot_comparison
+
+        return plot_comparison(self, kind, ax)
+
+    def __repr__(self) -> str:
+        from novum.evaluation.comparison.comparison_text import comparison_text
+
+        return comparison_text(self)
+
+    def _repr_html_(self) -> str:
+        from novum.evaluation.comparison.comparison_text import comparison_html
+
+        return comparison_html(self)
+
+    # Names
+
+    def _model(self, name: str) -> int:
+        if name not in self.models:
+            known = ", ".join(printable(known, 60) for known in self.models)
+            raise InputError(f"{name!r} is none of the models: {known}.")
+        return self.models.index(name)
+
+    def _dataset(self, name: str | None) -> str:
+        if name is None and len(self.datasets) == 1:
+            return self.datasets[0]
+        if name not in self.datasets:
+            known = ", ".join(printable(known, 60) for known in self.datasets)
+            raise InputError(f"{name!r} is none of the data sets: {known}. Name one of them.")
+        return str(name)
+
+
+def compare_scores(
+    scores: Mapping[str, Any],
+    test_train_ratio: float,
+    *,
+    measure: str = "score",
+    n_repeats: int = 1,
+    rope: float = 0.01,
+    level: float = 0.95,
+    effect: float | None = None,
+    baseline: str | None = None,
+) -> Comparison:
+    """Compares models by scores that were computed elsewhere.
+
+    Parameters
+    ----------
+    scores : mapping
+        `{model: scores on the folds}`, or `{data set: {model: scores on the folds}}`. Models of a
+        data set share its folds; greater is better.
+    test_train_ratio : float
+        Rows of a test part over rows of its training part: `1 / (k - 1)` for k folds.
+    measure : str
+        What the scores are called.
+    n_repeats : int
+        How often the rows were divided into folds.
+    rope, level, effect, baseline
+        As for `compare`.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> found = compare_scores(
+    ...     {"forest": [0.91, 0.93, 0.92, 0.94], "stump": [0.70, 0.71, 0.69, 0.72]}, 1 / 3
+    ... )
+    >>> print(found.verdict.splitlines()[0])
+    Highest score of 2 models: forest, 0.93 [0.89, 0.96]; it is better than stump.
+    """
+    nested = all(isinstance(value, Mapping) for value in scores.values()) and len(scores) > 0
+    table = table_of_scores(
+        scores if nested else {"data": scores}, measure, test_train_ratio, n_repeats
+    )
+    return Comparison(table, Question(measure, rope, level, effect, baseline))

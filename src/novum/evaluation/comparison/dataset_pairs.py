@@ -1,0 +1,165 @@
+"""Two models over many data sets: signed ranks, and counts of wins, ties and losses.
+
+Each data set gives one number, the difference of the mean scores; data sets are independent, so
+Wilcoxon's test holds without correction for overlap. Pairs are adjusted by Holm. Wins and losses
+are data sets on which the corrected resampled t test is significant by itself; the rest are ties.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from novum.evaluation.comparison.fold_pairs import Decision, FoldPair, Question, fold_pairs
+from novum.evaluation.comparison.pairs.outcome import Floats, Outcome
+from novum.evaluation.comparison.ranks.diagram import (
+    CriticalDifferenceDiagram,
+    critical_difference_diagram,
+)
+from novum.evaluation.comparison.ranks.friedman import Friedman, friedman_test
+from novum.evaluation.comparison.ranks.multiplicity import holm_adjusted
+from novum.evaluation.comparison.ranks.post_hoc import baseline_p_values, nemenyi_p_values
+from novum.evaluation.comparison.ranks.signed_rank import signed_rank_test
+from novum.evaluation.comparison.ranks.win_tie_loss import WinTieLoss, win_tie_loss
+from novum.evaluation.comparison.score_table import ScoreTable
+from novum.evaluation.measures.intervals import Interval
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetPair:
+    """The first model minus the second over all data sets.
+
+    Attributes
+    ----------
+    first, second : str
+    differences : tuple of float
+        Of the mean scores, one for each data set.
+    mean_ranks : pair of float
+        Among all models compared; 1 is best.
+    signed_rank : Outcome
+    adjusted_p_value : float
+        Of the signed-rank test, by Holm over all pairs.
+    rank_p_value : float
+        Of the mean ranks: Nemenyi's, or Holm's against a baseline.
+    counts : WinTieLoss
+        Data sets with a significant difference, by the corrected test on each alone.
+    higher : WinTieLoss
+        Data sets on which the first scores higher, equal and lower.
+    by_dataset : tuple of FoldPair
+    decision : Decision
+    """
+
+    first: str
+    second: str
+    differences: tuple[float, ...]
+    mean_ranks: tuple[float, float]
+    signed_rank: Outcome
+    adjusted_p_value: float
+    rank_p_value: float
+    counts: WinTieLoss
+    higher: WinTieLoss
+    by_dataset: tuple[FoldPair, ...]
+    decision: Decision
+
+    @property
+    def difference(self) -> Interval:
+        """Pseudo-median of the differences with its interval."""
+        assert self.signed_rank.interval is not None
+        return self.signed_rank.interval
+
+    @property
+    def winner(self) -> str | None:
+        """The better model, if one is."""
+        if self.decision not in (Decision.BETTER, Decision.SLIGHTLY_BETTER):
+            return None
+        return self.first if self.difference.estimate > 0 else self.second
+
+
+@dataclass(frozen=True, eq=False)
+class RankReport:
+    """What ranks over data sets say.
+
+    Attributes
+    ----------
+    friedman : Friedman
+    diagram : CriticalDifferenceDiagram
+    pairs : tuple of DatasetPair
+    """
+
+    friedman: Friedman
+    diagram: CriticalDifferenceDiagram
+    pairs: tuple[DatasetPair, ...]
+
+
+def rank_report(table: ScoreTable, question: Question) -> RankReport:
+    """Judges models over two or more data sets."""
+    means = _without_rounding(table.means(question.measure))
+    friedman = friedman_test(means, level=question.level)
+    places = question.pairs(table.models)
+    per_dataset = [fold_pairs(table, name, question) for name in table.datasets]
+    outcomes = [
+        signed_rank_test(means[:, i] - means[:, j], level=question.level) for i, j in places
+    ]
+    adjusted = holm_adjusted([outcome.p_value for outcome in outcomes])
+    by_rank = _rank_p_values(friedman, table.models, question)
+    pairs = []
+    for k, (i, j) in enumerate(places):
+        found = tuple(entry[k] for entry in per_dataset)
+        pairs.append(
+            DatasetPair(
+                table.models[i],
+                table.models[j],
+                tuple((means[:, i] - means[:, j]).tolist()),
+                (friedman.mean_ranks[i], friedman.mean_ranks[j]),
+                outcomes[k],
+                float(adjusted[k]),
+                float(by_rank[i, j]),
+                _significant(found),
+                win_tie_loss(means[:, i] - means[:, j]),
+                found,
+                _decision(outcomes[k], float(adjusted[k]), question),
+            )
+        )
+    diagram = critical_difference_diagram(means, table.models, level=question.level)
+    return RankReport(friedman, diagram, tuple(pairs))
+
+
+def _without_rounding(means: Floats) -> Floats:
+    """Equal scores stay equal: means of the same numbers can differ in their last digits."""
+    rounded = means.copy()
+    for row in rounded:
+        order = np.argsort(row, kind="stable")
+        for before, after in itertools.pairwise(order):
+            if row[after] - row[before] <= 1e-14 * abs(row[after]):
+                row[after] = row[before]
+    return rounded
+
+
+def _rank_p_values(friedman: Friedman, models: tuple[str, ...], question: Question) -> Floats:
+    if question.baseline is None:
+        return nemenyi_p_values(friedman.mean_ranks, friedman.n_datasets)
+    control = models.index(question.baseline)
+    found = np.ones((len(models), len(models)))
+    found[:, control] = baseline_p_values(friedman.mean_ranks, friedman.n_datasets, control)
+    return found
+
+
+def _significant(pairs: tuple[FoldPair, ...]) -> WinTieLoss:
+    signs = [
+        float(np.sign(pair.difference.estimate)) if pair.corrected.significant else 0.0
+        for pair in pairs
+    ]
+    return win_tie_loss(signs)
+
+
+def _decision(outcome: Outcome, adjusted: float, question: Question) -> Decision:
+    assert outcome.interval is not None
+    low, high = outcome.interval
+    if -question.rope <= low and high <= question.rope:
+        return Decision.EQUAL
+    if adjusted > 1 - question.level:
+        return Decision.UNDECIDED
+    beyond = low > question.rope or high < -question.rope
+    return Decision.BETTER if beyond else Decision.SLIGHTLY_BETTER

@@ -1,0 +1,1 @@
+"""Tests of many models over many data sets, by ranks."""

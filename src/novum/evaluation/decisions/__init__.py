@@ -1,0 +1,1 @@
+"""Decisions under costs: risks, likelihood ratios, detection costs, thresholds, other priors."""

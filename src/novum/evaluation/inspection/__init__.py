@@ -1,0 +1,1 @@
+"""What a fitted model does with its columns: curves, importances, dependence."""

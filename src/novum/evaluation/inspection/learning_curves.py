@@ -1,0 +1,272 @@
+"""Learning curves: the score as a function of how many rows a model is trained on.
+
+    S(m) = mean over folds k of the score on test_k of the model fitted to m rows of train_k
+
+The rows of a smaller size are among those of a larger one. If the curve still rises at its end,
+more rows will help; if training and test scores have met below what is wanted, only another model
+or other columns will.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
+
+from novum.core.errors import InputError
+from novum.core.exact_validation import Fold
+from novum.evaluation.inspection.curve_values import (
+    axes_of,
+    draw_band,
+    fold_interval,
+    intervals_of,
+    text_table,
+)
+from novum.evaluation.inspection.incremental_curves import incremental_runs
+from novum.evaluation.measures.interval import Interval
+from novum.evaluation.validation.fold_runs import FoldRun, run_folds
+from novum.evaluation.validation.routing import named_scorers, route
+from novum.evaluation.validation.splits import Splits, plan_splits
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+DEFAULT_SIZES = (0.1, 0.325, 0.55, 0.775, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Scores by size of the training part; unpacks as scikit-learn's tuple.
+
+    Attributes
+    ----------
+    train_sizes : int array of shape (n_sizes,)
+    train_scores, test_scores : arrays of shape (n_sizes, n_folds)
+    fit_times, score_times : arrays of shape (n_sizes, n_folds)
+        Seconds.
+    test_train_ratios : array of shape (n_sizes,)
+        Rows tested over rows trained on, which the intervals need.
+    name : str
+        Of the score.
+    return_times : bool
+        Whether the times are unpacked too.
+    """
+
+    train_sizes: NDArray[np.intp]
+    train_scores: Floats
+    test_scores: Floats
+    fit_times: Floats
+    score_times: Floats
+    test_train_ratios: Floats
+    name: str = "score"
+    return_times: bool = False
+
+    def __iter__(self) -> Iterator[Any]:
+        parts = (self.train_sizes, self.train_scores, self.test_scores)
+        return iter((*parts, self.fit_times, self.score_times) if self.return_times else parts)
+
+    def intervals(self, level: float = 0.95) -> tuple[Interval, ...]:
+        """Of the test score at each size, corrected for overlapping training parts."""
+        return intervals_of(self.test_scores, self.test_train_ratios, level)
+
+    def train_intervals(self, level: float = 0.95) -> tuple[Interval, ...]:
+        """Of the training score at each size."""
+        return intervals_of(self.train_scores, self.test_train_ratios, level)
+
+    def last_gain(self, level: float = 0.95) -> Interval:
+        """What the last step to more rows gained on the same folds."""
+        if len(self.train_sizes) < 2:
+            raise InputError("A gain is between two sizes, and this curve has one. Add sizes.")
+        gains = self.test_scores[-1] - self.test_scores[-2]
+        return fold_interval(gains, float(self.test_train_ratios[-1]), level)
+
+    def verdict(self, level: float = 0.95) -> str:
+        """In words: whether more rows help."""
+        gain = self.last_gain(level)
+        step = f"from {self.train_sizes[-2]} to {self.train_sizes[-1]} rows"
+        if gain.low > 0:
+            return f"More rows help: the step {step} gained {gain}."
+        if gain.high < 0:
+            return f"More rows did harm: the step {step} changed the {self.name} by {gain}."
+        return f"No clear gain from more rows: the step {step} changed the {self.name} by {gain}."
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draws both curves with their bands into matplotlib axes, which are returned."""
+        ax = axes_of(ax)
+        draw_band(ax, self.train_sizes, self.train_intervals(level), "tab:gray", "training rows")
+        draw_band(ax, self.train_sizes, self.intervals(level), "tab:blue", "rows not seen")
+        ax.set_xlabel("rows to train on")
+        ax.set_ylabel(self.name)
+        ax.legend(frameon=False)
+        return ax
+
+    def __repr__(self) -> str:
+        pairs = zip(self.train_sizes, self.train_intervals(), self.intervals(), strict=True)
+        rows = [[str(size), f"{seen.estimate:.4g}", repr(new)] for size, seen, new in pairs]
+        table = text_table(["rows", "training", f"test {self.name}"], rows)
+        return table if len(rows) < 2 else f"{table}\n{self.verdict()}"
+
+
+def learning_curve(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    train_sizes: ArrayLike = DEFAULT_SIZES,
+    cv: Any = None,
+    scoring: Any = None,
+    exploit_incremental_learning: bool = False,
+    n_jobs: int | None = None,
+    pre_dispatch: Any = "all",
+    verbose: int = 0,
+    shuffle: bool = False,
+    random_state: Any = None,
+    error_score: Any = np.nan,
+    return_times: bool = False,
+    params: Mapping[str, Any] | None = None,
+) -> LearningCurve:
+    """Scores of a model trained on more and more rows.
+
+    Parameters
+    ----------
+    estimator, X, y, groups, cv, scoring, n_jobs, verbose, error_score, params
+        As for `cross_validate`; one `scoring`.
+    train_sizes : array-like of shape (n_sizes,)
+        Numbers of rows, or shares of the largest training part.
+    exploit_incremental_learning : bool
+        Trains one model for each fold by `partial_fit`, size after size.
+    pre_dispatch
+        Kept for scikit-learn's signature; threads share the table.
+    shuffle : bool
+        Whether the rows of a training part are shuffled before the first ones are taken. Do so
+        where the rows have an order, or small sizes may lack a class.
+    random_state : int or RandomState, optional
+        Of the shuffling.
+    return_times : bool
+        Whether the result unpacks to times too.
+
+    Returns
+    -------
+    LearningCurve
+        Unpacks as `train_sizes, train_scores, test_scores`; `intervals()`, `verdict()`, `plot()`.
+
+    Examples
+    --------
+    >>> from novum.linear import LinearRegression
+    >>> X = [[float(i % 7), float(i % 3)] for i in range(60)]
+    >>> y = [a - 2 * b + (i * i % 5) for i, (a, b) in enumerate(X)]
+    >>> sizes, _, test = learning_curve(LinearRegression(), X, y, train_sizes=[8, 48], cv=5)
+    >>> sizes.tolist(), test.shape, bool(test[1].mean() > test[0].mean())
+    ([8, 48], (2, 5), True)
+    """
+    del pre_dispatch
+    scorers, several = named_scorers(estimator, scoring)
+    if several:
+        raise InputError("A learning curve is of one score; pass one name or scorer as `scoring`.")
+    routed = route("learning_curve", estimator, scorers, cv, groups, params)
+    classifier = is_classifier(estimator)
+    planned = plan_splits(X, y, cv, groups=routed.groups, classifier=classifier,
+                          params=routed.split)  # fmt: skip
+    sizes = checked_sizes(train_sizes, planned.n_train(0))
+    splits = nested_splits(planned, sizes, shuffle, random_state)
+    run = incremental_runs if exploit_incremental_learning else _fresh_runs
+    runs = run(
+        estimator,
+        X,
+        y,
+        splits,
+        scorers,
+        params=routed.fit,
+        score_params=routed.score,
+        n_jobs=n_jobs,
+        error_score=error_score,
+        verbose=verbose,
+    )
+    return _curve(runs, splits, sizes, next(iter(scorers.values())), return_times)
+
+
+def checked_sizes(train_sizes: ArrayLike, largest: int) -> NDArray[np.intp]:
+    """Numbers of rows, ascending and different, from numbers or shares.
+
+    Examples
+    --------
+    >>> checked_sizes([0.5, 1.0], 9).tolist()
+    [4, 9]
+    """
+    given = np.asarray(train_sizes)
+    if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iuf":
+        raise InputError(
+            f"train_sizes is a list of numbers of rows or shares, got {train_sizes!r}."
+        )
+    shares = given.dtype.kind == "f"
+    low, high = given.min(), given.max()
+    if shares and not (low > 0 and high <= 1):
+        raise InputError(f"Shares in train_sizes lie in (0, 1], got values from {low} to {high}.")
+    sizes = (given * largest).astype(np.intp) if shares else given.astype(np.intp)
+    sizes = np.maximum(sizes, 1) if shares else sizes
+    if not (sizes.min() > 0 and sizes.max() <= largest):
+        raise InputError(
+            f"train_sizes lie between 1 and the {largest} rows of a training part, got values "
+            f"from {sizes.min()} to {sizes.max()}."
+        )
+    different = np.unique(sizes)
+    if different.size < sizes.size:
+        warnings.warn(
+            f"{sizes.size - different.size} of {sizes.size} train_sizes are equal in rows and "
+            "count once.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return different
+
+
+def nested_splits(
+    planned: Splits, sizes: NDArray[np.intp], shuffle: bool, random_state: Any
+) -> Splits:
+    """Folds of all sizes, size after size within a fold; a smaller part begins a larger one."""
+    rng = check_random_state(random_state) if shuffle else None
+    parts = []
+    for train, test in planned.split():
+        order = train if rng is None else rng.permutation(train)
+        parts += [Fold(order[:size], test) for size in sizes]
+    name = f"{planned.name}, {len(sizes)} sizes"
+    return Splits(tuple(parts), planned.n_rows, 1, len(parts), name)
+
+
+def _fresh_runs(
+    estimator: Any, X: Any, y: Any, splits: Splits, scorers: Mapping[str, Any], **more: Any
+) -> tuple[FoldRun, ...]:
+    found = run_folds({"model": estimator}, X, y, splits, scorers, train_scores=True, **more)
+    return found["model"]
+
+
+def _curve(
+    runs: tuple[FoldRun, ...],
+    splits: Splits,
+    sizes: NDArray[np.intp],
+    scorer: Any,
+    return_times: bool,
+) -> LearningCurve:
+    def table(value: Any) -> Floats:
+        return np.array([value(run) for run in runs], np.float64).reshape(-1, len(sizes)).T
+
+    tested = np.array([len(fold.test) for fold in splits.parts], np.float64)
+    trained = np.array([splits.n_train(k) for k in range(len(splits))], np.float64)
+    ratios = (tested / trained).reshape(-1, len(sizes)).mean(axis=0)
+    return LearningCurve(
+        sizes,
+        table(lambda run: run.train_scores["score"]),
+        table(lambda run: run.scores["score"]),
+        table(lambda run: run.fit_seconds),
+        table(lambda run: run.score_seconds),
+        ratios,
+        getattr(scorer, "name", "score"),
+        return_times,
+    )

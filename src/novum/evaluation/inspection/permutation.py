@@ -1,0 +1,376 @@
+"""Permutation importance: how much a model loses when a column tells it nothing.
+
+    importance(j) = S(X, y) - mean over permutations P of S(X with column j in the order P, y)
+
+Permuting keeps the column's own values, missing ones included, and breaks what ties them to the
+rest. Columns that stand for each other share their importance; permuted together as one group they
+show it.
+
+Intervals. For a fitted model, rows are dealt into B blocks (classes evenly) and the importance is
+taken in each: its mean has the error `s / sqrt(B)` and Student's t with B - 1 degrees of freedom,
+which holds the chance of rows and of permutations. With folds (`cv`) every fold has a model and
+rows of its own, and the mean over folds has the corrected interval for overlapping training parts,
+which holds the chance of training too.
+
+References
+----------
+Breiman (2001), "Random forests", section 10; Fisher, Rudin & Dominici (2019), section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
+from sklearn.utils.random import sample_without_replacement
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from novum.core import randomness
+from novum.core.errors import InputError
+from novum.core.exact_validation import rows_of
+from novum.core.parallel import check_cancelled, run_tasks
+from novum.core.targets import plain_target
+from novum.core.validation import checked_weight
+from novum.evaluation.inspection.containers import (
+    as_table,
+    column_names,
+    column_places,
+    exchanged,
+    refuse_sparse,
+)
+from novum.evaluation.inspection.curve_values import fold_interval
+from novum.evaluation.inspection.importances import PermutationImportance
+from novum.evaluation.measures.interval import Interval
+from novum.evaluation.measures.intervals import check_level, mean_interval
+from novum.evaluation.validation.fold_runs import run_folds
+from novum.evaluation.validation.routing import named_scorers
+from novum.evaluation.validation.splits import plan_splits
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Blocks of fewer rows make scores such as R2 or the area under a curve erratic.
+_SMALLEST_BLOCK = 25
+_MOST_BLOCKS = 20
+
+
+def permutation_importance(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    scoring: Any = None,
+    n_repeats: int = 5,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    sample_weight: Any = None,
+    max_samples: float = 1.0,
+    columns: Any = None,
+    cv: Any = None,
+    groups: Any = None,
+    level: float = 0.95,
+) -> Any:
+    """How much worse the score of a model becomes when columns are permuted.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted, unless `cv` is given.
+    X, y
+        Rows to judge by, best such that the model has not seen; any container, with nominal columns
+        and missing cells as the model takes them.
+    scoring : None, str, callable, list or dict
+        As for `cross_validate`; of several scores the result is a dict by name.
+    n_repeats : int
+        Permutations of each column.
+    n_jobs : int, optional
+        Columns at once, in threads; the bits do not depend on it.
+    random_state : int, RandomState, Generator or None
+    sample_weight : array-like of shape (n_rows,), optional
+        Passed on to the scorer, and with `cv` to the fits.
+    max_samples : int or float
+        Rows that are permuted, drawn without replacement; a share if a fraction.
+    columns : list, or mapping of names to lists, optional
+        What to permute: names or positions, and tuples of those that are permuted together. Every
+        column by itself by default.
+    cv : int, text, splitter or iterable, optional
+        Fits models on folds, and judges each by the rows it has not seen.
+    groups : array-like of shape (n_rows,), optional
+        For splitters that use groups.
+    level : float
+        Confidence of the intervals.
+
+    Returns
+    -------
+    PermutationImportance
+        `importances`, `importances_mean`, `importances_std`, `intervals`, `plot()`.
+
+    Notes
+    -----
+    With an integer `random_state` the importances are scikit-learn's, bit for bit.
+
+    Examples
+    --------
+    >>> from novum.linear import LinearRegression
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = LinearRegression().fit(X, 3 * X[:, 0])
+    >>> found = permutation_importance(model, X, 3 * X[:, 0], random_state=0)
+    >>> found.importances_mean.round(1).tolist(), found.ranking()
+    ([2.0, 0.0], ['x0', 'x1'])
+    """
+    check_level(level)
+    if not (isinstance(n_repeats, Integral) and n_repeats >= 1):
+        raise InputError(f"n_repeats is a number of permutations of at least 1, got {n_repeats!r}.")
+    table = as_table(X)
+    refuse_sparse(table, "permutation_importance")
+    units = column_units(columns, column_names(table))
+    scorers, several = named_scorers(estimator, scoring)
+    weight = checked_weight(sample_weight, _num_samples(table))
+    target = None if y is None else plain_target(y)
+    question = Question(tuple(units.values()), scorers, int(n_repeats), max_samples)
+    if cv is None:
+        check_is_fitted(estimator)
+        found = _of_model(estimator, question, (table, target, weight), random_state, n_jobs, level)
+    else:
+        splits = plan_splits(table, target, cv, groups=groups, classifier=is_classifier(estimator))
+        fits = {} if weight is None else {"sample_weight": weight}
+        runs = run_folds({"model": estimator}, table, target, splits, {}, params=fits,
+                         n_jobs=n_jobs, return_estimator=True)["model"]  # fmt: skip
+        models = [run.estimator for run in runs]
+        parts = [_part((table, target, weight), test) for _, test in splits.split()]
+        root = randomness.seed_sequence(random_state)
+        found = _of_folds(models, question, parts, splits.test_train_ratio, root, n_jobs, level)
+    results = {name: result.named(tuple(units), name) for name, result in found.items()}
+    return results if several else results["score"]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is permuted and how it is judged.
+
+    Attributes
+    ----------
+    units : tuple of lists of positions
+    scorers : mapping of names to scorers
+    n_repeats : int
+    max_samples : int or float
+    """
+
+    units: tuple[list[int], ...]
+    scorers: Mapping[str, Any]
+    n_repeats: int
+    max_samples: float
+
+    def scores(self, model: Any, part: tuple[Any, Any, Any]) -> Floats:
+        """All scores of a part of the table, of shape (n_scores,)."""
+        table, target, weight = part
+        more = {} if weight is None else {"sample_weight": weight}
+        found = [score(model, table, target, **more) for score in self.scorers.values()]
+        return np.array(found, np.float64)
+
+    def drawn(self, n_rows: int, rng: np.random.RandomState) -> Rows:
+        """The rows that are permuted."""
+        wanted = self.max_samples
+        if not isinstance(wanted, Real) or isinstance(wanted, bool) or wanted <= 0:
+            raise InputError(f"max_samples is a number of rows or a share, got {wanted!r}.")
+        count = int(wanted) if isinstance(wanted, Integral) else int(wanted * n_rows)
+        if not 1 <= count <= n_rows:
+            raise InputError(
+                f"max_samples must be <= n_samples and leave a row: {wanted!r} of {n_rows} rows "
+                f"are {count}."
+            )
+        if count == n_rows:
+            return np.arange(n_rows)
+        return np.asarray(sample_without_replacement(n_rows, count, random_state=rng), np.intp)
+
+
+def column_units(columns: Any, names: Sequence[str]) -> dict[str, list[int]]:
+    """Positions of the columns that are permuted together, by name.
+
+    Examples
+    --------
+    >>> column_units(["c", ("a", 1)], ["a", "b", "c"])
+    {'c': [2], 'a + b': [0, 1]}
+    """
+    if columns is None:
+        return {name: [j] for j, name in enumerate(names)}
+    if isinstance(columns, Mapping):
+        return {str(name): column_places(group, names) for name, group in columns.items()}
+    if isinstance(columns, str) or not hasattr(columns, "__iter__"):
+        columns = [columns]
+    units: dict[str, list[int]] = {}
+    for entry in columns:
+        group = entry if isinstance(entry, (list, tuple, set, np.ndarray)) else [entry]
+        places = column_places(group, names)
+        if not places:
+            raise InputError("`columns` has an empty group. Name at least one column in each.")
+        units[" + ".join(names[j] for j in places)] = places
+    if not units:
+        raise InputError("`columns` names no column. Leave it out to permute every one.")
+    return units
+
+
+# --- One model ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Importances under one score, before they have names."""
+
+    importances: Floats
+    intervals: tuple[Interval, ...]
+    score: float
+    reach: str
+    measure: str
+
+    def named(self, names: tuple[str, ...], key: str) -> PermutationImportance:
+        measure = self.measure if key == "score" else key
+        return PermutationImportance(
+            names, self.importances, self.intervals, self.score, measure, self.reach
+        )
+
+
+def _of_model(
+    model: Any,
+    question: Question,
+    part: tuple[Any, Any, Any],
+    random_state: Any,
+    n_jobs: int | None,
+    level: float,
+) -> dict[str, _Found]:
+    seed = _first_seed(random_state)
+    whole = question.scores(model, part)
+    rows = question.drawn(_num_samples(part[0]), np.random.RandomState(seed))
+    blocks = row_blocks(None if part[1] is None else part[1][rows], rows.size, model, seed)
+
+    def one(unit: list[int]) -> tuple[Floats, Floats]:
+        return permuted_scores(model, question, part, unit, seed, blocks)
+
+    found = run_tasks(one, question.units, n_jobs)
+    drawn = _part(part, rows)
+    base = np.array([question.scores(model, _part(drawn, block)) for block in blocks])
+    results = {}
+    for s, (name, score) in enumerate(question.scorers.items()):
+        importances = np.array([whole[s] - scores[:, s] for scores, _ in found])
+        intervals = tuple(
+            _block_interval(float(values.mean()), base[:, s] - of_blocks[:, s], level)
+            if blocks
+            else _no_interval(float(values.mean()), level)
+            for values, (_, of_blocks) in zip(importances, found, strict=True)
+        )
+        measure = getattr(score, "name", "score")
+        reach = "this model, rows like these"
+        results[name] = _Found(importances, intervals, float(whole[s]), reach, measure)
+    return results
+
+
+def permuted_scores(
+    model: Any,
+    question: Question,
+    part: tuple[Any, Any, Any],
+    unit: list[int],
+    seed: int,
+    blocks: Sequence[Rows] = (),
+) -> tuple[Floats, Floats]:
+    """Scores with some columns permuted: by permutation, and by block as means over permutations.
+
+    Every column has the same permutations, those scikit-learn draws from the seed.
+    """
+    rng = np.random.RandomState(seed)
+    rows = question.drawn(_num_samples(part[0]), rng)
+    drawn = _part(part, rows)
+    shuffled = np.arange(rows.size)
+    order = np.arange(rows.size)
+    whole, of_blocks = [], []
+    for _ in range(question.n_repeats):
+        check_cancelled()
+        rng.shuffle(shuffled)
+        # scikit-learn permutes the permuted column on, so the orders are composed.
+        order = order[shuffled]
+        permuted = (exchanged(drawn[0], unit, order), *drawn[1:])
+        whole.append(question.scores(model, permuted))
+        of_blocks.append([question.scores(model, _part(permuted, block)) for block in blocks])
+    return np.array(whole), np.array(of_blocks).mean(axis=0)
+
+
+def row_blocks(y: Any, n_rows: int, model: Any, seed: int) -> list[Rows]:
+    """Rows dealt into blocks of at least 25, classes evenly; no block where there are too few."""
+    n_blocks = min(_MOST_BLOCKS, n_rows // _SMALLEST_BLOCK)
+    order = randomness.stream(seed, "blocks").permutation(n_rows)
+    if y is not None and y.ndim == 1 and is_classifier(model):
+        codes, counts = np.unique(y, return_inverse=True, return_counts=True)[1:]
+        n_blocks = min(n_blocks, int(counts.min()))
+        order = order[np.argsort(codes[order], kind="stable")]
+    return [order[b::n_blocks] for b in range(n_blocks)] if n_blocks >= 2 else []
+
+
+def _block_interval(estimate: float, by_block: Floats, level: float) -> Interval:
+    if not np.isfinite(by_block).all():
+        return _no_interval(estimate, level)
+    around = mean_interval(by_block, level)
+    reach = around.half_width
+    return Interval(estimate, estimate - reach, estimate + reach, level, "t over blocks of rows")
+
+
+def _no_interval(estimate: float, level: float) -> Interval:
+    why = f"needs {2 * _SMALLEST_BLOCK} rows and 2 of each class, or cv"
+    return Interval(estimate, math.nan, math.nan, level, why)
+
+
+# --- Folds ----------------------------------------------------------------------------------------
+
+
+def _of_folds(
+    models: Sequence[Any],
+    question: Question,
+    parts: Sequence[tuple[Any, Any, Any]],
+    ratio: float,
+    root: Any,
+    n_jobs: int | None,
+    level: float,
+) -> dict[str, _Found]:
+    base = np.array([question.scores(m, part) for m, part in zip(models, parts, strict=True)])
+
+    def one(task: tuple[int, list[int]]) -> Floats:
+        k, unit = task
+        seed = randomness.seed(root, "fold", k)
+        return permuted_scores(models[k], question, parts[k], unit, seed)[0]
+
+    tasks = [(k, unit) for unit in question.units for k in range(len(models))]
+    scores = np.array(run_tasks(one, tasks, n_jobs))
+    shape = (len(question.units), len(models), question.n_repeats, len(question.scorers))
+    drops = base[None, :, None, :] - scores.reshape(shape)
+    results = {}
+    for s, (name, score) in enumerate(question.scorers.items()):
+        by_fold = drops[..., s].mean(axis=2)
+        intervals = tuple(fold_interval(values, ratio, level) for values in by_fold)
+        results[name] = _Found(
+            drops[..., s].reshape(len(question.units), -1),
+            intervals,
+            float(base[:, s].mean()),
+            "models trained on such tables",
+            getattr(score, "name", "score"),
+        )
+    return results
+
+
+def _part(part: tuple[Any, Any, Any], rows: Rows) -> tuple[Any, Any, Any]:
+    table, target, weight = part
+    return (
+        rows_of(table, rows),
+        None if target is None else target[rows],
+        None if weight is None else weight[rows],
+    )
+
+
+def _first_seed(random_state: Any) -> int:
+    if isinstance(random_state, (np.random.Generator, np.random.SeedSequence)):
+        return randomness.seed(random_state, "permutation")
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max + 1))

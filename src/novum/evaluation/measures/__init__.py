@@ -1,0 +1,1 @@
+"""How good predictions are: measures, curves, intervals, and scorers made of them."""

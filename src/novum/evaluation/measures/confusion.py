@@ -1,0 +1,173 @@
+"""Confusion matrix: `counts[true, predicted]`, the weight of rows of one class called another.
+
+Every measure of labels is a function of it: see `novum.evaluation.measures.rates`.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from novum.core.text import printable
+from novum.evaluation.measures.reading import LabelPair, place_of, read_label_pair
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionMatrix:
+    """How often each class was called what.
+
+    Parameters
+    ----------
+    classes : tuple of K labels
+    counts : array of shape (K, K)
+        `counts[true, predicted]`; sums of weights.
+
+    Examples
+    --------
+    >>> matrix = confusion_matrix(["cat", "dog", "dog"], ["dog", "dog", "dog"])
+    >>> matrix.counts.tolist()
+    [[0.0, 1.0], [0.0, 2.0]]
+    >>> print(matrix)
+    true \\ predicted  cat  dog
+                 cat    0    1
+                 dog    0    2
+    """
+
+    classes: tuple[Any, ...]
+    counts: Floats
+
+    @property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return float(self.counts.sum())
+
+    @property
+    def support(self) -> Floats:
+        """Weight of each true class, of shape (K,)."""
+        return self.counts.sum(axis=1)
+
+    @property
+    def predicted(self) -> Floats:
+        """Weight of each predicted class, of shape (K,)."""
+        return self.counts.sum(axis=0)
+
+    def shares(self) -> Floats:
+        """`counts` divided by the weight of the true class; NaN for a class without rows."""
+        with np.errstate(invalid="ignore"):
+            return self.counts / self.support[:, None]
+
+    def __add__(self, other: ConfusionMatrix) -> ConfusionMatrix:
+        """Counts of two sets of rows of the same classes together."""
+        order = [other.classes.index(label) for label in self.classes]
+        return ConfusionMatrix(self.classes, self.counts + other.counts[np.ix_(order, order)])
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ConfusionMatrix)
+            and self.classes == other.classes
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        rows = [["true \\ predicted", *self._names()]]
+        for name, line in zip(self._names(), self.counts, strict=True):
+            rows.append([name, *(f"{count:.6g}" for count in line)])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in rows
+        )
+
+    def _repr_html_(self) -> str:
+        names = [html.escape(name) for name in self._names()]
+        head = "".join(f'<th scope="col">{name}</th>' for name in names)
+        body = "".join(
+            f'<tr><th scope="row">{name}</th>{"".join(f"<td>{c:.6g}</td>" for c in line)}</tr>'
+            for name, line in zip(names, self.counts, strict=True)
+        )
+        return (
+            "<table><caption>Confusion matrix: rows are true, columns predicted classes</caption>"
+            f'<thead><tr><th scope="col">true</th>{head}</tr></thead><tbody>{body}</tbody></table>'
+        )
+
+    def _names(self) -> list[str]:
+        return [printable(str(label), 24) for label in self.classes]
+
+
+def confusion_matrix(
+    y: Any, predictions: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
+) -> ConfusionMatrix:
+    """The confusion matrix of labels.
+
+    Parameters
+    ----------
+    y, predictions : arrays of n labels
+    classes : sequence of K labels, optional
+        All classes in the order wanted. Default: those that occur, sorted.
+    sample_weight : array of shape (n,), optional
+
+    Examples
+    --------
+    >>> confusion_matrix([0, 1, 1], [0, 1, 0], sample_weight=[1, 1, 0.5]).counts.tolist()
+    [[1.0, 0.0], [0.5, 1.0]]
+    """
+    return matrix_of(read_label_pair(y, predictions, classes, sample_weight))
+
+
+def from_labels(
+    y: Any,
+    predictions: Any,
+    *,
+    of_counts: Callable[..., Floats],
+    classes: Sequence[Any] | None = None,
+    positive: Any = None,
+    sample_weight: Any = None,
+    **settings: Any,
+) -> float:
+    """A measure of confusion matrices applied to labels.
+
+    Examples
+    --------
+    >>> from novum.evaluation.measures.rates import accuracy
+    >>> from_labels(["a", "b"], ["a", "a"], of_counts=accuracy)
+    0.5
+    """
+    matrix = confusion_matrix(y, predictions, classes=classes, sample_weight=sample_weight)
+    if positive is not None:
+        settings["positive"] = place_of(positive, matrix.classes)
+    if settings.get("priors") is not None:
+        settings["priors"] = np.asarray(settings["priors"], float)
+    return float(of_counts(matrix.counts, **settings))
+
+
+def matrix_of(pair: LabelPair) -> ConfusionMatrix:
+    """The confusion matrix of coded labels."""
+    n_classes = len(pair.classes)
+    cells = pair.true * n_classes + pair.predicted
+    counts = np.bincount(cells, pair.weight, minlength=n_classes**2).astype(float)
+    return ConfusionMatrix(pair.classes, counts.reshape(n_classes, n_classes))
+
+
+def resampled_counts_of(pair: LabelPair) -> Callable[[Floats], Floats]:
+    """From row weights of shape (b, n) to counts of shape (b, K, K)."""
+    n_classes, n_rows = len(pair.classes), len(pair.true)
+    cells = pair.true * n_classes + pair.predicted
+    membership = sparse.csr_array(
+        (np.ones(n_rows), (cells, np.arange(n_rows))), shape=(n_classes**2, n_rows)
+    )
+
+    def counts(weights: Floats) -> Floats:
+        summed = membership @ weights.T
+        return np.asarray(summed).T.reshape(len(weights), n_classes, n_classes)
+
+    return counts

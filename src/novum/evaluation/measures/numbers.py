@@ -1,0 +1,207 @@
+"""Measures of predicted numbers, with e = predicted - true and weights w.
+
+    RMSE sqrt(mean e^2)     MAE mean |e|     R2 = 1 - sum w e^2 / sum w (y - mean y)^2
+
+R2 compares with predicting the mean: 0 is no better, below 0 worse. Pearson's correlation ignores
+shift and scale of the predictions, Spearman's every rising change of them. Several targets are
+averaged. Integers become float64 first, so that nothing wraps around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import metrics
+
+from novum.core.errors import InputError
+from novum.evaluation.measures.reading import NumberPair, read_number_pair
+
+Floats = NDArray[np.float64]
+
+
+def rmse(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+    """Root of the mean squared error.
+
+    Examples
+    --------
+    >>> rmse([1, 2, 3], [1, 2, 6]) ** 2
+    2.9999999999999996
+    """
+    pair = read_number_pair(y, predictions, sample_weight)
+    squares = _mean((pair.predicted - pair.true) ** 2, pair)
+    return float(np.mean(np.sqrt(squares)))
+
+
+def mse(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+    """Mean squared error.
+
+    Examples
+    --------
+    >>> mse([1, 2, 3], [1, 2, 6])
+    3.0
+    """
+    pair = read_number_pair(y, predictions, sample_weight)
+    return float(np.mean(_mean((pair.predicted - pair.true) ** 2, pair)))
+
+
+def mae(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+    """Mean absolute error.
+
+    Examples
+    --------
+    >>> mae([1, 2, 3], [1, 2, 6])
+    1.0
+    """
+    pair = read_number_pair(y, predictions, sample_weight)
+    return float(np.mean(_mean(np.abs(pair.predicted - pair.true), pair)))
+
+
+def median_absolute_error(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+    """Median of the absolute errors.
+
+    Examples
+    --------
+    >>> median_absolute_error([1, 2, 3], [1, 2, 6])
+    0.0
+    """
+    pair = read_number_pair(y, predictions, sample_weight)
+    return float(
+        metrics.median_absolute_error(pair.true, pair.predicted, sample_weight=pair.weight)
+    )
+
+
+def max_error(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+    """Largest absolute error of a row of positive weight.
+
+    Examples
+    --------
+    >>> max_error([1, 2, 3], [1, 2, 6])
+    3.0
+    """
+    pair = read_number_pair(y, predictions, sample_weight)
+    errors = np.abs(pair.predicted - pair.true)
+    counted = errors if pair.weight is None else errors[pair.weight > 0]
+    return float(counted.max())
+
+
+def r2(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+    """Share of the variance of y that the predictions explain.
+
+    Notes
+    -----
+    Where y is constant: 1 for perfect predictions and 0 for others, as in scikit-learn. One row
+    has no variance and is refused.
+
+    Examples
+    --------
+    >>> r2([1, 2, 3], [1, 2, 3]), r2([1, 2, 3], [2, 2, 2])
+    (1.0, 0.0)
+    """
+    pair = _with_spread(y, predictions, sample_weight, "R2")
+    errors = _mean((pair.true - pair.predicted) ** 2, pair)
+    return _one_minus(errors, _mean((pair.true - _mean(pair.true, pair)) ** 2, pair))
+
+
+def explained_variance(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+    """R2 after a constant error has been taken off the predictions.
+
+    Examples
+    --------
+    >>> explained_variance([1, 2, 3], [2, 3, 4])
+    1.0
+    """
+    pair = _with_spread(y, predictions, sample_weight, "The explained variance")
+    errors = pair.true - pair.predicted
+    errors = _mean((errors - _mean(errors, pair)) ** 2, pair)
+    return _one_minus(errors, _mean((pair.true - _mean(pair.true, pair)) ** 2, pair))
+
+
+def pearson(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+    """Correlation of true and predicted numbers; NaN where either is constant.
+
+    Examples
+    --------
+    >>> round(pearson([1, 2, 3], [10, 20, 30]), 12)
+    1.0
+    """
+    return _correlation(y, predictions, sample_weight, lambda column, _weight: column)
+
+
+def spearman(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+    """Correlation of the ranks, equal numbers sharing their mean rank.
+
+    Examples
+    --------
+    >>> round(spearman([1, 2, 3], [1, 10, 1000]), 12)
+    1.0
+    """
+    return _correlation(y, predictions, sample_weight, weighted_ranks)
+
+
+def weighted_ranks(values: Floats, weight: Floats) -> Floats:
+    """Mean ranks where a row of weight 2 is two rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_ranks(np.array([5.0, 7.0, 7.0]), np.ones(3)).tolist()
+    [1.0, 2.5, 2.5]
+    """
+    _, block = np.unique(values, return_inverse=True)
+    sizes = np.bincount(block, weight)
+    return (np.cumsum(sizes) - (sizes - 1) / 2)[block]
+
+
+# --- Parts of the above ---------------------------------------------------------------------------
+
+
+def _mean(values: Floats, pair: NumberPair) -> Floats:
+    """Weighted mean of each column, of shape (n_targets,)."""
+    return np.asarray(np.average(values, axis=0, weights=pair.weight))
+
+
+def _with_spread(y: Any, predictions: Any, sample_weight: Any, what: str) -> NumberPair:
+    pair = read_number_pair(y, predictions, sample_weight)
+    n_rows = len(pair.true) if pair.weight is None else int((pair.weight > 0).sum())
+    if n_rows < 2:
+        raise InputError(f"{what} needs at least two rows, got {n_rows}. Judge more rows.")
+    return pair
+
+
+def _one_minus(errors: Floats, spreads: Floats) -> float:
+    shares = np.where(errors == 0, 0.0, 1.0)
+    np.divide(errors, spreads, out=shares, where=spreads > 0)
+    return float(np.mean(1 - shares))
+
+
+def _correlation(
+    y: Any, predictions: Any, sample_weight: Any, scale: Callable[[Floats, Floats], Floats]
+) -> float:
+    pair = _with_spread(y, predictions, sample_weight, "A correlation")
+    weight = np.ones(len(pair.true)) if pair.weight is None else pair.weight
+    return float(
+        np.mean(
+            [
+                weighted_correlation(scale(true, weight), scale(predicted, weight), weight)
+                for true, predicted in zip(pair.true.T, pair.predicted.T, strict=True)
+            ]
+        )
+    )
+
+
+def weighted_correlation(first: Floats, second: Floats, weight: Floats) -> float:
+    """Pearson's correlation of two columns; NaN where one is constant."""
+    # A constant column leaves rounding when its mean is taken off, which is no variance.
+    counted = weight > 0
+    if np.ptp(first[counted]) == 0 or np.ptp(second[counted]) == 0:
+        return float("nan")
+    left = first - np.average(first, weights=weight)
+    right = second - np.average(second, weights=weight)
+    # Scaled first, so that squares neither overflow nor vanish.
+    left, right = left / np.abs(left).max(), right / np.abs(right).max()
+    cross = (weight * left * right).sum()
+    found = cross / np.sqrt((weight * left**2).sum() * (weight * right**2).sum())
+    return float(np.clip(found, -1, 1))

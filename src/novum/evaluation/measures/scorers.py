@@ -1,0 +1,320 @@
+"""Scorers: measures that ask a fitted model for what they need.
+
+    scorer(estimator, X, y, sample_weight=None)  ->  float, greater is better
+
+The answer a measure needs decides which method is called: labels `predict`, scores
+`decision_function` or else `predict_proba`, probabilities `predict_proba`, numbers `predict`. A
+loss is turned round. At a working point labels are those of least expected cost there.
+
+Scorers can be pickled and take part in scikit-learn's metadata routing, so that they go wherever
+`make_scorer`'s go: `cross_validate`, `GridSearchCV`, `permutation_importance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
+from sklearn.utils.metadata_routing import MetadataRequest
+from sklearn.utils.multiclass import type_of_target
+
+from novum.core.decisions import RetargetedClassifier
+from novum.core.errors import InputError
+from novum.core.targets import plain_target
+from novum.core.working_point import WorkingPoint
+from novum.evaluation.measures.catalog import Measure, is_measure, measure, measure_names
+
+ScorerFunction = Callable[..., float]
+_AT_A_POINT = ("detection_cost", "minimum_detection_cost", "bayes_risk")
+
+
+class Scorer:
+    """A measure as a scorer; see `scorer`, which makes them.
+
+    Attributes
+    ----------
+    name : str
+    measure : Measure
+    point : WorkingPoint or None
+    """
+
+    def __init__(
+        self, measure: Measure, point: WorkingPoint | None, name: str | None = None
+    ) -> None:
+        self.measure = measure
+        self.point = point
+        self.name = measure.name if name is None else name
+        self._request: dict[str, Any] = {}
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The measure of `estimator` on rows `X` with targets `y`; greater is better."""
+        theirs = self.measure.sklearn_name
+        if self.measure.target == "classes" and _holds_label_sets(y):
+            if theirs is None:
+                raise InputError(
+                    f"{self.name} judges one label for each row, y holds several. Score each label "
+                    "by itself, or use a measure for sets such as 'f1_samples'."
+                )
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            return float(get_scorer(theirs)(estimator, X, y, **weights))
+        settings = _settings(self.measure, self.point, estimator, y)
+        given = _answer(self.measure, self.point, estimator, X)
+        value = self.measure(y, given, sample_weight=sample_weight, **settings)
+        return value if self.measure.greater_is_better else -value
+
+    # Metadata routing
+
+    def set_score_request(self, **requests: Any) -> Scorer:
+        """Ask meta-estimators for metadata, such as `sample_weight=True`."""
+        unknown = sorted(set(requests) - {"sample_weight"})
+        if unknown:
+            raise InputError(f"A scorer takes sample_weight and no {', '.join(unknown)}.")
+        self._request = {**self._request, **requests}
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """What this scorer asks for, as scikit-learn wants to know it."""
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="sample_weight", alias=None)
+        for parameter, alias in self._request.items():
+            request.score.add_request(param=parameter, alias=alias)
+        return request
+
+    # Python
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scorer) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.measure.name, self.point))
+
+    def __repr__(self) -> str:
+        settings = "".join(f", {key}={value!r}" for key, value in self.measure.settings.items())
+        point = "" if self.point is None else f", point={self.point!r}"
+        return f"scorer({self.name!r}{settings}{point})"
+
+    def _key(self) -> tuple[Any, ...]:
+        known = self.measure
+        return (self.name, known.name, known.needs, repr(known.settings), self.point)
+
+
+class ForeignScorer:
+    """A scorer from elsewhere under a name: a function, or one of scikit-learn's.
+
+    Attributes
+    ----------
+    name : str
+    function : callable
+    measure : None
+    """
+
+    measure = None
+
+    def __init__(self, name: str, function: ScorerFunction) -> None:
+        self.name = name
+        self.function = function
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self.function(estimator, X, y, **weights)
+
+    def get_metadata_routing(self) -> Any:
+        """What the function asks for; a plain function asks for nothing."""
+        ask = getattr(self.function, "get_metadata_routing", None)
+        return MetadataRequest(owner=self) if ask is None else ask()
+
+    def __repr__(self) -> str:
+        return f"ForeignScorer({self.name!r}, {self.function!r})"
+
+
+# --- Making scorers -------------------------------------------------------------------------------
+
+
+def scorer(
+    measure_or_name: str | Measure,
+    *,
+    point: WorkingPoint | None = None,
+    positive: Any = None,
+    name: str | None = None,
+    **settings: Any,
+) -> Scorer:
+    """A scorer from a measure.
+
+    Parameters
+    ----------
+    measure_or_name : str or Measure
+    point : WorkingPoint, optional
+        Measures of labels judge the decisions at this point, those of probabilities the
+        posteriors under its priors. The model needs its training priors (`class_prior_`).
+    positive : label, optional
+        The positive class of a binary measure. Default: the last of the model's classes.
+    name : str, optional
+        Default: that of the measure.
+    **settings
+        Of the measure, such as `beta=2`.
+
+    Returns
+    -------
+    Scorer
+        Called as `scorer(estimator, X, y, sample_weight=None)`; greater is better.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> model = DummyClassifier(strategy="prior").fit([[0], [0], [0]], ["no", "yes", "yes"])
+    >>> scorer("brier_score")(model, [[0], [0]], ["yes", "no"])
+    -0.2777777777777778
+    >>> scorer("recall", positive="no")(model, [[0], [0]], ["yes", "no"])
+    0.0
+    """
+    if positive is not None:
+        settings["positive"] = positive
+    known = measure(measure_or_name, **settings)
+    if point is not None and known.target != "classes":
+        raise InputError(f"A working point is about classes; {known.name} takes no point.")
+    return Scorer(known, point, name)
+
+
+def resolve_scoring(model: Any, scoring: Any = None) -> dict[str, Any]:
+    """Scorers by name from whatever a user may pass as `scoring`.
+
+    Parameters
+    ----------
+    model : estimator
+    scoring : None, str, callable, list of str, or dict
+        None: the model's own `score`. A name: Novum's, or scikit-learn's, which mean the number
+        they mean there. A callable takes `(estimator, X, y)`. A dict gives names to any of these.
+
+    Returns
+    -------
+    dict
+        From names to callables `(estimator, X, y, sample_weight=None)`; greater is better.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> list(resolve_scoring(Ridge()))
+    ['score']
+    >>> resolve_scoring(Ridge(), ["rmse", "neg_mean_absolute_error"])["neg_mean_absolute_error"]
+    scorer('neg_mean_absolute_error')
+    """
+    if scoring is None:
+        return {"score": ForeignScorer("score", check_scoring(model))}
+    if isinstance(scoring, Mapping):
+        return {str(name): _one_scorer(entry, str(name)) for name, entry in scoring.items()}
+    if isinstance(scoring, str | Measure) or callable(scoring):
+        one = _one_scorer(scoring)
+        return {one.name: one}
+    if isinstance(scoring, Iterable):
+        scorers = [_one_scorer(entry) for entry in scoring]
+        found = {one.name: one for one in scorers}
+        if scorers and len(found) == len(scorers):
+            return found
+    raise InputError(
+        f"scoring is None, a name, a callable, a list of different names or a dict, got "
+        f"{scoring!r}."
+    )
+
+
+def _one_scorer(entry: Any, name: str | None = None) -> Any:
+    if isinstance(entry, Scorer | ForeignScorer):
+        return entry
+    if is_measure(entry):
+        return scorer(entry, name=name or entry)
+    # Measures are callable too, but of targets and predictions.
+    if isinstance(entry, Measure):
+        return scorer(entry, name=name)
+    if isinstance(entry, str):
+        if entry in get_scorer_names():
+            return ForeignScorer(entry if name is None else name, get_scorer(entry))
+        raise InputError(
+            f"There is no scorer {entry!r}. Names are {', '.join(measure_names()[:6])}, ...; "
+            "`measure_names()` lists Novum's, `sklearn.metrics.get_scorer_names()` those of "
+            "scikit-learn, which are known as well."
+        )
+    if callable(entry):
+        return ForeignScorer(name or str(getattr(entry, "__name__", "score")), entry)
+    raise InputError(f"A scorer is a name, a measure or a callable, got {entry!r}.")
+
+
+# --- Asking the model -----------------------------------------------------------------------------
+
+
+def _answer(known: Measure, point: WorkingPoint | None, estimator: Any, X: Any) -> NDArray[Any]:
+    """What the measure needs, from the estimator."""
+    if known.ratios:
+        from novum.evaluation.decisions.ratios import log_likelihood_ratios
+
+        return _toward_positive(known, estimator, log_likelihood_ratios(estimator, X))
+    if point is not None and known.needs in ("labels", "probabilities"):
+        estimator = RetargetedClassifier(estimator, point)
+    if known.needs in ("labels", "numbers"):
+        return np.asarray(_method(known, estimator, "predict")(X))
+    if known.needs == "probabilities":
+        return np.asarray(_method(known, estimator, "predict_proba")(X))
+    if known.target == "relevances":
+        method = "decision_function" if hasattr(estimator, "decision_function") else "predict"
+        return np.asarray(_method(known, estimator, method)(X))
+    if hasattr(estimator, "decision_function"):
+        return _toward_positive(known, estimator, np.asarray(estimator.decision_function(X)))
+    found = np.asarray(_method(known, estimator, "predict_proba")(X))
+    if found.ndim != 2 or found.shape[1] != 2:
+        return found
+    return found[:, _positive_place(known, estimator)]
+
+
+def _settings(known: Measure, point: WorkingPoint | None, estimator: Any, y: Any) -> dict[str, Any]:
+    """The model's classes, and the working point where the measure is a cost at it."""
+    settings: dict[str, Any] = {}
+    if point is not None and known.name in _AT_A_POINT:
+        settings["point"] = point
+    if known.target != "classes" or not hasattr(estimator, "classes_") or known.ratios:
+        return settings
+    classes = np.asarray(estimator.classes_).tolist()
+    if known.needs == "labels":
+        # A label the model never saw is an error of the model, not of the question.
+        unseen = set(plain_target(y).ravel().tolist()) - set(classes)
+        classes = [*classes, *sorted(unseen)] if unseen else classes
+    settings["classes"] = classes
+    return settings
+
+
+def _toward_positive(known: Measure, estimator: Any, scores: NDArray[Any]) -> NDArray[Any]:
+    """Decision values of two classes favor the last; turned round for the first."""
+    return -scores if scores.ndim == 1 and _positive_place(known, estimator) == 0 else scores
+
+
+def _positive_place(known: Measure, estimator: Any) -> int:
+    positive = known.settings.get("positive")
+    classes = list(getattr(estimator, "classes_", []))
+    if positive is None:
+        return len(classes) - 1
+    if positive not in classes:
+        shown = ", ".join(repr(label) for label in np.asarray(classes).tolist())
+        raise InputError(
+            f"positive={positive!r} is none of the model's classes {shown}. Name one of them."
+        )
+    return classes.index(positive)
+
+
+def _method(known: Measure, estimator: Any, name: str) -> Any:
+    found = getattr(estimator, name, None)
+    if found is None:
+        raise InputError(
+            f"{known.name} needs {name}, and {type(estimator).__name__} has none. Calibrate the "
+            f"model, or choose a measure of labels such as 'balanced_accuracy'."
+        )
+    return found
+
+
+def _holds_label_sets(y: Any) -> bool:
+    if isinstance(y, np.ndarray) and y.ndim == 1:
+        return False
+    try:
+        return bool(type_of_target(plain_target(y)).startswith("multilabel"))
+    except (InputError, ValueError):
+        # Not a target at all: the measure says what is wrong with it.
+        return False

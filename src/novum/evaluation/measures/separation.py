@@ -1,0 +1,267 @@
+"""How well scores separate the classes: areas under curves and the equal error rate.
+
+Area under the ROC curve = probability that a positive row scores above a negative one, ties half;
+with tp, fp at falling thresholds it is the trapezoid rule on (fp/N, tp/P). Average precision is
+`sum_k (R_k - R_{k-1}) P_k` over falling thresholds, without interpolation. The equal error rate is
+where the lines between neighboring thresholds cross `miss rate = false-alarm rate`.
+
+The error of the area is DeLong's: with the placement of a row, the share of the other class that it
+beats, `var = var(placements of positives)/P + var(placements of negatives)/N`; its interval is
+symmetric on the log-odds scale.
+
+Of K classes: each against the rest (ovr) or all pairs (ovo, Hand & Till 2001), averaged.
+
+References: DeLong, DeLong & Clarke-Pearson (1988); Hand & Till (2001).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.errors import InputError
+from novum.evaluation.measures.interval import Interval
+from novum.evaluation.measures.intervals import logit_interval, proportion_interval
+from novum.evaluation.measures.ranked_scores import RankedScores, rank_scores
+from novum.evaluation.measures.reading import (
+    ClassTable,
+    ScoredRows,
+    read_class_scores,
+    read_score_array,
+    read_scored,
+)
+
+Floats = NDArray[np.float64]
+
+
+# --- Of labels and scores -------------------------------------------------------------------------
+
+
+def roc_area(
+    y: Any,
+    scores: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    positive: Any = None,
+    sample_weight: Any = None,
+    multi_class: Literal["ovr", "ovo"] = "ovr",
+    average: Literal["macro", "weighted"] = "macro",
+) -> float:
+    """Area under the ROC curve.
+
+    Parameters
+    ----------
+    y : array of n labels
+    scores : array of shape (n,) or (n, K)
+        The larger, the more for the positive class; or a column for each class.
+    classes : sequence of K labels, optional
+    positive : label, optional
+        Default: the last class.
+    sample_weight : array of shape (n,), optional
+    multi_class : "ovr" or "ovo"
+        How more than two classes are averaged.
+    average : "macro" or "weighted"
+
+    Examples
+    --------
+    >>> roc_area([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    table = _several_classes(y, scores, classes, positive, sample_weight)
+    if table is None:
+        rows = read_scored(y, scores, classes, positive, sample_weight)
+        return float(areas(*rank_scores(rows).accepted()))
+    if multi_class == "ovo":
+        return _one_vs_one(table, average)
+    if multi_class != "ovr":
+        raise InputError(f"multi_class is 'ovr' or 'ovo', got {multi_class!r}.")
+    return _one_vs_rest(table, average, areas)
+
+
+def average_precision(
+    y: Any,
+    scores: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    positive: Any = None,
+    sample_weight: Any = None,
+    average: Literal["macro", "weighted"] = "macro",
+) -> float:
+    """Area under the precision-recall curve, as a sum of steps.
+
+    Parameters as for `roc_area`; of more than two classes each is set against the rest.
+
+    Examples
+    --------
+    >>> round(average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
+    0.8333
+    """
+    table = _several_classes(y, scores, classes, positive, sample_weight)
+    if table is not None:
+        return _one_vs_rest(table, average, average_precisions)
+    rows = read_scored(y, scores, classes, positive, sample_weight)
+    return float(average_precisions(*rank_scores(rows).accepted()))
+
+
+def equal_error_rate(
+    y: Any,
+    scores: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    positive: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """The error rate at the threshold where misses and false alarms are equally likely.
+
+    Examples
+    --------
+    >>> equal_error_rate([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    """
+    table = _several_classes(y, scores, classes, positive, sample_weight)
+    if table is not None:
+        return _one_vs_rest(table, "macro", equal_error_rates)
+    rows = read_scored(y, scores, classes, positive, sample_weight)
+    return float(equal_error_rates(*rank_scores(rows).accepted()))
+
+
+# --- Of accepted positives and negatives ----------------------------------------------------------
+
+
+def areas(tp: Floats, fp: Floats) -> Floats:
+    """ROC areas from accepted weights of shape (..., m + 1)."""
+    heights = (tp[..., 1:] + tp[..., :-1]) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (heights * np.diff(fp)).sum(axis=-1) / (tp[..., -1] * fp[..., -1])
+
+
+def average_precisions(tp: Floats, fp: Floats) -> Floats:
+    """Average precisions from accepted weights of shape (..., m + 1)."""
+    accepted = tp[..., 1:] + fp[..., 1:]
+    precision = tp[..., 1:] / np.where(accepted > 0, accepted, 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (np.diff(tp) * precision).sum(axis=-1) / tp[..., -1]
+
+
+def equal_error_rates(tp: Floats, fp: Floats) -> Floats:
+    """Equal error rates from accepted weights of shape (..., m + 1)."""
+    ends = tp[..., -1:], fp[..., -1:]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rises = tp / ends[0] + fp / ends[1]
+    # Recall plus false-alarm rate rises from 0 to 2; miss and false-alarm rate are equal at 1.
+    after = np.maximum((rises >= 1).argmax(axis=-1), 1)[..., None]
+    left = np.take_along_axis(rises, after - 1, -1)
+    right = np.take_along_axis(rises, after, -1)
+    share = (1 - left) / (right - left)
+    hits = [np.take_along_axis(tp, after - step, -1) for step in (1, 0)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (1 - (hits[0] + share * (hits[1] - hits[0])) / ends[0])[..., 0]
+
+
+def area_interval(ranked: RankedScores, level: float = 0.95) -> Interval:
+    """DeLong's interval of the ROC area, symmetric on the log-odds scale.
+
+    At an area of 0 or 1 there is no spread to learn from. Pairing each row of the smaller class
+    with another of the larger gives independent trials without failure, and Wilson's interval.
+
+    Examples
+    --------
+    >>> from novum.evaluation.measures.reading import read_scored
+    >>> rows = read_scored([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    >>> area_interval(rank_scores(rows))
+    0.9 [0.3, 1.0]
+    """
+    tp, fp = ranked.accepted()
+    area = float(areas(tp, fp))
+    weights = ranked.weight[ranked.order]
+    sizes = [int((weights[chosen] > 0).sum()) for chosen in (ranked.positive, ~ranked.positive)]
+    if area in (0.0, 1.0) or min(sizes) < 2:
+        wilson = proportion_interval(area * min(sizes), min(sizes), level)
+        return Interval(area, wilson.low, wilson.high, level, "Wilson on the smaller class")
+    block = np.searchsorted(ranked.ends, np.arange(weights.size))
+    beaten = 1 - (fp[block] + fp[block + 1]) / (2 * fp[-1])
+    beaten_by = (tp[block] + tp[block + 1]) / (2 * tp[-1])
+    variance = sum(
+        _mean_variance(placement[chosen], weights[chosen], area)
+        for placement, chosen in ((beaten, ranked.positive), (beaten_by, ~ranked.positive))
+    )
+    return logit_interval(area, math.sqrt(variance), level, "DeLong, log-odds scale")
+
+
+def _mean_variance(values: Floats, weights: Floats, mean: float) -> float:
+    n_rows = int((weights > 0).sum())
+    spread = float(np.sum((weights * (values - mean)) ** 2)) * n_rows / (n_rows - 1)
+    return spread / float(weights.sum()) ** 2
+
+
+# --- Several classes ------------------------------------------------------------------------------
+
+
+def _several_classes(
+    y: Any, scores: Any, classes: Sequence[Any] | None, positive: Any, sample_weight: Any
+) -> ClassTable | None:
+    """The table of scores of three classes or more, None for one against the other."""
+    if positive is not None or np.ndim(scores) != 2:
+        return None
+    values = read_score_array(scores, len(scores))
+    if values.ndim == 1 or values.shape[1] <= 2:
+        return None
+    table = read_class_scores(y, values, classes, sample_weight)
+    met = np.unique(table.true if table.weight is None else table.true[table.weight > 0])
+    absent = sorted(set(range(len(table.classes))) - set(met.tolist()))
+    if absent:
+        raise InputError(
+            f"No row of y is of class {table.classes[absent[0]]!r}, so its curve does not exist. "
+            "Judge more rows, stratify the folds, or choose a measure of labels."
+        )
+    return table
+
+
+def one_vs_rest_rows(table: ClassTable, place: int) -> ScoredRows:
+    """The rows scored for one class against all others."""
+    return ScoredRows(table.classes, table.true == place, table.table[:, place], table.weight)
+
+
+def _one_vs_rest(table: ClassTable, average: str, of_accepted: Any) -> float:
+    values = [
+        float(of_accepted(*rank_scores(one_vs_rest_rows(table, place)).accepted()))
+        for place in range(len(table.classes))
+    ]
+    if average == "macro":
+        return float(np.mean(values))
+    if average != "weighted":
+        raise InputError(f"average is 'macro' or 'weighted', got {average!r}.")
+    shares = np.bincount(table.true, table.weight, minlength=len(table.classes))
+    return float(np.average(values, weights=shares))
+
+
+def _one_vs_one(table: ClassTable, average: str) -> float:
+    if average not in ("macro", "weighted"):
+        raise InputError(f"average is 'macro' or 'weighted', got {average!r}.")
+    values, shares = [], []
+    weights = np.ones(len(table.true)) if table.weight is None else table.weight
+    for first, second in combinations(range(len(table.classes)), 2):
+        chosen = (table.true == first) | (table.true == second)
+        both = [
+            float(
+                areas(
+                    *rank_scores(
+                        ScoredRows(
+                            table.classes,
+                            table.true[chosen] == place,
+                            table.table[chosen, place],
+                            weights[chosen],
+                        )
+                    ).accepted()
+                )
+            )
+            for place in (first, second)
+        ]
+        values.append(float(np.mean(both)))
+        shares.append(float(weights[chosen].sum()))
+    return float(np.average(values, weights=shares if average == "weighted" else None))

@@ -1,0 +1,1 @@
+"""Classifiers that may answer "none of these", and how such answers are judged."""

@@ -1,0 +1,1 @@
+"""Reports on predictions as plain data, text, HTML and pictures."""

@@ -1,0 +1,344 @@
+"""Everything a classification report says, as plain data.
+
+Shares of rows (accuracy, precision, recall, error rates of a class) have Wilson's interval with the
+effective number of rows; all other measures are resampled together, by rows, in one bootstrap: BCa
+intervals, but for the calibration error, whose upward bias the basic bootstrap takes off.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.randomness import RandomSource, seed_sequence, stream
+from novum.core.working_point import WorkingPoint
+from novum.evaluation.measures import probability_scores, rates
+from novum.evaluation.measures.bootstrap import weight_bootstrap
+from novum.evaluation.measures.calibration_curve import (
+    CalibrationCurve,
+    bins_of,
+    calibration_points,
+)
+from novum.evaluation.measures.confusion import ConfusionMatrix, matrix_of, resampled_counts_of
+from novum.evaluation.measures.interval import Interval
+from novum.evaluation.measures.intervals import check_level, proportion_interval
+from novum.evaluation.measures.reading import LabelPair
+from novum.evaluation.reports.decision_costs import DecisionCosts, costs_of_actions
+from novum.evaluation.reports.predictions import Judged
+
+Floats = NDArray[np.float64]
+Intervals = dict[str, Interval]
+AVERAGES = ("micro", "macro", "weighted")
+# Shares of rows of a class: the denominators are numbers of rows.
+SHARES = (
+    "precision",
+    "recall",
+    "specificity",
+    "negative_predictive_value",
+    "false_positive_rate",
+    "false_negative_rate",
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a report is computed."""
+
+    level: float = 0.95
+    n_resamples: int = 1000
+    beta: float = 1.0
+    n_bins: int = 10
+    priors: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassificationSummary:
+    """Numbers with their intervals.
+
+    Parameters
+    ----------
+    confusion : ConfusionMatrix
+    overall : dict
+        Measures of the whole: accuracy, balanced and rebalanced accuracy, Matthews, kappa.
+    per_class : dict of dicts
+        From classes to measures of the class against the rest.
+    averages : dict of dicts
+        From "micro", "macro" and "weighted" to averages of those measures.
+    probability : dict
+        Log loss, Brier score, calibration error, Cllr; empty without probabilities or ratios.
+    costs : dict
+        Bayes risk at the working point; empty without one.
+    calibration : CalibrationCurve or None
+    n_rows : int
+    notes : tuple of str
+    """
+
+    confusion: ConfusionMatrix
+    overall: Intervals
+    per_class: dict[Any, Intervals]
+    averages: dict[str, Intervals]
+    probability: Intervals
+    costs: Intervals
+    calibration: CalibrationCurve | None
+    n_rows: int
+    notes: tuple[str, ...]
+
+
+def summarize(
+    judged: Judged,
+    settings: Settings,
+    point: WorkingPoint | None,
+    ratios: Floats | None,
+    random_state: RandomSource,
+) -> ClassificationSummary:
+    """All numbers of a classification report but the curves.
+
+    Parameters
+    ----------
+    judged : Judged
+    settings : Settings
+    point : WorkingPoint or None
+        In the order of the classes.
+    ratios : array of shape (n,) or None
+        Log-likelihood ratios of the positive class, for Cllr.
+    random_state : None, int, Generator, RandomState or SeedSequence
+    """
+    pair = judged.pair
+    matrix = matrix_of(pair)
+    parts = _Parts(judged, settings, point, ratios)
+    found = weight_bootstrap(
+        parts.statistic,
+        len(pair.true),
+        sample_weight=pair.weight,
+        n_resamples=settings.n_resamples,
+        rng=stream(seed_sequence(random_state), "report"),
+    )
+    values = dict(zip(parts.names, found.intervals(settings.level), strict=True))
+    if ("probability", "calibration_error") in values:
+        values["probability", "calibration_error"] = _debiased(parts, found, settings.level)
+    return _assembled(judged, settings, matrix, values, parts)
+
+
+# --- The resampled statistics ---------------------------------------------------------------------
+
+
+class _Parts:
+    """Names of all resampled numbers, and the function of row weights that gives them."""
+
+    def __init__(
+        self,
+        judged: Judged,
+        settings: Settings,
+        point: WorkingPoint | None,
+        ratios: Floats | None,
+    ) -> None:
+        self.pair = judged.pair
+        self._counts = resampled_counts_of(judged.pair)
+        self._of_counts = _count_measures(judged, settings)
+        self._of_weights = _weight_measures(judged, settings, ratios)
+        self._costs: DecisionCosts | None = None
+        if point is not None and judged.actions is not None:
+            self._costs = costs_of_actions(judged.pair.true, judged.actions, point)
+        costs = () if self._costs is None else self._costs.names
+        self.names = [
+            *self._of_counts,
+            *(("probability", name) for name in self._of_weights),
+            *(("costs", name) for name in costs),
+        ]
+
+    def statistic(self, weights: Floats) -> Floats:
+        counts = self._counts(weights)
+        columns = [of_counts(counts) for of_counts in self._of_counts.values()]
+        columns.extend(of_weights(weights) for of_weights in self._of_weights.values())
+        if self._costs is not None:
+            columns.extend(self._costs.of_weights(weights))
+        return np.stack(columns, axis=1)
+
+
+def _count_measures(
+    judged: Judged, settings: Settings
+) -> dict[tuple[Any, ...], Callable[[Floats], Floats]]:
+    found: dict[tuple[Any, ...], Callable[[Floats], Floats]] = {
+        ("overall", "balanced_accuracy"): rates.balanced_accuracy,
+        ("overall", "matthews"): rates.matthews,
+        ("overall", "kappa"): rates.kappa,
+    }
+    if settings.priors is not None:
+        found["overall", "rebalanced_accuracy"] = partial(
+            rates.rebalanced_accuracy, priors=settings.priors
+        )
+    f_name = f_score_name(settings.beta)
+    for place, label in enumerate(judged.pair.classes):
+        found["class", label, f_name] = partial(
+            rates.averaged_rate, rate="f_beta", positive=place, beta=settings.beta
+        )
+    for average in AVERAGES:
+        for rate in ("precision", "recall", "f_beta", "false_positive_rate", "false_negative_rate"):
+            name = f_name if rate == "f_beta" else rate
+            found["average", average, name] = partial(
+                rates.averaged_rate,
+                rate=rate,
+                average=average,  # type: ignore[arg-type]
+                beta=settings.beta,
+            )
+    return found
+
+
+def _weight_measures(
+    judged: Judged, settings: Settings, ratios: Floats | None
+) -> dict[str, Callable[[Floats], Floats]]:
+    found: dict[str, Callable[[Floats], Floats]] = {}
+    table = judged.probabilities
+    if table is not None:
+        found["log_loss"] = partial(_weighted_mean, probability_scores.log_losses(table))
+        found["brier_score"] = partial(_weighted_mean, probability_scores.brier_losses(table))
+        column = probability_scores.judged_column(table, judged.positive)
+        bins = bins_of(*column, settings.n_bins)
+        found["calibration_error"] = partial(probability_scores.calibration_errors, bins)
+    if ratios is not None:
+        positive = judged.scored[0].positive
+        sides = probability_scores.cllr_sides(ratios, positive)
+        found["cllr"] = partial(probability_scores.cllr_of_weights, sides, positive)
+    return found
+
+
+def _weighted_mean(values: Floats, weights: Floats) -> Floats:
+    return weights @ values / weights.sum(axis=1)
+
+
+def _debiased(parts: _Parts, found: Any, level: float) -> Interval:
+    place = parts.names.index(("probability", "calibration_error"))
+    basic = found.part(slice(place, place + 1)).intervals(level, "basic")[0]
+    low, high = np.clip([*basic], 0.0, 1.0).tolist()
+    return Interval(basic.estimate, low, high, level, basic.method)
+
+
+# --- Assembly -------------------------------------------------------------------------------------
+
+
+def _assembled(
+    judged: Judged,
+    settings: Settings,
+    matrix: ConfusionMatrix,
+    values: dict[Any, Interval],
+    parts: _Parts,
+) -> ClassificationSummary:
+    overall = {"accuracy": _accuracy(judged.pair, matrix, settings.level)}
+    overall.update({key[1]: value for key, value in values.items() if key[0] == "overall"})
+    shares = _class_shares(judged.pair, matrix, settings.level)
+    per_class = {label: dict(shares[label]) for label in matrix.classes}
+    for key, value in values.items():
+        if key[0] == "class":
+            per_class[key[1]][key[2]] = value
+    averages = {
+        average: {k[2]: v for k, v in values.items() if k[:2] == ("average", average)}
+        for average in AVERAGES
+    }
+    return ClassificationSummary(
+        matrix,
+        overall,
+        per_class,
+        averages,
+        {key[1]: value for key, value in values.items() if key[0] == "probability"},
+        {key[1]: value for key, value in values.items() if key[0] == "costs"},
+        _calibration(judged, settings),
+        len(parts.pair.true),
+        _notes(judged, matrix),
+    )
+
+
+def f_score_name(beta: float) -> str:
+    """`f1`, `f2`, `f0.5`, ..."""
+    return f"f{beta:g}"
+
+
+def _squares(pair: LabelPair) -> Floats:
+    weight = np.ones(len(pair.true)) if pair.weight is None else pair.weight
+    return matrix_of(LabelPair(pair.classes, pair.true, pair.predicted, weight**2)).counts
+
+
+def _share_interval(above: float, below: float, squares: float, level: float) -> Interval:
+    """Wilson's interval of a share of weights, with the effective number of rows."""
+    if below <= 0 or squares <= 0:
+        return Interval(math.nan, math.nan, math.nan, level, "Wilson: no rows")
+    size = below**2 / squares
+    share = min(1.0, max(0.0, above / below))
+    return proportion_interval(share * size, size, level)
+
+
+def _accuracy(pair: LabelPair, matrix: ConfusionMatrix, level: float) -> Interval:
+    hits = float(np.trace(matrix.counts))
+    return _share_interval(hits, matrix.total, float(_squares(pair).sum()), level)
+
+
+def _class_shares(pair: LabelPair, matrix: ConfusionMatrix, level: float) -> dict[Any, Intervals]:
+    squares = _squares(pair)
+    fractions = {rate: rates.rate_fraction(matrix.counts, rate) for rate in SHARES}
+    sizes = {rate: rates.rate_fraction(squares, rate)[1] for rate in SHARES}
+    return {
+        label: {
+            rate: _share_interval(
+                float(fractions[rate][0][place]),
+                float(fractions[rate][1][place]),
+                float(sizes[rate][place]),
+                level,
+            )
+            for rate in SHARES
+        }
+        for place, label in enumerate(matrix.classes)
+    }
+
+
+def _calibration(judged: Judged, settings: Settings) -> CalibrationCurve | None:
+    table = judged.probabilities
+    if table is None:
+        return None
+    bins = bins_of(
+        *probability_scores.judged_column(table, judged.positive), settings.n_bins, "quantile"
+    )
+    return calibration_points(bins, table.weight, settings.level)
+
+
+def _notes(judged: Judged, matrix: ConfusionMatrix) -> tuple[str, ...]:
+    """What the reader must know to read the numbers right."""
+    notes = []
+    if np.trace(matrix.counts) == matrix.total:
+        notes.append(
+            "No row is predicted wrong, so resampling shows no spread: read the intervals of "
+            "Wilson, not those of the bootstrap."
+        )
+    for label, support, predicted in zip(
+        matrix.classes, matrix.support, matrix.predicted, strict=True
+    ):
+        if support == 0:
+            notes.append(f"Class {label!r} has no rows: its recall is unknown.")
+        if predicted == 0 and support > 0:
+            notes.append(
+                f"Class {label!r} is never predicted: its precision is 0/0, shown as nan and "
+                "counted as 0 in averages."
+            )
+    if judged.probabilities is not None:
+        table = judged.probabilities
+        notes.append(
+            "The calibration error is biased upwards, its interval is not and may lie below it."
+        )
+        impossible = int((table.table[np.arange(len(table.true)), table.true] <= 0).sum())
+        if impossible:
+            notes.append(
+                f"{impossible} rows are of a class that got probability 0: their log loss is "
+                "infinite and is cut at 36.04 each."
+            )
+    for one in judged.scored[:1]:
+        distinct = np.unique(one.values).size
+        if distinct == 1:
+            notes.append("All scores are equal: the curves say nothing.")
+    return tuple(notes)

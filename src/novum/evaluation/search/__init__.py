@@ -1,0 +1,1 @@
+"""Searching for parameters without touching the rows that judge them."""

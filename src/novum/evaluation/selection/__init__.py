@@ -1,0 +1,1 @@
+"""Which columns to keep: filters, wrappers, and how stable the choice is."""

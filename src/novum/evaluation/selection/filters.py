@@ -1,0 +1,270 @@
+"""Filters: columns chosen by the score of each alone, before any model is trained.
+
+    SelectKBest        the k of highest score
+    SelectPercentile   that share of all columns
+
+`level_filters` has those that compare p-values with a level. A filter sees the target, so it
+belongs inside the folds: put it in a `Pipeline` and validate that. It looks at original columns of
+any kind; one that is useless alone but not beside another is missed (the parity of two columns is
+the classic one), which the wrappers do see.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from novum.core.certificate import Certificate, Verdict
+from novum.core.errors import InputError, ModelFileError
+from novum.core.fitting import fitting
+from novum.core.schema import Schema
+from novum.core.targets import plain_target
+from novum.evaluation.selection.column_scores import ColumnScore, ColumnScores, listed, read_columns
+from novum.evaluation.selection.column_tests import f_classif
+from novum.evaluation.selection.selector import ColumnSelector, Support, checked_columns
+
+Floats = NDArray[np.float64]
+
+
+class ColumnFilter(ColumnSelector):
+    """Shared by the filters; see `SelectKBest`."""
+
+    score_func: Any
+    categorical_features: Any
+    scores_: Floats
+    pvalues_: Floats | None
+    n_known_: NDArray[np.intp]
+    schema_: Schema
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "score_func": [callable],
+        "categorical_features": [None, StrOptions({"auto", "all"}), "array-like"],
+    }
+
+    @property
+    def invariances(self) -> tuple[str, ...]:
+        """What a fit does not depend on."""
+        return ("row_order",)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Scores the columns.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
+            Missing cells are allowed where `score_func` is one of Novum's scores.
+        y : array-like of shape (n_rows,)
+            Labels or numbers; None for a `score_func` that does not look at it.
+        """
+        with fitting(self):
+            found = self._scores(X, y)
+            self._refuse_undefined(found)
+            self.scores_, self.pvalues_, self.n_known_ = (
+                found.scores,
+                found.p_values,
+                found.n_known,
+            )
+            self._settle()
+            kept = self._get_support_mask()
+            self.certificate_ = Certificate(
+                objective="score of the kept columns",
+                verdict=Verdict.PROVED,
+                value=_finite(float(found.scores[kept].sum())),
+                details={
+                    "columns": int(kept.size),
+                    "kept": int(kept.sum()),
+                    "incomplete_columns": int((found.n_known < found.n_known.max()).sum()),
+                },
+            )
+        return self
+
+    def _scores(self, X: Any, y: Any) -> ColumnScores:
+        if isinstance(self.score_func, ColumnScore):
+            sample = read_columns(self, X, y, self.score_func.target)
+            self.schema_ = sample.schema
+            return self.score_func.of(sample)
+        return self._foreign_scores(X, y)
+
+    def _foreign_scores(self, X: Any, y: Any) -> ColumnScores:
+        """Scores of a function from elsewhere, which reads arrays of numbers."""
+        checked_columns(self, X, reset=True)
+        given = (X,) if y is None else (X, plain_target(y))
+        options = {"accept_sparse": ["csr", "csc"], "multi_output": y is not None}
+        if y is None:
+            options.pop("multi_output")
+        numbers = validate_data(self, *given, **options)
+        table, target = (numbers, None) if y is None else numbers
+        self.schema_ = Schema.of_array(table.shape[1])
+        if hasattr(self, "feature_names_in_"):
+            self.schema_ = self.schema_.renamed(self.feature_names_in_.tolist())
+        said = self.score_func(table, target)
+        pair = isinstance(said, (list, tuple))
+        scores, p_values = said if pair else (said, None)
+        return ColumnScores(
+            np.asarray(scores, np.float64),
+            None if p_values is None else np.asarray(p_values, np.float64),
+            np.full(table.shape[1], table.shape[0], np.intp),
+        )
+
+    def _refuse_undefined(self, found: ColumnScores) -> None:
+        if found.scores.shape != (self.n_features_in_,):
+            raise InputError(
+                f"score_func gave scores of shape {found.scores.shape} for {self.n_features_in_} "
+                "columns. It must give one for each."
+            )
+        p_values = found.scores if found.p_values is None else found.p_values
+        undefined = np.flatnonzero(np.isnan(found.scores) | np.isnan(p_values))
+        if undefined.size:
+            names = [self.schema_.names[j] for j in undefined]
+            raise InputError(
+                f"score_func gave NaN for {undefined.size} of {self.n_features_in_} columns: "
+                f"{listed(names)}. Constant columns are a common cause; leave them out, or take "
+                "one of Novum's scores, which give them the lowest score."
+            )
+
+    def _settle(self) -> None:
+        """What a filter finds out from the scores once."""
+
+    def _tested(self) -> Floats:
+        """The p-values, for filters that need them."""
+        if self.pvalues_ is None:
+            raise InputError(
+                f"{type(self).__name__} needs p-values, which {self.score_func!r} does not give. "
+                "Take a test such as AssociationTest(), or SelectKBest for scores without one."
+            )
+        return self.pvalues_
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        count = self.n_features_in_
+        if self.scores_.shape != (count,) or self.schema_.n_columns != count:
+            raise ModelFileError(f"The filter does not have the scores of its {count} columns.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        ours = isinstance(self.score_func, ColumnScore)
+        tags.target_tags.required = ours
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = ours
+        tags.input_tags.string = ours
+        tags.input_tags.categorical = ours
+        return tags
+
+
+class SelectKBest(ColumnFilter):
+    """The k columns of highest score.
+
+    Parameters
+    ----------
+    score_func : score of columns, or callable, default=f_classif
+        `AnovaF`, `ChiSquare`, `Correlation`, `KruskalWallis`, `AssociationTest` (any kinds),
+        `MutualInformation` (any kinds), or a function of (X, y) as scikit-learn's.
+    k : int or "all", default=10
+    categorical_features : "auto", "all", None, mask, names or positions, default="auto"
+        Which columns hold categories.
+
+    Attributes
+    ----------
+    scores_ : array of shape (n_columns,)
+    pvalues_ : array of shape (n_columns,), or None
+        None if the score is no test.
+    n_known_ : int array of shape (n_columns,)
+        Rows in which each column is known, which its score is made of.
+
+    Notes
+    -----
+    Among equal scores the later columns are kept, as in scikit-learn.
+
+    Examples
+    --------
+    >>> X = [[1.0, 5.0, 0.1], [2.0, 3.0, 0.2], [3.0, 4.0, 0.9], [4.0, 6.0, 0.8]]
+    >>> SelectKBest(k=1).fit_transform(X, ["a", "a", "b", "b"]).ravel().tolist()
+    [0.1, 0.2, 0.9, 0.8]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ColumnFilter._parameter_constraints,
+        "k": [StrOptions({"all"}), Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self, score_func: Any = f_classif, *, k: int | str = 10, categorical_features: Any = "auto"
+    ) -> None:
+        self.score_func = score_func
+        self.k = k
+        self.categorical_features = categorical_features
+
+    def _settle(self) -> None:
+        if isinstance(self.k, Integral) and self.k > self.n_features_in_:
+            warnings.warn(
+                f"k={self.k} is greater than n_features={self.n_features_in_}. All the features "
+                "will be returned. Pass k='all' to say so.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _get_support_mask(self) -> Support:
+        mask = np.zeros(len(self.scores_), bool)
+        k = len(mask) if isinstance(self.k, str) else min(self.k, len(mask))
+        mask[np.argsort(self.scores_, kind="stable")[len(mask) - k :]] = True
+        return mask
+
+
+class SelectPercentile(ColumnFilter):
+    """That share of the columns which has the highest scores.
+
+    Parameters
+    ----------
+    score_func, categorical_features
+        As in `SelectKBest`.
+    percentile : int, default=10
+        Percent of the columns to keep.
+
+    Examples
+    --------
+    >>> X = [[1.0, 5.0, 0.1], [2.0, 3.0, 0.2], [3.0, 4.0, 0.9], [4.0, 6.0, 0.8]]
+    >>> SelectPercentile(percentile=67).fit(X, ["a", "a", "b", "b"]).get_support().tolist()
+    [True, False, True]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ColumnFilter._parameter_constraints,
+        "percentile": [Interval(Real, 0, 100, closed="both")],
+    }
+
+    def __init__(
+        self,
+        score_func: Any = f_classif,
+        *,
+        percentile: float = 10,
+        categorical_features: Any = "auto",
+    ) -> None:
+        self.score_func = score_func
+        self.percentile = percentile
+        self.categorical_features = categorical_features
+
+    def _get_support_mask(self) -> Support:
+        # Statistics of perfect columns are infinite, and infinity has no percentile.
+        largest = np.finfo(np.float64).max / 4
+        scores, percentile = np.clip(self.scores_, -largest, largest), self.percentile
+        if percentile in (0, 100):
+            return np.full(len(scores), percentile == 100)
+        threshold = np.percentile(scores, 100 - percentile)
+        mask = scores > threshold
+        ties = np.flatnonzero(scores == threshold)
+        # Of columns that tie at the threshold the first ones fill up the share.
+        mask[ties[: max(0, int(len(scores) * percentile / 100) - int(mask.sum()))]] = True
+        return mask
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

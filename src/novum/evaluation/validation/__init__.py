@@ -1,0 +1,1 @@
+"""Cross-validation: splits, journals, folds, and what they say of a learner."""

@@ -1,0 +1,294 @@
+"""One fold, one learner: fit to the training rows, judge on the tested ones.
+
+Rows keep the container they came in, so that a frame stays a frame for the learner and the
+scorers. Arguments with an entry for each row, such as weights, are cut along; a row of weight zero
+is absent from training.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.utils import get_tags
+from sklearn.utils.validation import _check_method_params, _num_samples
+
+from novum.core.cross_fitting import align_classes
+from novum.core.errors import InputError
+from novum.core.exact_validation import rows_of
+from novum.core.parallel import Cancelled
+from novum.core.targets import plain_target
+from novum.evaluation.validation.outcomes import FoldRun
+from novum.evaluation.validation.split_checks import checked_labels
+from novum.evaluation.validation.splits import Splits
+
+Rows = NDArray[np.intp]
+
+# Methods with one column for each class.
+BY_CLASS = ("predict_proba", "predict_log_proba", "decision_function")
+
+
+class UndefinedScoreError(InputError):
+    """A score that is no number; the message says of which fold and why."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoldWork:
+    """Everything the folds of all learners share.
+
+    Attributes
+    ----------
+    X, y : table and targets
+    splits : Splits
+    scoring : mapping of names to scorers
+    fit_params : mapping
+        Arguments of `fit`; those with an entry for each row are cut.
+    score_params : mapping of scorers' names to mappings
+        Arguments of each scorer, cut likewise.
+    keep : str or None
+        Method whose answers on the tested rows are kept.
+    describe : callable or None
+        Gives facts on a fitted model.
+    return_estimator, train_scores : bool
+    error_score : "raise" or float
+    """
+
+    X: Any
+    y: Any
+    splits: Splits
+    scoring: Mapping[str, Any]
+    fit_params: Mapping[str, Any]
+    score_params: Mapping[str, Any]
+    keep: str | None = None
+    describe: Callable[[Any], Mapping[str, Any]] | None = None
+    return_estimator: bool = False
+    train_scores: bool = False
+    error_score: Any = "raise"
+
+    @property
+    def raises(self) -> bool:
+        return isinstance(self.error_score, str)
+
+    def target(self, rows: Rows) -> Any:
+        return None if self.y is None else self.y[rows]
+
+    def cut(self, params: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
+        if not params:
+            return {}
+        n_rows = np.empty(self.splits.n_rows)
+        found: dict[str, Any] = _check_method_params(n_rows, params=dict(params), indices=rows)
+        return found
+
+
+def plain_y(y: Any, *, classifier: bool = False) -> Any:
+    """Targets as an array that rows can be taken of; None and sparse indicators stay.
+
+    Examples
+    --------
+    >>> plain_y(np.array([1, 2], dtype=object), classifier=True)
+    array([1, 2])
+    """
+    if y is None:
+        return None
+    if sparse.issparse(y):
+        return y.tocsr()
+    target = plain_target(y)
+    return checked_labels(target) if classifier else target
+
+
+def plain_table(X: Any) -> Any:
+    """A table that rows can be taken of: what only NumPy can read becomes an array."""
+    if hasattr(X, "__array__") and not hasattr(X, "__getitem__"):
+        return np.asarray(X)
+    return X
+
+
+def run_fold(model: Any, work: FoldWork, number: int) -> FoldRun:
+    """Fits a clone of the model to a fold's training rows and scores it."""
+    return judged_fold(lambda: fitted_on(model, work, number), model, work, number)
+
+
+def fitted_on(model: Any, work: FoldWork, number: int) -> Any:
+    """A clone of the model, fitted to the training rows of a fold."""
+    train = work.splits.train(number)
+    weight = work.fit_params.get("sample_weight")
+    if weight is not None:
+        kept = train[np.asarray(weight)[train] > 0]
+        # A learner told of no row that counts says so itself.
+        train = kept if kept.size else train
+    params = work.cut(work.fit_params, train)
+    X = table_rows(model, work.X, train, train)
+    new = clone(model)
+    return new.fit(X, **params) if work.y is None else new.fit(X, work.target(train), **params)
+
+
+def judged_fold(
+    fit: Any, model: Any, work: FoldWork, number: int, *, exact: bool = False, shared: float = 0.0
+) -> FoldRun:
+    """The outcome of a fold whose model `fit()` gives; `shared` seconds were spent on it before."""
+    began = time.perf_counter()
+    try:
+        fitted = fit()
+        seconds = time.perf_counter() - began + shared
+        began = time.perf_counter()
+        test = work.splits.test(number)
+        output = None if work.keep is None else _output(fitted, model, work, number)
+        scores = scores_on(fitted, model, work, number, test, "test")
+        score_seconds = time.perf_counter() - began
+        train_scores = (
+            scores_on(fitted, model, work, number, work.splits.train(number), "training")
+            if work.train_scores
+            else {}
+        )
+    except Cancelled:
+        raise
+    except Exception as error:
+        if work.raises:
+            error.add_note(f"This happened in fold {number} (counted from 0).")
+            raise
+        return failed_fold(work, number, error, time.perf_counter() - began)
+    return FoldRun(
+        scores=scores,
+        train_scores=train_scores,
+        fit_seconds=seconds,
+        score_seconds=score_seconds,
+        output=output,
+        facts={} if work.describe is None else dict(work.describe(fitted)),
+        estimator=fitted if work.return_estimator else None,
+        exact=exact,
+        n_train=work.splits.n_train(number),
+        n_test=len(test),
+    )
+
+
+def failed_fold(work: FoldWork, number: int, error: Exception, seconds: float) -> FoldRun:
+    """A fold whose scores are filled in, because something went wrong."""
+    filled = {name: float(work.error_score) for name in work.scoring}
+    return FoldRun(
+        scores=filled,
+        train_scores=dict(filled) if work.train_scores else {},
+        fit_seconds=seconds,
+        error=f"{type(error).__name__}: {error}",
+        n_train=work.splits.n_train(number),
+        n_test=len(work.splits.test(number)),
+    )
+
+
+# --- Answers and scores ---------------------------------------------------------------------------
+
+
+def table_rows(model: Any, X: Any, rows: Rows, train: Rows) -> Any:
+    """Some rows of the table; of a matrix of similarities, those between `rows` and `train`."""
+    if not _is_pairwise(model):
+        return rows_of(X, rows)
+    matrix = X if hasattr(X, "shape") else np.asarray(X)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InputError(
+            f"{type(model).__name__} takes similarities between rows, so X should be a square "
+            f"matrix, got shape {tuple(matrix.shape)}."
+        )
+    return matrix[np.ix_(rows, train)]
+
+
+def _is_pairwise(model: Any) -> bool:
+    return hasattr(model, "__sklearn_tags__") and bool(get_tags(model).input_tags.pairwise)
+
+
+def _output(fitted: Any, model: Any, work: FoldWork, number: int) -> NDArray[Any]:
+    assert work.keep is not None
+    train, test = work.splits.train(number), work.splits.test(number)
+    ask = getattr(fitted, work.keep, None)
+    if ask is None:
+        raise InputError(
+            f"{type(fitted).__name__} has no method {work.keep}. Ask for another one, such as "
+            "predict."
+        )
+    found = ask(table_rows(model, work.X, test, train))
+    if work.keep not in BY_CLASS or not is_classifier(fitted) or work.y is None:
+        return np.asarray(found)
+    if isinstance(found, list) or work.y.ndim != 1:
+        raise InputError(
+            f"{work.keep} of several targets is a list of arrays, which folds cannot keep. Use "
+            "cross_val_predict without a journal."
+        )
+    return align_classes(np.asarray(found), fitted.classes_, np.unique(work.y), work.keep)
+
+
+def scores_on(
+    fitted: Any, model: Any, work: FoldWork, number: int, rows: Rows, part: str
+) -> dict[str, float]:
+    """All scores of a fitted model on some rows of a fold."""
+    X = table_rows(model, work.X, rows, work.splits.train(number) if _is_pairwise(model) else rows)
+    y = work.target(rows)
+    found: dict[str, float] = {}
+    for name, scorer in work.scoring.items():
+        chosen = work.cut(work.score_params.get(name, {}), rows)
+        value = scorer(fitted, X, **chosen) if y is None else scorer(fitted, X, y, **chosen)
+        if isinstance(value, Mapping):
+            found.update({key: _number(cell, key) for key, cell in value.items()})
+        else:
+            found[name] = _number(value, name)
+    if work.raises:
+        refuse_undefined(found, number, part, y)
+    return found
+
+
+def refuse_undefined(scores: Mapping[str, float], number: int, part: str, y: Any) -> None:
+    """Says which score of which fold is no number."""
+    for name, value in scores.items():
+        if np.isnan(value):
+            raise UndefinedScoreError(
+                f"The score {name!r} of fold {number} (counted from 0) is NaN on its "
+                f"{part} rows{_possible_reason(y)}. Use folds that hold what the score needs, or "
+                "another score."
+            )
+
+
+def _possible_reason(y: Any) -> str:
+    if y is None or sparse.issparse(y):
+        return ""
+    if _num_samples(y) == 1:
+        return ", of which there is only 1"
+    labels = set(y.tolist()) if y.ndim == 1 else set()
+    if len(labels) == 1:
+        return f", which all have the target {labels.pop()!r}"
+    return ""
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"scoring must return a number, got {value!r} ({type(value).__name__}) instead from "
+            f"{name!r}. Give a scorer callable(estimator, X, y) that returns one number."
+        ) from error
+
+
+def takes_weight(scorer: Any) -> bool:
+    """Whether a scorer can be given `sample_weight`.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> takes_weight(get_scorer("accuracy")), takes_weight(lambda model, X, y: 0.0)
+    (True, False)
+    """
+    inner = getattr(scorer, "function", scorer)
+    ask = getattr(inner, "_accept_sample_weight", None)
+    if ask is not None:
+        return bool(ask())
+    if hasattr(inner, "_score_func"):
+        inner = inner._score_func
+    try:
+        parameters = inspect.signature(inner).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)

@@ -1,0 +1,287 @@
+"""A journal: results on the disk as they come, so that an interrupted run goes on where it was.
+
+    line 1      what the experiment is: data, splits, measures, versions, by name
+    line 2 ...  one finished result for each line: key, record, checksum
+
+Lines are only ever appended, and each is forced to the disk before the next result is computed. A
+process that dies in the middle of a line leaves a torn last line, which is cut off on reopening;
+everything before it counts. A journal of another experiment is refused, with what differs. While
+it is open the file is locked by the operating system, which lets go when a process dies, however
+it dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from novum.core.errors import FileFormatError, InputError
+from novum.core.text import printable
+from novum.evaluation.validation.journal_values import decoded, encoded
+
+FORMAT = "novum journal"
+VERSION = 1
+
+Record = dict[str, Any]
+
+
+class Journal:
+    """Finished results by key, kept in a file of JSON lines.
+
+    Parameters
+    ----------
+    path : path of the file
+        Created if it does not exist; its folder must.
+    fingerprint : mapping of str to str, or str
+        What the experiment is, part by part. A file that was begun with another one is refused.
+
+    Notes
+    -----
+    Records hold what JSON holds, and numbers that are not finite, arrays and tuples besides; all
+    come back as they were, to the last bit. Threads may share a journal; a second process, or a
+    second `Journal` of the same file, is refused while the first is open.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "run.jsonl"
+    >>> with Journal(path, {"data": "a1"}) as journal:
+    ...     journal.put("fold 0", {"score": 0.75})
+    >>> with Journal(path, {"data": "a1"}) as journal:
+    ...     journal.get("fold 0"), journal.get("fold 1")
+    ({'score': 0.75}, None)
+    """
+
+    def __init__(self, path: str | os.PathLike[str], fingerprint: Mapping[str, str] | str) -> None:
+        self.path = Path(path)
+        parts = {"experiment": fingerprint} if isinstance(fingerprint, str) else fingerprint
+        self.fingerprint = {str(name): str(value) for name, value in parts.items()}
+        self._records: dict[str, Record] = {}
+        self._thread_lock = threading.Lock()
+        self._file = _opened(self.path)
+        try:
+            _lock(self._file, self.path)
+            self._read()
+        except BaseException:
+            self._file.close()
+            raise
+
+    # Results
+
+    def get(self, key: str) -> Record | None:
+        """The record of a key, or None if that result is not there yet."""
+        found = self._records.get(key)
+        return None if found is None else decoded(found)
+
+    def put(self, key: str, record: Mapping[str, Any]) -> None:
+        """Adds a result; it is on the disk when this returns."""
+        self.put_all({key: record})
+
+    def put_all(self, records: Mapping[str, Mapping[str, Any]]) -> None:
+        """Adds several results, forced to the disk once."""
+        plain = {key: encoded(dict(record)) for key, record in records.items()}
+        lines = b"".join(_line(key, record) for key, record in plain.items())
+        with self._thread_lock:
+            if self._file.closed:
+                raise ValueError(f"The journal {self.path} is closed; open it again to add to it.")
+            self._append(lines)
+            self._records.update(plain)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._records))
+
+    # The file
+
+    def close(self) -> None:
+        """Lets go of the file; results stay readable from memory."""
+        with self._thread_lock:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Journal({str(self.path)!r}: {len(self)} results)"
+
+    def _append(self, lines: bytes) -> None:
+        end = self._file.seek(0, os.SEEK_END)
+        try:
+            self._file.write(lines)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except BaseException:
+            # A full disk or Ctrl-C in the middle must not leave half a line before the next one.
+            with contextlib.suppress(OSError):
+                self._file.truncate(end)
+            raise
+
+    def _read(self) -> None:
+        whole = self._file.read()
+        kept = whole[: whole.rfind(b"\n") + 1]
+        lines = kept.splitlines()
+        if len(kept) < len(whole):
+            self._file.truncate(len(kept))
+        if not lines:
+            self._append(_header(self.fingerprint))
+            _sync_folder(self.path)
+            return
+        self._check_header(lines[0])
+        for number, line in enumerate(lines[1:], start=2):
+            key, record = _parsed(line, number, self.path)
+            self._records[key] = record
+
+    def _check_header(self, line: bytes) -> None:
+        header = _json(line)
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise FileFormatError(
+                f"{self.path} is no journal: its first line is {_shown(line)}. Give another path; "
+                "the file was left as it is.",
+                line=1,
+            )
+        if header.get("version") != VERSION:
+            raise FileFormatError(
+                f"{self.path} is a journal of version {header.get('version')!r}, and this library "
+                f"reads version {VERSION}. Use the library that wrote it, or another path.",
+                line=1,
+            )
+        known = header.get("fingerprint")
+        other = known if isinstance(known, dict) else {}
+        names = [*self.fingerprint, *(name for name in other if name not in self.fingerprint)]
+        differing = [name for name in names if other.get(name) != self.fingerprint.get(name)]
+        if differing:
+            raise InputError(
+                f"{self.path} belongs to another experiment: {_listed(differing, other, self)}. "
+                "Its results are not those of this run. Give another path, or delete the file."
+            )
+
+
+def as_journal(
+    journal: Any, fingerprint: Mapping[str, str]
+) -> contextlib.AbstractContextManager[Any]:
+    """A journal of a path, closed after use; one that is open already, or None, stays as it is."""
+    if journal is None or isinstance(journal, Journal):
+        return contextlib.nullcontext(journal)
+    return Journal(journal, fingerprint)
+
+
+# --- Lines ----------------------------------------------------------------------------------------
+
+
+def _header(fingerprint: Mapping[str, str]) -> bytes:
+    header = {"format": FORMAT, "version": VERSION, "fingerprint": dict(fingerprint)}
+    return json.dumps(header, ensure_ascii=True).encode() + b"\n"
+
+
+def _line(key: str, record: Record) -> bytes:
+    body = json.dumps([key, record], ensure_ascii=True, allow_nan=False)
+    line = {"key": key, "record": record, "check": _check(body)}
+    return json.dumps(line, ensure_ascii=True, allow_nan=False).encode() + b"\n"
+
+
+def _check(body: str) -> str:
+    return hashlib.sha256(body.encode()).hexdigest()[:16]
+
+
+def _parsed(line: bytes, number: int, path: Path) -> tuple[str, Record]:
+    found = _json(line)
+    if isinstance(found, dict) and isinstance(found.get("record"), dict):
+        key, record = found.get("key"), found["record"]
+        body = json.dumps([key, record], ensure_ascii=True)
+        if isinstance(key, str) and found.get("check") == _check(body):
+            return key, record
+    raise FileFormatError(
+        f"Line {number} of the journal {path} is damaged: {_shown(line)}. Delete that line to "
+        "compute its result again, or delete the file to begin anew.",
+        line=number,
+    )
+
+
+def _json(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _shown(line: bytes) -> str:
+    return repr(printable(line.decode("utf-8", "replace"), 60))
+
+
+def _listed(names: list[str], other: Mapping[str, str], journal: Journal) -> str:
+    parts = []
+    for name in names:
+        before, now = other.get(name), journal.fingerprint.get(name)
+        parts.append(f"{printable(name)} was {_short(before)} and is {_short(now)}")
+    return "; ".join(parts)
+
+
+def _short(value: str | None) -> str:
+    return "not given" if value is None else printable(str(value), 40)
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+def _opened(path: Path) -> Any:
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the name of a file in it for the journal.")
+    if not path.parent.is_dir():
+        raise InputError(
+            f"The folder {path.parent} of the journal does not exist; create it first."
+        )
+    # Neither "a", which cannot cut a torn line, nor "w", which would empty the file.
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    return os.fdopen(descriptor, "r+b")
+
+
+def _lock(file: Any, path: Path) -> None:
+    try:
+        try:
+            import fcntl
+        except ImportError:
+            import msvcrt
+
+            # Far behind the end, so that the lock is in nobody's way.
+            file.seek(2**40)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            file.seek(0)
+        else:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise InputError(
+            f"The journal {path} is in use by another run. Wait for it to end, or give this run "
+            "another path."
+        ) from error
+
+
+def _sync_folder(path: Path) -> None:
+    """Forces the name of a new file to the disk, where the file system can do that."""
+    if os.name != "posix":
+        return
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path.resolve().parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

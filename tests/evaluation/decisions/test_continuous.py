@@ -1,0 +1,83 @@
+"""Outputs of least expected loss: closed forms, brute force, laws, bad input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from novum.core.errors import InputError
+from novum.distributions import Gamma, Normal
+from novum.evaluation.decisions.continuous import PinballLoss, bayes_output, expected_loss
+from novum.numerics.losses import HuberLoss
+
+draws = st.lists(st.floats(-50, 50), min_size=1, max_size=12).map(np.array)
+
+
+@given(draws)
+def test_mean_and_median(sample: Any) -> None:
+    assert bayes_output(sample) == pytest.approx(sample.mean(), abs=1e-9)
+    assert bayes_output(sample, "absolute") == pytest.approx(np.median(sample), abs=1e-9)
+
+
+@given(draws, st.floats(0.05, 0.95))
+def test_no_output_has_less_pinball_loss(sample: Any, level: float) -> None:
+    loss = PinballLoss(level)
+    best = expected_loss(sample, bayes_output(sample, loss), loss)
+    for other in (*sample, *(sample + 0.1), sample.mean()):
+        assert best <= expected_loss(sample, other, loss) + 1e-9
+
+
+@given(draws)
+def test_any_loss_is_minimized(sample: Any) -> None:
+    for loss in (HuberLoss(1.0), lambda a, t: np.minimum((a - t) ** 2, 4.0)):
+        best = expected_loss(sample, bayes_output(sample, loss), loss)
+        tried = [
+            expected_loss(sample, a, loss) for a in (*sample, sample.mean(), np.median(sample))
+        ]
+        assert best <= min(tried) + 1e-9
+
+
+def test_laws_have_their_own_mean_and_quantiles() -> None:
+    law = Normal(2.0, 9.0)
+    assert bayes_output(law) == 2.0
+    assert bayes_output(law, "absolute") == pytest.approx(2.0)
+    assert bayes_output(law, PinballLoss(0.9)) == pytest.approx(float(law.quantile(0.9)))
+    # A symmetric loss of a symmetric law; 4001 quantiles stand in for it.
+    assert bayes_output(law, lambda a, t: (a - t) ** 4) == pytest.approx(2.0, abs=1e-5)
+    skew = Gamma(2.0, 1.0)
+    # exp(a - t) - (a - t) - 1 is least at -log E[exp(-T)] = 2 log 2 (linear-exponential loss).
+    linex = bayes_output(skew, lambda a, t: np.exp(a - t) - (a - t) - 1)
+    assert linex == pytest.approx(2 * np.log(2), abs=1e-3)
+    assert expected_loss(law, 2.0) == pytest.approx(9 / 2, rel=1e-2)
+
+
+def test_rows_and_weights() -> None:
+    sample = np.array([[0.0, 1.0, 5.0], [2.0, 2.0, 8.0]])
+    assert bayes_output(sample).tolist() == [2.0, 4.0]
+    assert bayes_output(sample, "absolute").tolist() == [1.0, 2.0]
+    assert bayes_output(sample, weight=[1, 1, 0]).tolist() == [0.5, 2.0]
+    assert bayes_output(sample[0], "absolute", weight=[0.2, 0.2, 0.6]) == 5.0
+    assert expected_loss(sample, [2.0, 4.0], "absolute").tolist() == pytest.approx([2.0, 8 / 3])
+    assert expected_loss(sample[0], [0.0, 5.0], "absolute").tolist() == [2.0, 3.0]
+
+
+def test_bad_input_is_named() -> None:
+    with pytest.raises(InputError, match="'huber' is no loss"):
+        bayes_output([1.0], "huber")
+    with pytest.raises(InputError, match="loss is a name"):
+        bayes_output([1.0], 3)
+    with pytest.raises(InputError, match="between 0 and 1"):
+        PinballLoss(1.0)
+    for wrong in ([], [np.nan], [[[1.0]]]):
+        with pytest.raises(InputError, match="Draws are finite numbers"):
+            bayes_output(wrong)
+    with pytest.raises(InputError, match="weight has shape"):
+        bayes_output([1.0, 2.0], weight=[1.0])
+    with pytest.raises(InputError, match="not negative"):
+        bayes_output([1.0, 2.0], weight=[1.0, -1.0])
+    with pytest.raises(InputError, match="one number for each truth"):
+        bayes_output([1.0, 2.0], lambda *_: 0.0)

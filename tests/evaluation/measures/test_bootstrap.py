@@ -1,0 +1,126 @@
+"""The bootstrap by weights: multinomial counts, agreement with resampled rows, coverage."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from novum.evaluation.measures import rates
+from novum.evaluation.measures.bootstrap import (
+    Bootstrap,
+    group_numbers,
+    resampled_counts,
+    resampled_positions,
+    weight_bootstrap,
+)
+from novum.evaluation.measures.confusion import resampled_counts_of
+from novum.evaluation.measures.reading import LabelPair
+
+
+def _mean(x: Any) -> Any:
+    return lambda weights: (weights @ x / weights.sum(axis=1))[:, None]
+
+
+def test_counts_are_multinomial() -> None:
+    counts = np.concatenate(list(resampled_counts(5, 20_000, np.random.default_rng(0))))
+    assert counts.shape == (20_000, 5)
+    assert (counts.sum(axis=1) == 5).all()
+    # A count is binomial(5, 1/5): mean 1, variance 0.8; covariances are -0.2.
+    np.testing.assert_allclose(counts.mean(axis=0), 1, atol=0.03)
+    np.testing.assert_allclose(np.cov(counts.T), np.eye(5) - 0.2, atol=0.04)
+
+
+def test_strata_keep_their_sizes() -> None:
+    strata = np.array(["a", "b", "a", "b", "b"])
+    for counts in resampled_counts(5, 50, np.random.default_rng(1), strata):
+        assert (counts[:, strata == "a"].sum(axis=1) == 2).all()
+    for rows in resampled_positions(5, 5, np.random.default_rng(1), strata):
+        assert (strata[rows] == strata).all()
+
+
+def test_groups_are_even_and_at_most_200() -> None:
+    sizes = np.bincount(group_numbers(1000, np.random.default_rng(2)))
+    assert sizes.tolist() == [5] * 200
+    assert np.bincount(group_numbers(7, np.random.default_rng(2))).tolist() == [1] * 7
+
+
+def test_the_spread_of_a_mean_is_its_standard_error() -> None:
+    x = np.random.default_rng(3).normal(size=100)
+    found = weight_bootstrap(_mean(x), 100, rng=np.random.default_rng(4), n_resamples=4000)
+    assert found.estimates[0] == pytest.approx(x.mean(), rel=1e-12)
+    assert found.replicates.std() == pytest.approx(x.std() / 10, rel=0.05)
+
+
+def test_the_jackknife_of_a_skewed_mean_gives_the_textbook_acceleration() -> None:
+    """Of a mean, the acceleration is the skewness over 6 sqrt(n) (Efron 1987)."""
+    x = np.random.default_rng(5).exponential(size=100)
+    found = weight_bootstrap(_mean(x), 100, rng=np.random.default_rng(6), n_resamples=10)
+    pulls = found.left_out.mean() - found.left_out[:, 0]
+    acceleration = (pulls**3).sum() / (6 * (pulls**2).sum() ** 1.5)
+    centered = x - x.mean()
+    skewness = (centered**3).mean() / (centered**2).mean() ** 1.5
+    assert acceleration == pytest.approx(skewness / 60, rel=1e-6)
+
+
+def test_row_weights_multiply_the_counts_and_zero_is_absent() -> None:
+    x = np.arange(6.0)
+    weight = np.array([1.0, 0, 2, 0, 1, 1])
+    kept = weight > 0
+    found = weight_bootstrap(_mean(x), 6, sample_weight=weight, rng=np.random.default_rng(7))
+    absent = weight_bootstrap(
+        _mean(x[kept]), 4, sample_weight=weight[kept], rng=np.random.default_rng(7)
+    )
+    assert found.estimates[0] == pytest.approx(np.average(x, weights=weight))
+    np.testing.assert_allclose(found.replicates, absent.replicates, rtol=1e-14)
+    np.testing.assert_allclose(found.left_out, absent.left_out, rtol=1e-14)
+
+
+def test_basic_limits_mirror_percentile_limits() -> None:
+    found = Bootstrap(
+        np.array([1.0]), np.random.default_rng(8).normal(1.5, 1, (500, 1)), np.empty((0, 1))
+    )
+    (percentile,) = found.intervals(0.9, "percentile")
+    (basic,) = found.intervals(0.9, "basic")
+    assert basic.low == pytest.approx(2 - percentile.high)
+    assert basic.high == pytest.approx(2 - percentile.low)
+
+
+def test_parts_means_and_bands() -> None:
+    replicates = np.arange(12.0).reshape(3, 4)
+    found = Bootstrap(np.arange(4.0), replicates, replicates[:2])
+    assert found.part(slice(1, 3)).estimates.tolist() == [1, 2]
+    means = found.mean_of(np.array([[0, 1], [2, 3]]))
+    assert means.estimates.tolist() == [1, 2]
+    assert means.replicates[0].tolist() == [1, 2]
+    low, high = found.band(0.5)
+    assert low.tolist() == [2, 3, 4, 5]
+    assert high.tolist() == [6, 7, 8, 9]
+
+
+def test_undefined_replicates_leave_the_limits_out() -> None:
+    (found,) = Bootstrap(np.array([1.0]), np.full((10, 1), np.nan), np.empty((0, 1))).intervals()
+    assert np.isnan(found.low)
+    assert "undefined" in found.method
+
+
+def test_bca_of_a_macro_f_score_covers_at_its_level() -> None:
+    """Rows of three classes; the truth is the measure of their probabilities."""
+    rng = np.random.default_rng(9)
+    joint = np.array([[0.3, 0.05, 0.05], [0.06, 0.2, 0.04], [0.08, 0.02, 0.2]])
+    truth = float(rates.averaged_rate(joint, "f1", average="macro"))
+    covered, trials = 0, 300
+    for _ in range(trials):
+        cells = rng.choice(9, 120, p=joint.ravel())
+        pair = LabelPair((0, 1, 2), cells // 3, cells % 3, None)
+        counts_of = resampled_counts_of(pair)
+        found = weight_bootstrap(
+            lambda w, counts_of=counts_of: rates.averaged_rate(counts_of(w), "f1", average="macro")[
+                :, None
+            ],
+            120,
+            n_resamples=400,
+            rng=rng,
+        )
+        covered += found.intervals()[0].covers(truth)
+    # Four standard errors of a share of 300 trials are 0.05.
+    assert abs(covered / trials - 0.95) < 0.05

@@ -1,0 +1,173 @@
+"""Searches as estimators: scikit-learn's complete checks, our contract, model files, resuming."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.metrics import get_scorer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from novum.bayes import GaussianNB
+from novum.core.contracts import (
+    Case,
+    Check,
+    check_interrupted_fit_changes_nothing,
+    check_name,
+    estimator_checks,
+)
+from novum.core.errors import InputError
+from novum.evaluation.search.choice import OneStandardError
+from novum.evaluation.search.grid import GridSearchCV
+from novum.evaluation.search.halving import HalvingGridSearchCV
+from novum.evaluation.search.randomized import RandomizedSearchCV
+from novum.linear import Ridge
+from novum.trees import DecisionTreeClassifier
+from tests.evaluation.validation.counting_learner import (
+    CountingClassifier,
+    killed_in_the_middle,
+    n_fits,
+    small_table,
+)
+
+X, Y = small_table()
+NUMBERS = X @ [1.0, 0.5, 0.0] + np.sin(np.arange(80))
+ALPHAS = {"alpha": [0.1, 1.0]}
+FLOORS = {"var_smoothing": [1e-9, 1e-3]}
+SEARCHES = [
+    GridSearchCV(Ridge(), ALPHAS, cv=2),
+    GridSearchCV(GaussianNB(), FLOORS, cv=2),
+    GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 3]}, cv=2),
+    RandomizedSearchCV(Ridge(), ALPHAS, n_iter=2, cv=2, random_state=0),
+    RandomizedSearchCV(GaussianNB(), FLOORS, n_iter=2, cv=2, random_state=0),
+    HalvingGridSearchCV(Ridge(), ALPHAS, cv=2, random_state=0),
+    HalvingGridSearchCV(GaussianNB(), FLOORS, cv=2, random_state=0),
+]
+
+
+# Small classes of the checks' tables are said to be absent from some folds.
+@pytest.mark.filterwarnings("ignore::novum.core.cross_fitting.AbsentClassWarning")
+@parametrize_with_checks(SEARCHES, legacy=True)
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def cases() -> list[Any]:
+    frame = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, "up", "down")})
+    rule = OneStandardError({"alpha": "largest"})
+    made = {
+        "ridge": Case(GridSearchCV(Ridge(), ALPHAS, refit=rule), X, NUMBERS),
+        "frame": Case(GridSearchCV(Ridge(), ALPHAS), frame, NUMBERS),
+        "tree": Case(GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 3]}, cv=3), X, Y),
+        "random": Case(RandomizedSearchCV(Ridge(), ALPHAS, n_iter=2, random_state=0), X, NUMBERS),
+        "halving": Case(HalvingGridSearchCV(GaussianNB(), FLOORS, random_state=0, cv=2), X, Y),
+    }
+    return [pytest.param(case, id=name) for name, case in made.items()]
+
+
+@pytest.mark.parametrize("check", estimator_checks(), ids=check_name)
+@pytest.mark.parametrize("case", cases())
+def test_contract(case: Case, check: Check) -> None:
+    check(case)
+
+
+def test_an_interrupt_leaves_the_search_as_it_was() -> None:
+    search = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [2, 4]}, cv=2)
+    check_interrupted_fit_changes_nothing(Case(search, X, Y), rows=20_000)
+
+
+def test_results_are_the_same_for_any_number_of_jobs() -> None:
+    grid = {"max_depth": [1, 2, 3]}
+    one = GridSearchCV(DecisionTreeClassifier(), grid).fit(X, Y)
+    many = GridSearchCV(DecisionTreeClassifier(), grid, n_jobs=4).fit(X, Y)
+    for key, column in one.cv_results_.items():
+        if "time" not in key and key != "params":
+            np.testing.assert_array_equal(column, many.cv_results_[key])
+
+
+def test_frames_reach_the_learner() -> None:
+    table = {"a": X[:, 0], "b": np.where(X[:, 1] > 0, "up", "down")}
+    searches = [
+        GridSearchCV(Ridge(), ALPHAS).fit(f(table), NUMBERS) for f in (pd.DataFrame, pl.DataFrame)
+    ]
+    assert searches[0].feature_names_in_.tolist() == ["a", "b"]
+    assert searches[0].best_score_ == pytest.approx(searches[1].best_score_, rel=1e-12)
+
+
+def test_metadata_routing_reaches_learner_splitter_and_scorer() -> None:
+    from sklearn.model_selection import GridSearchCV as Theirs
+    from sklearn.model_selection import GroupKFold
+
+    weight, groups = np.arange(1.0, 81.0), np.arange(80) % 5
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = Ridge().set_fit_request(sample_weight=True)
+        scorer = get_scorer("r2").set_score_request(sample_weight=True)
+        wanted = {"scoring": scorer, "cv": GroupKFold(5)}
+        given = {"sample_weight": weight, "groups": groups}
+        ours = GridSearchCV(model, ALPHAS, **wanted).fit(X, NUMBERS, **given)
+        reference = Theirs(model, ALPHAS, **wanted).fit(X, NUMBERS, **given)
+        score = ours.score(X, NUMBERS, sample_weight=weight)
+        assert score == pytest.approx(reference.score(X, NUMBERS, sample_weight=weight), rel=1e-9)
+    found = ours.cv_results_["mean_test_score"]
+    np.testing.assert_allclose(found, reference.cv_results_["mean_test_score"], rtol=1e-9)
+
+
+# --- Resuming -------------------------------------------------------------------------------------
+
+
+def test_a_journal_serves_known_candidates_and_new_ones_are_added(tmp_path: Path) -> None:
+    trace, journal = tmp_path / "trace", tmp_path / "journal"
+    model = CountingClassifier(str(trace))
+    GridSearchCV(model, {"shrink": [0.0, 0.5]}, cv=4, journal=journal).fit(X, Y)
+    assert n_fits(trace) == 9
+    wide = GridSearchCV(model, {"shrink": [0.0, 0.5, 0.9]}, cv=4, journal=journal).fit(X, Y)
+    # Four new folds and the refit.
+    assert n_fits(trace) == 14
+    fresh = GridSearchCV(CountingClassifier(), {"shrink": [0.0, 0.5, 0.9]}, cv=4).fit(X, Y)
+    np.testing.assert_array_equal(
+        wide.cv_results_["mean_test_score"], fresh.cv_results_["mean_test_score"]
+    )
+    with pytest.raises(InputError, match=r"another experiment: .*data was"):
+        GridSearchCV(model, {"shrink": [0.0]}, cv=4, journal=journal).fit(X + 1, Y)
+
+
+def test_halving_resumes_over_its_rounds(tmp_path: Path) -> None:
+    trace, journal = tmp_path / "trace", tmp_path / "journal"
+    grid = {"shrink": [0.0, 0.3, 0.6, 0.9]}
+    model = CountingClassifier(str(trace))
+
+    def search() -> Any:
+        halving = HalvingGridSearchCV(model, grid, cv=2, random_state=0, journal=journal)
+        return halving.fit(X, Y)
+
+    first = search()
+    fits = n_fits(trace)
+    again = search()
+    assert n_fits(trace) == fits + 1
+    assert first.best_params_ == again.best_params_
+
+
+KILLED = """
+from novum.evaluation.search.grid import GridSearchCV
+from tests.evaluation.validation.counting_learner import CountingClassifier, small_table
+X, Y = small_table()
+grid = {{"shrink": [0.0, 0.5, 0.9]}}
+GridSearchCV(CountingClassifier({trace!r}), grid, cv=4, journal={journal!r}).fit(X, Y)
+"""
+
+
+def test_a_killed_search_loses_no_finished_fold(tmp_path: Path) -> None:
+    trace, journal = tmp_path / "trace", tmp_path / "journal"
+    code = KILLED.format(trace=str(trace), journal=str(journal))
+    assert killed_in_the_middle(code, trace, journal, 6) == 6
+    grid = {"shrink": [0.0, 0.5, 0.9]}
+    search = GridSearchCV(CountingClassifier(str(trace)), grid, cv=4, journal=journal).fit(X, Y)
+    # Twelve folds, none of them twice, and the refit.
+    assert n_fits(trace) == 13
+    fresh = GridSearchCV(CountingClassifier(), grid, cv=4).fit(X, Y)
+    for fold in range(4):
+        key = f"split{fold}_test_score"
+        np.testing.assert_array_equal(search.cv_results_[key], fresh.cv_results_[key])
