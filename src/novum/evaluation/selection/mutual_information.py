@@ -25,6 +25,7 @@ Ross (2014) eq. 5-6; Kraskov, Stoegbauer & Grassberger (2004) eq. 8; Gao et al. 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -158,7 +159,7 @@ mutual_info_regression = MutualInformation("numbers", estimator="plug_in")
 
 def information_of_codes(a: Codes, b: Codes, estimator: str = "miller_madow") -> float:
     """Between two columns of codes, in nats."""
-    return estimate_mutual_information(a.tolist(), b.tolist(), estimator, base=np.e)
+    return estimate_mutual_information(a.tolist(), b.tolist(), estimator, base=math.e)
 
 
 def information_of_groups(values: Floats, groups: Codes, n_neighbors: int = 3) -> float:
@@ -201,7 +202,7 @@ def information_of_numbers(x: Floats, y: Floats, n_neighbors: int = 3) -> float:
         return 0.0
     pairs = np.column_stack([x, y])
     if np.unique(pairs, axis=0, return_counts=True)[1].max() <= n_neighbors:
-        return neighbor_mutual_information(x, y, n_neighbors, base=np.e)
+        return neighbor_mutual_information(x, y, n_neighbors, base=math.e)
     return _of_mixture(x, y, n_neighbors)
 
 
