@@ -35,6 +35,7 @@ _ESTIMATORS = {
     ),
     "novum.core.multiclass_members": ("ConstantPredictor",),
     "novum.core.pipeline": ("Pipeline",),
+    "novum.data.filling": ("FillMissing",),
     "novum.data.scaling": (
         "CenterThenUnitLength",
         "Gaussianizer",
@@ -116,6 +117,8 @@ _VALUES = {
     "novum.core.decisions": ("RetargetedClassifier",),
     "novum.core.schema": ("Column", "Kind", "Schema"),
     "novum.core.working_point": ("WorkingPoint",),
+    "novum.data.filling.filling_columns": ("FillingColumns",),
+    "novum.data.filling.level_counts": ("LevelCounts",),
     "novum.data.scaling.class_scatter": ("ClassScatter",),
     "novum.data.scaling.counted_values": ("CountedValues",),
     "novum.data.scaling.extremes": ("Extremes", "Tail"),

@@ -72,7 +72,7 @@ class Column:
         return self._identity == other._identity
 
     def __hash__(self) -> int:
-        return hash(self._identity)
+        return self._hash
 
     # The kind as text in a stored state, because skops knows no enums.
 
@@ -90,6 +90,15 @@ class Column:
     def positions(self) -> dict[tuple[bool, Level], int]:
         """The code of every level, by `level_key`."""
         return {level_key(level): code for code, level in enumerate(self.levels)}
+
+    @cached_property
+    def has_text_levels(self) -> bool:
+        """Whether all levels are text; asked for every chunk of a file, so it is remembered."""
+        return all(isinstance(level, str) for level in self.levels)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._identity)
 
     @cached_property
     def _identity(self) -> tuple[Any, ...]:

@@ -11,8 +11,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-import numpy as np
-
 # Control and format characters, lone surrogates, and the two line separators.
 _UNSAFE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
@@ -37,10 +35,13 @@ def label_text(label: object, limit: int = 60) -> str:
 
     Examples
     --------
+    >>> import numpy as np
     >>> label_text(np.int64(7)), label_text(np.str_("a"))
     ('7', "'a'")
     """
-    return printable(repr(label.item() if isinstance(label, np.generic) else label), limit)
+    # NumPy itself is not imported: the command line answers `--help` with this module.
+    plain = label.item() if type(label).__module__ == "numpy" and hasattr(label, "item") else label
+    return printable(repr(plain), limit)
 
 
 def listed(labels: Sequence[object], limit: int = 8) -> str:
@@ -48,6 +49,7 @@ def listed(labels: Sequence[object], limit: int = 8) -> str:
 
     Examples
     --------
+    >>> import numpy as np
     >>> listed(np.array(["b", "a"])), listed(range(9), limit=3)
     ("'b', 'a'", '0, 1, 2, ... (9 in all)')
     """

@@ -28,6 +28,8 @@ from novum.core.sources.protocol import arrow_type, rechunked
 from novum.core.sources.report import ReadReport
 from novum.core.sources.streams import Stamp, TextStream, check_stamp
 
+_FEW_LEVELS = 1000
+
 
 @dataclass(frozen=True)
 class Block:
@@ -96,10 +98,20 @@ def truth_column(column: Column, coded: pa.DictionaryArray) -> pa.BooleanArray:
 
 
 def _codes(column: Column, found: pa.StringArray, levels: pa.StringArray) -> pa.Int32Array:
-    codes = pc.index_in(found, value_set=levels)
+    if len(levels) <= max(len(found), _FEW_LEVELS):
+        codes = pc.index_in(found, value_set=levels)
+    else:
+        # Arrow would hash all levels again for every block.
+        places = _places(column)
+        codes = pa.array([places.get(text) for text in found.to_pylist()], pa.int32())
     if codes.null_count:
         raise _changed(column)
     return codes
+
+
+@lru_cache(maxsize=64)
+def _places(column: Column) -> dict[str, int]:
+    return {str(level): code for code, level in enumerate(column.levels)}
 
 
 @lru_cache(maxsize=64)

@@ -66,7 +66,7 @@ def arrow_type(column: Column) -> pa.DataType:
     """The Arrow type of a schema column in every chunk."""
     if column.kind is Kind.NUMERIC:
         return pa.float64()
-    if all(isinstance(level, str) for level in column.levels):
+    if column.has_text_levels:
         return pa.dictionary(pa.int32(), pa.string(), ordered=column.kind is Kind.ORDINAL)
     return pa.array(list(column.levels)).type
 

@@ -39,6 +39,29 @@ def test_groups_are_the_maximal_ones(tenths: list[int], difference: float) -> No
     assert {tuple(map(int, group)) for group in found.groups} == brute_groups(ranks, difference)
 
 
+PAIRS = st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda pair: pair[0] < pair[1])
+
+
+@given(st.sets(PAIRS))
+def test_groups_without_a_pair_told_apart_are_maximal(apart: set[tuple[int, int]]) -> None:
+    names = tuple("abcdef")
+    diagram = CriticalDifferenceDiagram(
+        names, (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), None, 1, apart=tuple(apart)
+    )
+    runs = [
+        (i, j)
+        for i in range(6)
+        for j in range(i + 1, 6)
+        if not any(i <= a and b <= j for a, b in apart)
+    ]
+    maximal = [
+        (i, j) for i, j in runs if not any(a <= i and j <= b and (a, b) != (i, j) for a, b in runs)
+    ]
+    assert diagram.groups == tuple(names[i : j + 1] for i, j in maximal)
+    assert "Pairs tested" in diagram.description
+    assert "CD" not in diagram.svg()
+
+
 def test_from_scores() -> None:
     scores = np.array([[0.1, 0.9, 0.5]] * 12)
     found = critical_difference_diagram(scores, ["low", "high", "middle"])

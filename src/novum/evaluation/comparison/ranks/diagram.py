@@ -57,10 +57,12 @@ class CriticalDifferenceDiagram:
         Best first; equal ranks in the order given.
     mean_ranks : tuple of float
         Ascending.
-    difference : float
-        Nemenyi's critical difference.
+    difference : float or None
+        Nemenyi's critical difference; None where `apart` says who is told apart.
     n_datasets : int
     level : float
+    apart : tuple of pairs of int
+        Places in `names` that another test told apart.
 
     Examples
     --------
@@ -72,25 +74,38 @@ class CriticalDifferenceDiagram:
 
     names: tuple[str, ...]
     mean_ranks: tuple[float, ...]
-    difference: float
+    difference: float | None
     n_datasets: int
     level: float = 0.95
+    apart: tuple[tuple[int, int], ...] = ()
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Maximal groups of two or more models whose ranks lie within the critical difference."""
+        """Maximal groups of two or more neighbors on the line of which no two are told apart."""
         return tuple(self.names[first : last + 1] for first, last in self._spans())
 
     def _spans(self) -> list[tuple[int, int]]:
-        ranks = np.asarray(self.mean_ranks)
-        # A distance of exactly the critical difference is significant, up to rounding of sums.
-        reach = ranks + self.difference * (1 - 1e-12)
-        lasts = np.searchsorted(ranks, reach, side="left") - 1
         spans: list[tuple[int, int]] = []
-        for first, last in enumerate(lasts.tolist()):
+        for first, last in enumerate(self._lasts()):
             if last > first and (not spans or last > spans[-1][1]):
                 spans.append((first, last))
         return spans
+
+    def _lasts(self) -> list[int]:
+        """For each place the last one to the right that it can be joined with."""
+        if self.difference is None:
+            # Up to the first that is told apart from this one, or from one in between.
+            n = len(self.names)
+            nearest = [n] * (n + 1)
+            for first in range(n - 1, -1, -1):
+                told = [max(pair) for pair in self.apart if min(pair) == first]
+                nearest[first] = min([nearest[first + 1], *told])
+            return [stop - 1 for stop in nearest[:n]]
+        ranks = np.asarray(self.mean_ranks)
+        # A distance of exactly the critical difference is significant, up to rounding of sums.
+        reach = ranks + self.difference * (1 - 1e-12)
+        found: list[int] = (np.searchsorted(ranks, reach, side="left") - 1).tolist()
+        return found
 
     @property
     def description(self) -> str:
@@ -101,10 +116,14 @@ class CriticalDifferenceDiagram:
         )
         joined = "; ".join(", ".join(map(printable, group)) for group in self.groups)
         return (
-            f"Mean ranks over {self.n_datasets} data sets, 1 is best: {ranks}. Critical difference "
-            f"{self.difference:.2f} at level {self.level:g}. "
+            f"Mean ranks over {self.n_datasets} data sets, 1 is best: {ranks}. {self._test()}"
             + (f"Not told apart: {joined}." if joined else "All models are told apart.")
         )
+
+    def _test(self) -> str:
+        if self.difference is None:
+            return f"Pairs tested at level {self.level:g}. "
+        return f"Critical difference {self.difference:.2f} at level {self.level:g}. "
 
     def svg(self) -> str:
         """The diagram as SVG source, with its description; the same bytes every time."""
@@ -192,6 +211,8 @@ def _axis(diagram: CriticalDifferenceDiagram) -> tuple[list[Line], list[Label]]:
         x = _place(rank, k)
         lines.append(Line(x, AXIS - TICK, x, AXIS, 1.0))
         labels.append(Label(x, AXIS - TICK - 4, str(rank), "middle"))
+    if diagram.difference is None:
+        return lines, labels
     # A critical difference longer than the axis is drawn as long as the axis; the text has it all.
     end = min(_place(1 + diagram.difference, k), WIDTH - MARGIN)
     y = AXIS - 40
