@@ -6,14 +6,18 @@ BIN := $(VENV)/bin
 EXTRAS := plot,cli,scale,io,dev
 READY := $(VENV)/.ready
 
-.PHONY: run test test-all lint types layers tests doctests setup format lock bench bench-cold clean
+.PHONY: run test test-all test-browser lint types layers tests doctests setup format lock bench bench-cold clean
 
 run: $(READY)  ## the main job on a bundled table
-	$(BIN)/novum demo
+	$(BIN)/novum run
 
 test: lint types layers tests doctests  ## every check that guards a change
 
-test-all: test  ## and the slow extras, before an issue is closed
+test-browser: $(READY)  ## the report in a real browser, which is installed first
+	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q chromium; }
+	$(BIN)/pytest -q -m browser
+
+test-all: test test-browser  ## and the slow extras, before an issue is closed
 	$(BIN)/pytest -q -n 2 -m slow
 
 setup: $(READY)

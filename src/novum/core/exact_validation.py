@@ -125,12 +125,27 @@ def _folded(model: Any, whole: Sample, X: Any, folds: list[Fold], method: str) -
         except InputError as error:
             error.add_note(f"This happened in fold {number} (counted from 0).")
             raise
-        found.append(np.asarray(getattr(fitted, method)(rows_of(X, fold.test))))
+        answer = np.asarray(getattr(fitted, method)(rows_of(X, fold.test)))
+        found.append(_of_all_classes(answer, fitted, whole.classes, method))
     # Joined at the end, because labels of a later fold may need a longer text type.
     joined = np.concatenate(found)
     predictions = np.empty_like(joined)
     predictions[np.concatenate([fold.test for fold in folds])] = joined
     return predictions
+
+
+def _of_all_classes(
+    answer: NDArray[Any], fitted: Any, classes: NDArray[Any] | None, method: str
+) -> NDArray[Any]:
+    """Columns of all classes: a fold that lacks one gives it no probability."""
+    if classes is None or answer.ndim != 2 or answer.shape[1] == len(classes):
+        return answer
+    absent = {"predict_proba": 0.0, "predict_log_proba": -np.inf}.get(method)
+    if absent is None or len(fitted.classes_) != answer.shape[1]:
+        return answer
+    full = np.full((len(answer), len(classes)), absent)
+    full[:, np.searchsorted(classes, fitted.classes_)] = answer
+    return full
 
 
 def left_out_predictions(model: Any, whole: Sample, X: Any, quick: Any) -> NDArray[Any]:

@@ -71,6 +71,11 @@ class Pipeline(SklearnPipeline):
         return self.steps[-1][1].certificate_
 
     @property
+    def schema_(self) -> Any:
+        """How the first step reads tables."""
+        return self.steps[0][1].schema_
+
+    @property
     def class_prior_(self) -> Any:
         """Shares of the classes in training, of the last step."""
         return self.steps[-1][1].class_prior_

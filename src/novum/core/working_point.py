@@ -180,6 +180,21 @@ class WorkingPoint:
         return np.hstack([self.cost, reject])
 
     @property
+    def has_threshold(self) -> bool:
+        """Whether a threshold decides: two classes, which are the actions, and no reject.
+
+        Examples
+        --------
+        >>> WorkingPoint.uniform("ab").has_threshold, WorkingPoint.uniform("abc").has_threshold
+        (True, False)
+        """
+        try:
+            self._binary_risks()
+        except InputError:
+            return False
+        return self.reject_cost is None
+
+    @property
     def effective_prior(self) -> float:
         """The prior of the positive class that, with equal costs, leads to the same decisions."""
         false_negative, false_positive = self._binary_risks()

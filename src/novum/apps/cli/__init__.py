@@ -2,10 +2,14 @@
 
 Each command is a function in a module of its own and one line in `_application`. Nothing that a
 command needs is imported before it runs, so `novum --help` answers at once.
+
+Exit codes: 0 after success, 1 for a problem with the input or the machine (one sentence on standard
+error says which), 2 for a wrong use of the command, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -14,6 +18,8 @@ import novum
 
 if TYPE_CHECKING:
     import typer
+
+INTERRUPTED = 130
 
 
 def main() -> None:
@@ -24,13 +30,34 @@ def main() -> None:
         if error.name not in ("typer", "rich"):
             raise
         sys.exit(f"The command line needs {error.name}: pip install 'novum[cli]'")
-    application(prog_name="novum")
+    # A terminal that lacks a character shows its code, and the command goes on.
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        application(prog_name="novum")
+    except KeyboardInterrupt:
+        sys.exit(_leaving())
+    except SystemExit as leaving:
+        if leaving.code == INTERRUPTED:
+            _leaving()
+        raise
+
+
+def _leaving() -> int:
+    """The exit code after Ctrl-C; a second one cannot disturb the way out."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return INTERRUPTED
 
 
 def _application() -> typer.Typer:
     import typer
 
-    from novum.apps.cli.demo import demo
+    from novum.apps.cli.evaluate import evaluate
+    from novum.apps.cli.models import models
+    from novum.apps.cli.predict import predict
+    from novum.apps.cli.profile import profile
+    from novum.apps.cli.report import report
+    from novum.apps.cli.run import run
+    from novum.apps.cli.version import version
     from novum.apps.cli.warmup import warmup
 
     application = typer.Typer(
@@ -40,8 +67,8 @@ def _application() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     application.callback()(_options())
-    application.command()(demo)
-    application.command()(warmup)
+    for command in (run, predict, evaluate, report, profile, models, warmup, version):
+        application.command()(command)
     return application
 
 

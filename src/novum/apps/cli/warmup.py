@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from novum.core.text import printable
-
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -26,6 +24,7 @@ def warmup(
     """
     from rich.console import Console
 
+    from novum.core.text import printable
     from novum.numerics import warm_up
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
@@ -58,6 +57,8 @@ def summary(result: WarmupResult) -> str:
 def _with_bar(console: Console, run: Callable[[Report], WarmupResult]) -> WarmupResult:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+    from novum.core.text import printable
+
     text = TextColumn("{task.description}", markup=False)
     with Progress(text, BarColumn(), MofNCompleteColumn(), console=console) as progress:
         task = progress.add_task("finding kernels", total=None)
@@ -70,5 +71,7 @@ def _with_bar(console: Console, run: Callable[[Report], WarmupResult]) -> Warmup
 
 
 def _line(done: int, total: int, outcome: KernelOutcome) -> str:
+    from novum.core.text import printable
+
     state = "failed" if outcome.error else "compiled" if outcome.compiled else "already there"
     return printable(f"[{done}/{total}] {outcome.kernel}: {state}, {outcome.seconds:.2f} s")

@@ -205,7 +205,9 @@ class ClassificationReport:
     def minimum_cost(self) -> ThresholdCurve | None:
         """Detection cost at the working point against the threshold of the ratios."""
         point = self._given.point
-        if point is None or self._ratios is None or not 0 < point.effective_prior < 1:
+        if point is None or self._ratios is None or not point.has_threshold:
+            return None
+        if not 0 < point.effective_prior < 1:
             return None
         scored = self._judged.scored[0]
         rows = ScoredRows(scored.classes, scored.positive, self._ratios, scored.weight)

@@ -1,0 +1,160 @@
+"""Rows for a model: a table read by the schema that the model learned from.
+
+A cell then means what it meant in training: numbers are numbers, levels are levels, and a column
+that lacks is named before anything is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from novum.apps.job.record import TaskKind
+from novum.apps.job.request import Request
+from novum.apps.job.table.formalizing import formalize_like
+from novum.apps.job.table.reading import LoadedTable, read, read_like, suggestion
+from novum.apps.job.table.task import Rows, Task
+from novum.core.decisions import RetargetedClassifier
+from novum.core.errors import InputError
+from novum.core.persistence import load
+from novum.core.schema import Column, Kind, Schema
+from novum.core.sources import ReadReport
+from novum.core.text import printable
+from novum.data import bundled
+
+
+def model_of(path: Path) -> Any:
+    """The fitted model of a file."""
+    model = load(path)
+    if not hasattr(model, "predict"):
+        raise InputError(
+            f"{path} holds a {type(model).__name__}, which predicts nothing. Name a model file "
+            "that novum run or novum.core.save wrote."
+        )
+    return model
+
+
+def is_classifier(model: Any) -> bool:
+    """Whether a model answers with classes."""
+    return hasattr(model, "predict_proba") or isinstance(model, RetargetedClassifier)
+
+
+def schema_of(model: Any) -> Schema:
+    """The columns that a model learned from; those of its first part where it has parts."""
+    schema = getattr(model, "schema_", None)
+    if isinstance(schema, Schema):
+        return schema
+    for parts in ("steps", "estimators_"):
+        for part in getattr(model, parts, ())[:1]:
+            return schema_of(part[1] if isinstance(part, tuple) else part)
+    inner = getattr(model, "model", None)
+    if inner is not None:
+        return schema_of(inner)
+    raise InputError(
+        f"The {type(model).__name__} does not say which columns it learned from: it is not fitted, "
+        "or was fitted to an array. Fit it to a table with names of columns."
+    )
+
+
+def features_for(model: Any, table: str) -> pa.Table:
+    """The columns of a table that the model predicts from, all rows."""
+    schema = schema_of(model)
+    return _read(model, table, schema, None).table.select(list(schema.names))
+
+
+def rows_for(model: Any, table: str, target: str | None, weight: str | None) -> Rows:
+    """The rows of a table that have a target, with the model's classes."""
+    if target is None and table in bundled.available():
+        target = bundled.load(table).target
+    if target is None:
+        raise InputError("Which column holds the truth? Name it with --target, as in novum run.")
+    schema = schema_of(model)
+    loaded = _read(model, table, schema, target, weight)
+    task = _task(model, schema, target)
+    return formalize_like(loaded, task, Request(table, target, weight=weight)).rows()
+
+
+# --- Steps ----------------------------------------------------------------------------------------
+
+
+def _read(
+    model: Any, table: str, schema: Schema, target: str | None, weight: str | None = None
+) -> LoadedTable:
+    extra = [] if target is None else [_target_column(model, target)]
+    extra += [] if weight is None else [Column(weight)]
+    needed = [*schema.names, *(column.name for column in extra)]
+    if table in bundled.available():
+        found = read(Request(table, target))
+        _refuse_absent(found, needed)
+        return found
+    known = LoadedTable(
+        name="the model's table",
+        table=pa.table({}),
+        schema=Schema((*schema.columns, *extra)),
+        target=target or "",
+        sha256="",
+        report=ReadReport("the model", "model", 0, (), ()),
+    )
+    return read_like(table, known, needed)
+
+
+def _refuse_absent(found: LoadedTable, needed: Sequence[str]) -> None:
+    absent = [name for name in needed if name not in found.schema.names]
+    if absent:
+        raise InputError(
+            f"{found.name} lacks the column {printable(absent[0])!r}, which the model needs. "
+            f"{suggestion(absent[0], found.schema.names)}"
+        )
+
+
+def _target_column(model: Any, target: str) -> Column:
+    """The truth as it stands in a file: numbers, or the labels of the model's classes."""
+    classes = getattr(model, "classes_", None)
+    if not is_classifier(model) or classes is None:
+        return Column(target)
+    labels = np.asarray(classes).tolist()
+    if any(isinstance(label, bool) for label in labels):
+        return Column(target, Kind.NOMINAL, tuple(labels))
+    is_text = any(isinstance(label, str) for label in labels)
+    return (
+        Column(target, Kind.NOMINAL, tuple(labels))
+        if is_text and not _fractions(labels)
+        else (Column(target))
+    )
+
+
+def _fractions(labels: Sequence[Any]) -> bool:
+    """Whether labels are the texts of numbers, which a run gives to classes that are fractions."""
+    try:
+        return all(repr(float(label)) == label for label in labels)
+    except ValueError:
+        return False
+
+
+def _task(model: Any, schema: Schema, target: str) -> Task:
+    """The task of the model's training, as far as reading a target needs it."""
+    classes = np.asarray(model.classes_) if is_classifier(model) else None
+    kind: TaskKind = "regression"
+    if classes is not None:
+        kind = "binary" if len(classes) == 2 else "multiclass"
+    return Task(
+        kind=kind,
+        target=target,
+        X=pa.table({}),
+        schema=schema,
+        coded=np.empty(0, np.float64 if classes is None else np.int64),
+        classes=classes,
+        positive=None,
+        weight=None,
+        groups=None,
+        order=None,
+        point=getattr(model, "point", None),
+        metric="rmse" if classes is None else "accuracy",
+        greater_is_better=classes is not None,
+        left_out=(),
+        sentences=(),
+    )

@@ -1,0 +1,82 @@
+"""`novum predict`: answers of a model for the rows of a table, as a CSV file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from novum.apps.cli.failures import guarded
+from novum.apps.cli.options import Debug, Model, Quiet, Table
+
+if TYPE_CHECKING:
+    from novum.apps.cli.progress import Progress
+    from novum.apps.job.outputs import Predictions
+
+# Rows that are predicted at once, so that progress shows and Ctrl-C acts.
+_ROWS_AT_ONCE = 20_000
+
+
+@guarded
+def predict(
+    model: Model,
+    table: Table,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV to write. Default: <table>-predictions.csv here."),
+    ] = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Predict the rows of a table with a model.
+
+    Columns are read as the model learned them. Each row gets its class with the probabilities of
+    all classes, or its number; a model at a working point adds the decision of least cost.
+    """
+    from contextlib import nullcontext
+
+    from novum.apps.cli.progress import Progress
+
+    del debug
+    path = Path(f"{Path(table).name.split('.')[0]}-predictions.csv") if output is None else output
+    shown = None if quiet else Progress("reading model and table")
+    with nullcontext() if shown is None else shown:
+        n_rows = _write(model, table, path, shown)
+    typer.echo(f"{n_rows:,} {'row' if n_rows == 1 else 'rows'} predicted: {path}")
+
+
+def _write(model: Path, table: str, path: Path, shown: Progress | None) -> int:
+    from novum.apps.cli.model_rows import features_for, is_classifier, model_of
+    from novum.apps.job.outputs import write_predictions
+
+    fitted = model_of(model)
+    X = features_for(fitted, table)
+    classes = [str(label) for label in fitted.classes_] if is_classifier(fitted) else None
+    return write_predictions(path, _answers(fitted, X, shown), classes)
+
+
+def _answers(model: Any, X: Any, shown: Progress | None) -> Iterator[Predictions]:
+    import numpy as np
+
+    from novum.apps.cli.model_rows import is_classifier
+    from novum.apps.job.outputs import Predictions
+
+    starts = range(0, max(X.num_rows, 1), _ROWS_AT_ONCE)
+    for number, start in enumerate(starts):
+        if shown is not None:
+            shown.stage(f"predicting part {number + 1} of {len(starts)}")
+        part = X.slice(start, _ROWS_AT_ONCE)
+        rows = np.arange(start, start + part.num_rows)
+        if not len(rows):
+            continue
+        classed = is_classifier(model)
+        yield Predictions(
+            rows,
+            "model",
+            None,
+            model.predict(part),
+            model.predict_proba(part) if classed else None,
+            model.decide(part) if hasattr(model, "decide") else None,
+        )

@@ -1,0 +1,137 @@
+"""`novum profile`: a table in brief, and what its owner should know."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from novum.apps.cli.failures import guarded
+from novum.apps.cli.options import Debug, Json, Quiet, Table
+
+if TYPE_CHECKING:
+    from novum.apps.job.record import ColumnRecord, Finding, ProfileRecord
+
+# Columns that are listed on a screen; --json has them all.
+MOST_COLUMNS = 60
+
+
+@guarded
+def profile(
+    table: Table,
+    target: Annotated[
+        str | None, typer.Option(help="Column to predict; findings need one.")
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show a table in brief: kinds, missing cells, distributions, and findings about a target."""
+    from novum.apps.cli.progress import Progress
+    from novum.apps.cli.streams import write_json
+
+    del debug
+    shown = None if quiet else Progress("reading the table")
+    with nullcontext() if shown is None else shown:
+        name, record, findings, notes = _looked_at(table, target)
+    if as_json:
+        import json
+
+        from novum.apps.job.record_json import to_json
+
+        parts = {"profile": record, "findings": findings}
+        plain = {key: json.loads(to_json(part))["record"] for key, part in parts.items()}
+        write_json({"table": name, **plain})
+        return
+    _show(name, record, findings, notes)
+
+
+def _looked_at(
+    table: str, target: str | None
+) -> tuple[str, ProfileRecord, tuple[Finding, ...], tuple[str, ...]]:
+    """Name, profile, findings, and what was decided while reading."""
+    from novum.apps.job.request import Request
+    from novum.apps.job.table.findings import find
+    from novum.apps.job.table.formalizing import formalize
+    from novum.apps.job.table.profile import profile_table
+    from novum.apps.job.table.reading import read
+    from novum.data import bundled, readers
+
+    if target is None and table not in bundled.available():
+        found = readers.read(table)
+        record = profile_table(found.table, found.schema)
+        return found.report.path, record, (), found.report.notes
+    request = Request(table, target)
+    loaded = read(request)
+    task = formalize(loaded, request)
+    record = profile_table(loaded.table, loaded.schema, loaded.target, task.kind)
+    notes = (*loaded.report.notes, *task.sentences)
+    return loaded.name, record, find(task, record, loaded.report), notes
+
+
+def _show(
+    name: str, record: ProfileRecord, findings: tuple[Finding, ...], notes: tuple[str, ...]
+) -> None:
+    from novum.apps.cli.run_summary import show_findings
+    from novum.apps.cli.streams import output, say, table_of
+    from novum.apps.report.names import cleaned
+    from novum.apps.report.numbers import counted
+
+    out, record = output(), cleaned(record)
+    columns = (*(() if record.target is None else (record.target,)), *record.columns)
+    rows, wide = counted(record.n_rows, "row"), counted(len(columns), "column")
+    say(out, f"{name}: {rows}, {wide}", "bold")
+    for note in notes:
+        say(out, f"  {note}")
+    say(out, f"  {_of_rows(record)}")
+    say(out, "")
+    heads = [("column", "left"), ("kind", "left"), ("missing", "right"), ("different", "right")]
+    heads.append(("values", "left"))
+    if record.target is not None:
+        heads.append(("explains", "right"))
+    lines = [_line(column, record) for column in columns[:MOST_COLUMNS]]
+    out.print(table_of(heads, lines))
+    if len(columns) > MOST_COLUMNS:
+        say(out, f"and {len(columns) - MOST_COLUMNS:,} more columns; --json has them all.")
+    if findings:
+        say(out, "")
+        show_findings(out, cleaned(findings))
+
+
+def _line(column: ColumnRecord, record: ProfileRecord) -> list[str]:
+    from novum.apps.report.numbers import number, percent
+
+    is_target = record.target is not None and column.name == record.target.name
+    share = f" ({percent(column.n_missing / max(record.n_rows, 1))})" if column.n_missing else ""
+    line = [
+        f"{column.name[:40]}{' (target)' if is_target else ''}",
+        column.kind,
+        f"{number(column.n_missing)}{share}",
+        number(column.n_distinct),
+        _values(column),
+    ]
+    if record.target is not None:
+        line.append("" if is_target else percent(column.association))
+    return line
+
+
+def _values(column: ColumnRecord) -> str:
+    """Least, median and largest of numbers, or the most frequent levels."""
+    from novum.apps.report.numbers import number
+
+    if column.quantiles:
+        least, _, median, _, largest = column.quantiles
+        return f"{number(least)} ... {number(median)} ... {number(largest)}"
+    shown: list[Any] = [f"{level[:20]} ({number(count)})" for level, count in column.levels[:3]]
+    more = len(column.levels) - len(shown) + column.n_other_levels
+    return ", ".join(shown) + (f", {number(more)} more" if more > 0 else "")
+
+
+def _of_rows(record: ProfileRecord) -> str:
+    from novum.apps.report.numbers import number
+
+    return (
+        f"{number(record.n_complete_rows)} rows without a missing cell, "
+        f"{number(record.n_duplicate_rows)} that repeat an earlier row."
+    )

@@ -1,0 +1,197 @@
+"""`novum run`: from a table to a decision."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import nullcontext
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from novum.apps.cli import INTERRUPTED
+from novum.apps.cli import run_options as options
+from novum.apps.cli.failures import guarded
+from novum.apps.cli.options import Debug, Json, Quiet, Table
+
+if TYPE_CHECKING:
+    from novum.apps.job.record import RunRecord
+    from novum.apps.job.request import Request
+
+# Mixed columns with many missing cells, and a decision that matters.
+DEFAULT_TABLE = "hepatitis"
+REPORT = "report.html"
+_WITH_RESUME = {"resume", "quiet", "as_json", "debug"}
+
+
+@guarded
+def run(
+    context: typer.Context,
+    table: Table = DEFAULT_TABLE,
+    target: options.Target = None,
+    task: options.Task = options.TaskChoice.auto,
+    positive: options.Positive = None,
+    metric: options.Metric = None,
+    cost: options.Cost = None,
+    prior: options.Prior = None,
+    cost_fn: options.CostFn = None,
+    cost_fp: options.CostFp = None,
+    holdout: options.Holdout = 0.2,
+    test: options.Test = None,
+    weight: options.Weight = None,
+    group: options.Group = None,
+    time: options.Time = None,
+    preset: options.Preset = options.PresetChoice.standard,
+    models: options.Models = "",
+    budget: options.Budget = "2m",
+    cv: options.CrossValidation = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 1,
+    no_refit: options.NoRefit = False,
+    output: options.Output = None,
+    resume: options.Resume = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """From a table to a decision: reads, checks, compares models, judges the best, reports.
+
+    Without a table, a bundled one is used. Everything is written to one folder: report.html,
+    model.novum, predictions.csv, run.json and model.py.
+    """
+    from novum.apps.cli.option_values import cross_validation_of, jobs_of, names_of, seconds_of
+    from novum.apps.job.request import Request
+
+    del debug
+    if resume is not None:
+        _refuse_settings(context)
+        _work(None, resume, quiet, as_json)
+        return
+    repeats, folds = (None, None) if cv is None else cross_validation_of(cv)
+    request = Request(
+        table=table,
+        target=target,
+        task=task.value,
+        metric=metric,
+        positive=positive,
+        cost=cost,
+        prior=prior,
+        cost_fn=cost_fn,
+        cost_fp=cost_fp,
+        preset=preset.value,
+        models=names_of(models),
+        budget_seconds=seconds_of(budget),
+        repeats=repeats,
+        folds=folds,
+        holdout=holdout,
+        test=test,
+        weight=weight,
+        group=group,
+        time=time,
+        seed=seed,
+        refit=not no_refit,
+        n_jobs=jobs_of(jobs),
+    )
+    _work(request, free_folder(table) if output is None else output, quiet, as_json)
+
+
+def free_folder(table: str) -> Path:
+    """A folder that is not there yet, named after a table."""
+    stem = Path(table).name.split(".")[0] or "table"
+    names = (f"novum-{stem}" if number == 1 else f"novum-{stem}-{number}" for number in count(1))
+    return next(path for name in names if not (path := Path(name)).exists())
+
+
+# --- Steps ----------------------------------------------------------------------------------------
+
+
+def _work(request: Request | None, folder: Path, quiet: bool, as_json: bool) -> None:
+    """Runs or goes on with a run, and shows what came out."""
+    from novum.apps.cli.progress import Progress
+    from novum.apps.cli.run_listener import RunListener
+    from novum.apps.cli.streams import output, say, write_json
+
+    out = output()
+    shown = None if quiet else Progress("starting")
+    try:
+        with nullcontext() if shown is None else shown:
+            listener = RunListener(folder, shown, None if quiet or as_json else out)
+            record = _recorded(request, folder, listener)
+    except KeyboardInterrupt:
+        raise _stopped(folder) from None
+    except (OSError, MemoryError) as error:
+        if _can_resume(folder):
+            error.add_note(_how_to_resume(folder))
+        raise
+    from novum.apps.cli.run_summary import show_result, written
+
+    files = written(folder)
+    if as_json:
+        write_json({"files": files, "record": _plain(record)})
+    elif quiet:
+        for sentence in (*record.verdict, files["report"]):
+            say(out, sentence)
+    else:
+        show_result(out, record, files)
+
+
+def _recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord:
+    """The record of the run, with its report written."""
+    from novum.apps.cli.run_listener import DRAWING
+    from novum.apps.job import job
+    from novum.apps.job.record import RunRecord
+    from novum.apps.job.record_json import read_record
+
+    if request is not None:
+        record = job.run(request, folder, listener)
+    elif (folder / job.RUN).exists():
+        # The run was finished, and stopped while its report was drawn.
+        record = read_record(folder / job.RUN, RunRecord)
+    else:
+        record = job.resume(folder, listener)
+    listener.understood(record.data, record.task, record.findings)
+    listener.stage(DRAWING)
+    from novum.apps.report import write_report
+
+    write_report(record, folder / REPORT)
+    return record
+
+
+def _plain(record: RunRecord) -> Any:
+    import json
+
+    from novum.apps.job.record_json import to_json
+
+    return json.loads(to_json(record))["record"]
+
+
+def _refuse_settings(context: typer.Context) -> None:
+    """A run goes on with its own settings."""
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name not in _WITH_RESUME
+        and getattr(context.get_parameter_source(str(parameter.name)), "name", "") == "COMMANDLINE"
+    ]
+    if given:
+        raise typer.BadParameter(
+            f"the run goes on with its own settings; leave out {', '.join(given)}.",
+            param_hint="'--resume'",
+        )
+
+
+def _can_resume(folder: Path) -> bool:
+    return (folder / "request.json").exists()
+
+
+def _how_to_resume(folder: Path) -> str:
+    return f"Go on with: novum run --resume {shlex.quote(str(folder))}"
+
+
+def _stopped(folder: Path) -> typer.Exit:
+    from novum.apps.cli.streams import remarks, say
+
+    more = _how_to_resume(folder) if _can_resume(folder) else "Nothing had been written yet."
+    say(remarks(), f"Stopped. {more}")
+    return typer.Exit(INTERRUPTED)

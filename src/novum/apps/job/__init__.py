@@ -1,0 +1,1 @@
+"""The main job: from a table to a decision, as plain steps that any front end can call."""

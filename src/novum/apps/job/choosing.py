@@ -1,0 +1,194 @@
+"""Which model is taken, and how sure that is: the leaderboard and its tests.
+
+Models are ordered by their mean score over the outer folds. The first is taken, except that a stack
+must beat the best single model by more than a difference that matters, because it is harder to
+explain. Differences are judged by the corrected tests of `novum.evaluation`, all pairs at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from novum.apps.job.building import candidate, settings_text
+from novum.apps.job.families import family
+from novum.apps.job.planning import CONSTANT, STACK, STACK_TITLE
+from novum.apps.job.record import ComparisonRecord, Estimate, Standing
+from novum.apps.job.trials import Trials
+from novum.evaluation.comparison.comparison import Comparison, compare_scores
+from novum.evaluation.comparison.ranks.friedman import score_ranks
+from novum.evaluation.measures.catalog import Measure
+from novum.evaluation.validation.certainty import corrected_interval
+
+# Differences below this share of the measure's range, or of what a constant answer has, do not
+# matter.
+ROPE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The leaderboard, the comparison behind it and the family that was taken."""
+
+    family: str
+    reason: str
+    leaderboard: tuple[Standing, ...]
+    comparison: Comparison | None
+
+
+def choose(trials: Trials, measure: Measure, kind: str) -> Choice:
+    """The leaderboard of the trials and the model to take."""
+    scores = {name: fold_scores(trials, name) for name in trials.runs}
+    if len(scores) == 1:
+        (name,) = scores
+        standing = _standing(name, name, name, trials, None, measure, kind)
+        return Choice(name, "No other model was tried.", (standing,), None)
+    comparison = compare_scores(
+        {title_of(name, kind): values for name, values in scores.items()},
+        trials.splits.test_train_ratio,
+        measure=measure.label,
+        n_repeats=trials.splits.n_repeats,
+        rope=difference_that_matters(measure, scores),
+    )
+    order = sorted(scores, key=lambda name: (-scores[name].mean(), list(scores).index(name)))
+    taken, reason = _taken(order, scores, comparison, kind)
+    standings = tuple(
+        _standing(name, order[0], taken, trials, comparison, measure, kind) for name in order
+    )
+    return Choice(taken, reason, standings, comparison)
+
+
+def fold_scores(trials: Trials, name: str) -> Any:
+    """Scores of a family on the outer folds, greater is better."""
+    return np.array([run.scores["metric"] for run in trials.runs[name]])
+
+
+def difference_that_matters(measure: Measure, scores: Mapping[str, Any]) -> float:
+    """The region of practical equivalence: one hundredth of the measure's scale.
+
+    That is its range where it has one, else what the constant answer scores.
+    """
+    low, high = measure.limits
+    if math.isfinite(low) and math.isfinite(high):
+        return ROPE * min(1.0, high - low)
+    size = abs(float(np.mean(scores[CONSTANT]))) if CONSTANT in scores else 0.0
+    return ROPE * size if size > 0 else ROPE
+
+
+def title_of(name: str, kind: str) -> str:
+    """A family's name for people."""
+    return STACK_TITLE if name == STACK else family(name).title_for(kind)
+
+
+def comparison_record(choice: Choice) -> ComparisonRecord | None:
+    """The tests behind the leaderboard, as the report shows them; None for one model."""
+    comparison = choice.comparison
+    if comparison is None:
+        return None
+    matrix = np.array([standing.fold_scores for standing in choice.leaderboard])
+    ranks = score_ranks(matrix.T).mean(axis=0)
+    pairs = tuple(
+        (
+            pair.first,
+            pair.second,
+            float(pair.difference.estimate),
+            _finite(pair.difference.low),
+            _finite(pair.difference.high),
+            _finite(pair.adjusted_p_value),
+            str(pair.decision.value),
+        )
+        for pair in comparison.pairs
+    )
+    return ComparisonRecord(
+        names=tuple(standing.title for standing in choice.leaderboard),
+        average_ranks=tuple(float(rank) for rank in ranks),
+        critical_difference=None,
+        friedman_p_value=None,
+        pairs=pairs,
+        verdict=comparison.verdict.splitlines()[0],
+    )
+
+
+# --- Steps ----------------------------------------------------------------------------------------
+
+
+def _taken(
+    order: list[str], scores: Mapping[str, Any], comparison: Comparison, kind: str
+) -> tuple[str, str]:
+    best = order[0]
+    single = next(name for name in order if name != STACK)
+    if best == STACK:
+        ahead = float(scores[STACK].mean() - scores[single].mean())
+        if ahead <= comparison.question.rope:
+            return single, (
+                f"The stack is ahead of {title_of(single, kind)} by {ahead:.3g} only, too little "
+                "to be worth a model that is harder to explain."
+            )
+        return best, "The stack is ahead of every single model by more than what matters."
+    return best, f"Its mean over the outer folds is the best: {title_of(best, kind)}."
+
+
+def _standing(
+    name: str,
+    best: str,
+    taken: str,
+    trials: Trials,
+    comparison: Comparison | None,
+    measure: Measure,
+    kind: str,
+) -> Standing:
+    runs = trials.runs[name]
+    mean = corrected_interval(fold_scores(trials, name), trials.splits.test_train_ratio)
+    sign = 1.0 if measure.greater_is_better else -1.0
+    # A t interval knows nothing of the measure's limits.
+    ends = np.clip(sorted(sign * end for end in (mean.low, mean.high)), *measure.limits)
+    per_thousand = [1000 * run.score_seconds / max(run.n_test, 1) for run in runs]
+    standing = Standing(
+        family=name,
+        title=title_of(name, kind),
+        score=Estimate(sign * float(mean.estimate), _finite(ends[0]), _finite(ends[1])),
+        difference=None,
+        p_value=None,
+        probability_equivalent=None,
+        fit_seconds=float(np.median([run.fit_seconds for run in runs])),
+        predict_seconds=float(np.median(per_thousand)),
+        settings=_most_frequent(name, trials, kind),
+        is_chosen=name == taken,
+        fold_scores=tuple(sign * float(score) for score in fold_scores(trials, name)),
+    )
+    if name == best or comparison is None:
+        return standing
+    return _against(standing, title_of(best, kind), comparison, sign)
+
+
+def _against(standing: Standing, best: str, comparison: Comparison, sign: float) -> Standing:
+    """The standing with its difference to the best, this one minus the best, as scores are."""
+    pair: Any = comparison.pair(standing.title, best)
+    sign *= 1.0 if pair.first == standing.title else -1.0
+    ends = sorted((sign * pair.difference.low, sign * pair.difference.high))
+    estimate = sign * pair.difference.estimate
+    return replace(
+        standing,
+        difference=Estimate(float(estimate), _finite(ends[0]), _finite(ends[1])),
+        p_value=_finite(pair.adjusted_p_value),
+        probability_equivalent=_finite(pair.posterior.inside),
+    )
+
+
+def _most_frequent(name: str, trials: Trials, kind: str) -> tuple[tuple[str, str], ...]:
+    """Settings that the inner folds chose most often; of a stack its members."""
+    if name == STACK:
+        members = Counter(member for fold in trials.stacked for member in fold)
+        shown = ", ".join(title_of(member, kind) for member, _ in members.most_common(3))
+        return (("members", shown),)
+    chosen = Counter(int(run.facts["candidate"]) for run in trials.runs[name])
+    number = min(chosen, key=lambda key: (-chosen[key], key))
+    return settings_text(candidate(family(name), kind, number, None, 0))
+
+
+def _finite(value: Any) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

@@ -1,0 +1,291 @@
+"""The end of a run: the chosen model is fitted, judged once, explained and written for use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.base import clone
+
+from novum.apps.job.building import candidate, settings_text
+from novum.apps.job.choosing import Choice, title_of
+from novum.apps.job.explaining import Terms, column_importances, explain
+from novum.apps.job.families import family
+from novum.apps.job.finishing import fitted, most_rows, settled, some_rows
+from novum.apps.job.judging import judge_classes, judge_numbers
+from novum.apps.job.outputs import Made, Predictions, model_script, write_predictions
+from novum.apps.job.planning import STACK, TableSize
+from novum.apps.job.record import ChosenRecord, Curve, HoldoutRecord, PlanRecord
+from novum.apps.job.request import Request
+from novum.apps.job.table.partition import Parts
+from novum.apps.job.table.task import Rows, Task
+from novum.apps.job.trials import LearningRows, Trials
+from novum.core import save
+from novum.core.atomic_write import replacing
+from novum.core.working_point import label_array
+from novum.evaluation.inspection.learning_curves import learning_curve
+
+MODEL, PREDICTIONS, SCRIPT = "model.novum", "predictions.csv", "model.py"
+LEARNED = "learned_rows.json"
+_CURVE_SIZES = (0.1, 0.2, 0.4, 0.7, 1.0)
+# Shuffled, because tables are often sorted by class.
+_CURVE_FOLDS = "1x5"
+
+
+@dataclass
+class Ending:
+    """What the end of a run starts from, and what it finds."""
+
+    request: Request
+    task: Task
+    parts: Parts
+    plan: PlanRecord
+    size: TableSize
+    rows: LearningRows
+    metric: Any
+    trials: Trials
+    choice: Choice
+    folder: Path
+    chosen: ChosenRecord = field(init=False)
+    holdout: HoldoutRecord | None = field(init=False, default=None)
+    learning_curve: Curve | None = field(init=False, default=None)
+    n_judged_fit: int = field(init=False, default=0)
+    n_last_fit: int = field(init=False, default=0)
+    n_predictions: int = field(init=False, default=0)
+
+
+def end(ending: Ending) -> Ending:
+    """Fits, judges, explains, fits for use, and writes model, predictions and program."""
+    task, parts, plan = ending.task, ending.parts, ending.plan
+    name = ending.choice.family
+    model, members = settled(name, plan, ending.trials, ending.rows, ending.metric)
+    limit = most_rows(members, plan, replace(ending.size, n_rows=len(task.labeled)), task.kind)
+    ending.learning_curve = _learning_curve(model, ending)
+    learned = _some(ending, parts.train, limit, "judged fit")
+    judged = fitted(model, learned)
+    ending.n_judged_fit = learned.X.num_rows
+    aside = parts.judging(task)
+    if aside is not None:
+        ending.holdout = _judged(judged, aside, ending)
+    used = judged
+    if ending.request.refit and len(parts.holdout):
+        learned = _some(ending, task.labeled, limit, "last fit")
+        used = fitted(clone(model), learned)
+        ending.n_last_fit = learned.X.num_rows
+    ending.chosen = _chosen(members, judged, aside, ending)
+    _write(judged, used, learned, aside, ending)
+    return ending
+
+
+# --- Fits -----------------------------------------------------------------------------------------
+
+
+def _some(ending: Ending, positions: Any, limit: int, use: str) -> LearningRows:
+    task = ending.task
+    at = some_rows(task, positions, limit, ending.plan.seed, use)
+    return LearningRows.of(task, task.rows(at))
+
+
+def _learning_curve(model: Any, ending: Ending) -> Curve | None:
+    """The score against the number of rows; None where folds must keep groups or time."""
+    rows = ending.rows
+    if rows.groups is not None or rows.in_time or rows.X.num_rows < 30:
+        return None
+    found = learning_curve(
+        model,
+        rows.X,
+        rows.y,
+        train_sizes=list(_CURVE_SIZES),
+        cv=_CURVE_FOLDS,
+        scoring=ending.metric,
+        n_jobs=ending.request.n_jobs,
+        random_state=ending.plan.seed,
+        shuffle=True,
+        params=None if rows.weight is None else {"sample_weight": rows.weight},
+    )
+    sign = 1.0 if ending.metric.measure.greater_is_better else -1.0
+    # The smallest parts may lack a class, and have no score then.
+    known = [
+        (size, one)
+        for size, one in zip(found.train_sizes, found.intervals(), strict=True)
+        if np.isfinite([one.estimate, one.low, one.high]).all()
+    ]
+    if not known:
+        return None
+    ends = [sorted((sign * one.low, sign * one.high)) for _, one in known]
+    low, high = np.clip(np.array(ends).T, *ending.metric.measure.limits)
+    return Curve(
+        tuple(float(size) for size, _ in known),
+        tuple(sign * float(one.estimate) for _, one in known),
+        tuple(map(float, low)),
+        tuple(map(float, high)),
+        (),
+        ending.metric.measure.label,
+    )
+
+
+# --- Judgment -------------------------------------------------------------------------------------
+
+
+def _judged(model: Any, aside: Rows, ending: Ending) -> HoldoutRecord:
+    task = ending.task
+    if not task.is_classification:
+        return judge_numbers(aside.y, model.predict(aside.X), weight=aside.weight)
+    assert task.classes is not None
+    return judge_classes(
+        aside.y,
+        _of_all(model.predict_proba(aside.X), model.classes_, task.classes),
+        task.classes,
+        positive=task.positive,
+        point=task.point,
+        training_priors=_of_all(model.class_prior_[np.newaxis], model.classes_, task.classes)[0],
+        weight=aside.weight,
+    )
+
+
+def _of_all(found: Any, known: Any, classes: Any) -> Any:
+    """Probabilities of all classes of the task; one that the model never met has none."""
+    full = np.zeros((len(found), len(classes)))
+    full[:, np.searchsorted(classes, known)] = found
+    return full
+
+
+def _chosen(
+    members: dict[str, int], judged: Any, aside: Rows | None, ending: Ending
+) -> ChosenRecord:
+    name, kind = ending.choice.family, ending.task.kind
+    example = (aside.X if aside is not None else ending.rows.X).slice(0, 1)
+    importances: Terms = ()
+    if aside is not None and aside.n_rows > 1:
+        importances = column_importances(
+            judged, aside.X, aside.y, ending.metric, ending.plan.seed, aside.weight
+        )
+    return ChosenRecord(
+        family=name,
+        title=title_of(name, kind),
+        settings=_settings(members, ending),
+        reason=ending.choice.reason,
+        certificate=_certificate(judged),
+        explanation=explain(judged, kind, example),
+        importances=importances,
+        refitted_on_all=ending.n_last_fit > 0,
+    )
+
+
+def _settings(members: dict[str, int], ending: Ending) -> tuple[tuple[str, str], ...]:
+    kind = ending.task.kind
+    if ending.choice.family == STACK:
+        return (("members", ", ".join(title_of(name, kind) for name in members)),)
+    ((name, number),) = members.items()
+    return settings_text(candidate(family(name), kind, number, None, ending.plan.seed))
+
+
+def _certificate(model: Any) -> tuple[str, ...]:
+    certificate = getattr(model, "certificate_", None)
+    if certificate is None:
+        return ("The model carries no certificate.",)
+    # Seconds differ from run to run and say nothing about the optimum.
+    lines = repr(certificate).splitlines()
+    return tuple(line for line in lines if not line.strip().startswith("seconds"))
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+def _write(
+    judged: Any, used: Any, learned: LearningRows, aside: Rows | None, ending: Ending
+) -> None:
+    task, folder = ending.task, ending.folder
+    point = task.point
+    has_all = task.classes is None or len(used.classes_) == len(task.classes)
+    save(used.at(point) if point is not None and has_all else used, folder / MODEL)
+    classes = None if task.classes is None else [str(label) for label in task.classes]
+    ending.n_predictions = write_predictions(
+        folder / PREDICTIONS, _predictions(judged, used, aside, ending), classes
+    )
+    whole = learned.X.num_rows == len(task.labeled)
+    if not whole:
+        with replacing(folder / LEARNED) as file:
+            file.write(json.dumps(learned.positions.tolist()).encode())
+    made = Made(
+        learner=used,
+        table=ending.request.table,
+        target=task.target,
+        left_out=tuple(column.name for column in task.left_out if column.name != task.target),
+        weight=ending.request.weight,
+        rows=None if whole else LEARNED,
+        point=point,
+    )
+    with replacing(folder / SCRIPT) as file:
+        file.write(model_script(made).encode())
+
+
+def _predictions(
+    judged: Any, used: Any, aside: Rows | None, ending: Ending
+) -> Iterator[Predictions]:
+    task, parts = ending.task, ending.parts
+    yield from _out_of_fold(ending)
+    if aside is not None:
+        source = "hold-out" if parts.test is None else "test file"
+        yield _answers(judged, aside.X, aside.positions, source, aside.y, task)
+    if len(parts.unlabeled):
+        X = task.X.take(pa.array(parts.unlabeled))
+        yield _answers(used, X, parts.unlabeled, "no target", None, task)
+
+
+def _out_of_fold(ending: Ending) -> Iterator[Predictions]:
+    """Answers for training rows by models that had not seen them, of the first repeat."""
+    task, rows, trials = ending.task, ending.rows, ending.trials
+    for fold, run in zip(trials.splits.repeat(0), trials.runs[ending.choice.family], strict=False):
+        positions, y = rows.positions[fold.test], rows.y[fold.test]
+        if not task.is_classification:
+            yield Predictions(positions, "out of fold", y, run.output)
+            continue
+        labels = np.unique(rows.y)
+        priors = _training_priors(rows, fold.test, labels)
+        yield _decided(positions, "out of fold", y, run.output, labels, priors, task)
+
+
+def _training_priors(rows: LearningRows, tested: Any, labels: Any) -> Any:
+    """Shares of the classes among the rows that a fold trained on, by weight."""
+    weight = np.ones(len(rows.y)) if rows.weight is None else np.array(rows.weight, float)
+    weight[tested] = 0.0
+    counts = np.bincount(np.searchsorted(labels, rows.y), weight, len(labels))
+    return counts / counts.sum()
+
+
+def _decided(
+    positions: Any, source: str, y: Any, found: Any, labels: Any, priors: Any, task: Task
+) -> Predictions:
+    """Classes, and actions where there is a working point, of posteriors under these priors."""
+    assert task.classes is not None
+    posteriors, before = np.zeros((len(positions), len(task.classes))), np.zeros(len(task.classes))
+    at = np.searchsorted(task.classes, labels)
+    posteriors[:, at], before[at] = found, priors
+    if task.point is None or (before == 0).any():
+        predicted = task.classes[posteriors.argmax(axis=1)]
+        return Predictions(positions, source, y, predicted, posteriors)
+    moved = task.point.retarget(posteriors, before)
+    actions = label_array(task.point.action_names)[task.point.actions_for(moved)]
+    predicted = task.classes[task.point.classes_for(moved)]
+    return Predictions(positions, source, y, predicted, moved, actions)
+
+
+def _answers(
+    model: Any, X: Any, positions: Any, source: str, target: Any, task: Task
+) -> Predictions:
+    if not task.is_classification:
+        return Predictions(positions, source, target, model.predict(X))
+    assert task.classes is not None
+    if task.point is None or len(model.classes_) < len(task.classes):
+        probabilities = _of_all(model.predict_proba(X), model.classes_, task.classes)
+        return Predictions(positions, source, target, model.predict(X), probabilities)
+    there = model.at(task.point)
+    return Predictions(
+        positions, source, target, there.predict(X), there.predict_proba(X), there.decide(X)
+    )

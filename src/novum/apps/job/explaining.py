@@ -1,0 +1,201 @@
+"""The chosen model in its own terms, and which columns it leans on.
+
+A tree is drawn and written as rules; a linear model has coefficients, with intervals where theory
+gives them; naive Bayes adds up log-odds, shown for one row; ensembles have the share of impurity
+that each column removes. Besides, whatever the model, columns are permuted one by one on the rows
+set aside, and the loss of score says how much each mattered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from novum.apps.job.building import learner_of
+from novum.apps.job.choosing import title_of
+from novum.apps.job.judging import estimate_of
+from novum.apps.job.record import Estimate, ExplanationRecord
+from novum.evaluation.inspection.permutation import permutation_importance
+
+MOST_TERMS = 20
+MOST_RULES = 25
+DRAWN_DEPTH = 4
+# Cells beyond which permuting every column takes too long for a report.
+MOST_PERMUTED_ROWS = 2000
+MOST_PERMUTED_COLUMNS = 200
+
+Terms = tuple[tuple[str, Estimate], ...]
+
+
+def explain(model: Any, kind: str, example: Any) -> ExplanationRecord:
+    """The model in its own terms; `example` is a table of one row."""
+    learner = learner_of(model)
+    name = type(learner).__name__
+    for known, explained in _EXPLAINED.items():
+        if name.startswith(known):
+            found: ExplanationRecord = explained(learner, kind, example)
+            return found
+    text = "This model has no short form; the columns it leans on are listed below."
+    return ExplanationRecord("none", text, None, (), (), "")
+
+
+def column_importances(
+    model: Any, X: Any, y: Any, metric: Any, seed: int, weight: Any = None
+) -> Terms:
+    """How much the score falls when a column is permuted, the largest first.
+
+    Empty for a table of very many columns, where it would take too long.
+    """
+    if X.num_columns > MOST_PERMUTED_COLUMNS:
+        return ()
+    found = permutation_importance(
+        model,
+        X,
+        y,
+        scoring=metric,
+        random_state=seed,
+        sample_weight=weight,
+        max_samples=min(X.num_rows, MOST_PERMUTED_ROWS) if X.num_rows > 1 else 1.0,
+    )
+    terms = zip(X.column_names, found.intervals, strict=True)
+    return _largest((name, estimate_of(interval)) for name, interval in terms)
+
+
+# --- Families -------------------------------------------------------------------------------------
+
+
+def _tree(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+    del kind, example
+    from novum.trees import rules, tree_svg
+
+    lines = str(rules(learner.tree_)).splitlines()[1:]
+    return ExplanationRecord(
+        "tree",
+        f"Follow the questions from the top; each row ends in one of {learner.tree_.n_leaves} "
+        f"leaves. The drawing shows the first {DRAWN_DEPTH} levels.",
+        str(tree_svg(learner.tree_, max_depth=DRAWN_DEPTH)),
+        tuple(line.strip() for line in lines[:MOST_RULES]),
+        _shares(learner),
+        "share of the impurity removed",
+    )
+
+
+def _logistic(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+    del kind, example
+    inference = learner.inference()
+    n_names = len(inference.names)
+    coef = np.reshape(inference.coef, (-1, n_names))
+    ends = np.reshape(inference.intervals(), (-1, n_names, 2))
+    terms = []
+    for row, label in enumerate(inference.classes):
+        prefix = "" if len(inference.classes) == 1 else f"{label}: "
+        for column, name in enumerate(inference.names):
+            if name != "intercept":
+                low, high = ends[row][column]
+                terms.append((f"{prefix}{name}", _estimate(coef[row][column], low, high)))
+    shown = ", ".join(map(str, inference.classes))
+    return ExplanationRecord(
+        "coefficients",
+        f"Log-odds of {shown} against {inference.reference} rise by the coefficient for each step "
+        "of one: a standard deviation of a number, or a level in place of the first one.",
+        None,
+        (),
+        _largest(terms),
+        "coefficient (log-odds)",
+    )
+
+
+def _ridge(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+    del kind, example
+    pairs = zip(learner.coef_names_, np.ravel(learner.coef_), strict=True)
+    return ExplanationRecord(
+        "coefficients",
+        "The prediction rises by the coefficient for each step of one: a standard deviation of a "
+        "number, or a level in place of the first one. Ridge coefficients are shrunk towards zero "
+        "and have no honest intervals.",
+        None,
+        (),
+        _largest((name, _estimate(value)) for name, value in pairs),
+        "coefficient",
+    )
+
+
+def _naive_bayes(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+    del kind
+    found = learner.explain(example)
+    pairs = zip(found.columns, found.contributions, strict=True)
+    return ExplanationRecord(
+        "log-odds",
+        f"Every column adds its own log-odds. For the first row set aside they add up to "
+        f"{found.log_odds:+.2f} for {found.label} against {found.against}, of which "
+        f"{found.prior:+.2f} come from the shares of the classes.",
+        None,
+        (),
+        _largest((str(name), _estimate(value)) for name, value in pairs),
+        "log-odds of one row",
+    )
+
+
+def _ensemble(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+    del kind, example
+    return ExplanationRecord(
+        "importances",
+        f"{len(learner.estimators_)} trees are asked and their answers combined. A column's share "
+        "is the part of the impurity that its questions remove on the training rows; columns of "
+        "many values are favored by it, so compare it with the permutations below.",
+        None,
+        (),
+        _shares(learner),
+        "share of the impurity removed",
+    )
+
+
+def _stack(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+    del example
+    members = [title_of(name, kind) for name, _ in learner.estimators]
+    return ExplanationRecord(
+        "stack",
+        f"A {type(learner.final_estimator_).__name__} weighs the answers of "
+        f"{', '.join(members[:-1])} and {members[-1]}; it has learned from answers for rows that "
+        "the members had not seen.",
+        None,
+        (),
+        (),
+        "",
+    )
+
+
+_EXPLAINED: dict[str, Callable[..., ExplanationRecord]] = {
+    "DecisionTree": _tree,
+    "LogisticRegression": _logistic,
+    "Ridge": _ridge,
+    "NaiveBayes": _naive_bayes,
+    "RandomForest": _ensemble,
+    "ExtraTrees": _ensemble,
+    "AdaBoost": _ensemble,
+    "Stacking": _stack,
+}
+
+
+# --- Terms ----------------------------------------------------------------------------------------
+
+
+def _shares(learner: Any) -> Terms:
+    pairs = zip(learner.schema_.names, learner.feature_importances_, strict=True)
+    return _largest((name, _estimate(share)) for name, share in pairs)
+
+
+def _largest(terms: Iterable[tuple[str, Estimate]]) -> Terms:
+    """The terms of largest size, in their order of size."""
+    known = [(name, value) for name, value in terms if value.value is not None]
+    return tuple(sorted(known, key=lambda term: -abs(term[1].value or 0.0))[:MOST_TERMS])
+
+
+def _estimate(value: Any, low: Any = None, high: Any = None) -> Estimate:
+    def plain(number: Any) -> float | None:
+        return None if number is None or not math.isfinite(number) else float(number)
+
+    return Estimate(plain(value), plain(low), plain(high))

@@ -1,0 +1,253 @@
+"""The model families of the main job: a static table, imported only when used.
+
+A family is one row: its learners by import string, what they take, the settings to try in order of
+preference, and a price. A family that comes later is one more row here.
+
+The price is CPU seconds of one fit on a reference machine, to be used for forecasts only,
+
+    fixed + rows * (per_row + per_cell * columns) * classes^power,
+
+and more by factors where cells are missing and where columns have levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Price:
+    """Seconds of one fit; see the formula above."""
+
+    fixed: float
+    per_row: float
+    per_cell: float
+    class_power: float = 0.0
+    missing_factor: float = 1.0
+    nominal_factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """A learner inside a setting, by import string, such as the trees that boosting grows."""
+
+    learner: str
+    settings: Settings = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Role:
+    """A family as a classifier or as a regressor.
+
+    Attributes
+    ----------
+    learner : str
+        Import string.
+    price : Price
+    candidates : tuple of mappings
+        Settings to try, the preferred first.
+    settings : mapping
+        Of all candidates.
+    title : str
+        Where it differs from the family's.
+    """
+
+    learner: str
+    price: Price
+    candidates: tuple[Settings, ...] = ({},)
+    settings: Settings = field(default_factory=dict)
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Family:
+    """One row of the table.
+
+    Attributes
+    ----------
+    name, title : str
+        As typed in `--models`, and as shown.
+    classification, regression : Role or None
+        None where the family has no such learner.
+    takes_missing : bool
+        Whether missing cells are missing to it; otherwise `FillMissing` stands before it.
+    takes_kinds : bool
+        Whether nominal columns are taken as they are; otherwise it needs numbers alone.
+    scales : bool
+        Whether columns are brought to one scale before it.
+    has_near_relative : bool
+        Whether another family does nearly the same; given up early if time is short.
+    most_columns : int or None
+        Columns, with one for each level, beyond which it is not tried.
+    """
+
+    name: str
+    title: str
+    classification: Role | None
+    regression: Role | None
+    takes_missing: bool = True
+    takes_kinds: bool = True
+    scales: bool = False
+    has_near_relative: bool = False
+    most_columns: int | None = None
+
+    def role(self, kind: str) -> Role | None:
+        """The learner for a task of this kind."""
+        return self.regression if kind == "regression" else self.classification
+
+    def title_for(self, kind: str) -> str:
+        """The name to show in a task of this kind."""
+        role = self.role(kind)
+        return self.title if role is None or not role.title else role.title
+
+
+def family(name: str) -> Family:
+    """The row of that name."""
+    return next(row for row in FAMILIES if row.name == name)
+
+
+# --- The table ------------------------------------------------------------------------------------
+
+_TREE_CLASSIFIER = "novum.trees:DecisionTreeClassifier"
+_TREE_REGRESSOR = "novum.trees:DecisionTreeRegressor"
+
+_LEAVES: tuple[Settings, ...] = (
+    {"min_samples_leaf": 5},
+    {"min_samples_leaf": 2},
+    {"min_samples_leaf": 10},
+    {"min_samples_leaf": 25},
+)
+_FOREST_OF_CLASSES: tuple[Settings, ...] = (
+    {"max_features": "sqrt"},
+    {"max_features": 0.5},
+    {"max_features": "sqrt", "min_samples_leaf": 3},
+    {"max_features": 0.5, "min_samples_leaf": 3},
+    {"max_features": 1.0},
+)
+_FOREST_OF_NUMBERS: tuple[Settings, ...] = (
+    {"max_features": 0.5},
+    {"max_features": 1.0},
+    {"max_features": 0.5, "min_samples_leaf": 3},
+    {"max_features": "sqrt"},
+    {"max_features": 1.0, "min_samples_leaf": 3},
+)
+
+
+def _boosted(tree: str, depths: tuple[int, ...]) -> tuple[Settings, ...]:
+    return tuple({"estimator": Part(tree, {"max_depth": depth})} for depth in depths)
+
+
+FAMILIES: tuple[Family, ...] = (
+    Family(
+        "constant",
+        "the same answer for every row",
+        Role("novum.evaluation:DummyClassifier", Price(0.001, 0.0, 0.0)),
+        Role("novum.evaluation:DummyRegressor", Price(0.001, 0.0, 0.0)),
+    ),
+    Family(
+        "linear",
+        "logistic or ridge regression",
+        Role(
+            "novum.linear:LogisticRegression",
+            Price(0.01, 5e-7, 6e-8, class_power=1.0),
+            candidates=({"C": 1.0}, {"C": 0.1}, {"C": 10.0}, {"C": 0.01}, {"C": 100.0}),
+            title="logistic regression",
+        ),
+        Role(
+            "novum.linear:Ridge",
+            Price(0.005, 2e-7, 2e-8),
+            candidates=tuple({"alpha": alpha} for alpha in (1.0, 10.0, 0.1, 100.0, 0.01)),
+            title="ridge regression",
+        ),
+        takes_missing=False,
+        scales=True,
+        most_columns=3000,
+    ),
+    Family(
+        "naive_bayes",
+        "naive Bayes",
+        Role("novum.bayes:NaiveBayes", Price(0.004, 2e-7, 1e-8)),
+        None,
+    ),
+    Family(
+        "gaussian",
+        "Gaussian classifier",
+        Role(
+            "novum.bayes:GaussianClassifier",
+            Price(0.004, 1e-7, 2e-8, missing_factor=30.0),
+            candidates=tuple({"covariance": form} for form in ("tied", "full", "diagonal")),
+        ),
+        None,
+        takes_kinds=False,
+        most_columns=1000,
+    ),
+    Family(
+        "tree",
+        "decision tree",
+        Role(
+            _TREE_CLASSIFIER,
+            Price(0.005, 5e-7, 8e-8, missing_factor=2.0, nominal_factor=2.0),
+            _LEAVES,
+        ),
+        Role(
+            _TREE_REGRESSOR,
+            Price(0.005, 5e-7, 1.2e-7, missing_factor=2.0, nominal_factor=2.0),
+            _LEAVES,
+        ),
+    ),
+    Family(
+        "model_tree",
+        "model tree",
+        None,
+        Role("novum.trees:ModelTreeRegressor", Price(0.03, 3e-5, 2e-6)),
+    ),
+    Family(
+        "forest",
+        "random forest",
+        Role(
+            "novum.trees:RandomForestClassifier",
+            Price(0.04, 2e-5, 2e-6, class_power=0.2, missing_factor=4.0, nominal_factor=2.0),
+            _FOREST_OF_CLASSES,
+        ),
+        Role(
+            "novum.trees:RandomForestRegressor",
+            Price(0.05, 4e-5, 8e-6, missing_factor=4.0, nominal_factor=2.0),
+            _FOREST_OF_NUMBERS,
+        ),
+    ),
+    Family(
+        "extra_trees",
+        "extremely randomized trees",
+        Role(
+            "novum.trees:ExtraTreesClassifier",
+            Price(0.05, 5e-5, 2e-6, class_power=0.2, missing_factor=4.0, nominal_factor=2.0),
+            _FOREST_OF_CLASSES,
+        ),
+        Role(
+            "novum.trees:ExtraTreesRegressor",
+            Price(0.06, 6e-5, 1.3e-5, missing_factor=4.0, nominal_factor=2.0),
+            _FOREST_OF_NUMBERS,
+        ),
+        has_near_relative=True,
+    ),
+    Family(
+        "boosting",
+        "AdaBoost of trees",
+        Role(
+            "novum.ensemble:AdaBoostClassifier",
+            Price(0.08, 2e-5, 2e-6, class_power=0.2, missing_factor=3.0, nominal_factor=2.0),
+            _boosted(_TREE_CLASSIFIER, (3, 1, 6)),
+            settings={"n_estimators": 100},
+        ),
+        Role(
+            "novum.ensemble:AdaBoostRegressor",
+            Price(0.1, 4e-5, 2e-6, missing_factor=3.0, nominal_factor=2.0),
+            _boosted(_TREE_REGRESSOR, (6, 3, 10)),
+            settings={"n_estimators": 100},
+        ),
+    ),
+)

@@ -1,0 +1,258 @@
+"""The main job, step by step: read, understand, set aside, plan, try, choose, judge, write.
+
+    table -> task -> hold-out | training rows -> plan -> trials -> choice -> judgment -> files
+
+The hold-out is set aside before anything is learned and is looked at once, by the chosen model. The
+folder of a run holds its request, its plan and the journals of its trials from the first moment on,
+so a run that was interrupted goes on where it stopped and ends as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from novum.apps.job.choosing import Choice, choose, comparison_record
+from novum.apps.job.cost_metric import cost_measure
+from novum.apps.job.ending import Ending, end
+from novum.apps.job.finishing import some_rows
+from novum.apps.job.planning import TableSize, Wish, plan_trials, speed_probe
+from novum.apps.job.record import DataRecord, Finding, PlanRecord, RunRecord, TaskRecord
+from novum.apps.job.record_json import read_record, write_record
+from novum.apps.job.request import Request
+from novum.apps.job.table.findings import find
+from novum.apps.job.table.formalizing import formalize
+from novum.apps.job.table.partition import Parts, data_record, set_aside
+from novum.apps.job.table.profile import profile_table
+from novum.apps.job.table.reading import LoadedTable, read
+from novum.apps.job.table.task import Task
+from novum.apps.job.trials import LearningRows, Trials, run_trials
+from novum.apps.job.verdict import not_done, verdict
+from novum.apps.job.warnings_heard import Warnings
+from novum.core.coding import Coding
+from novum.core.errors import InputError
+from novum.core.schema import Kind
+from novum.evaluation.measures.scorers import scorer
+
+REQUEST, PLAN, RUN, JOURNALS = "request.json", "plan.json", "run.json", "trials"
+
+
+class Listener(Protocol):
+    """Who is told how a run goes."""
+
+    def stage(self, title: str) -> None:
+        """A new stage begins."""
+
+    def step(self, title: str, done: int, total: int) -> None:
+        """Of the present stage, `done` of `total` steps are finished, and `title` is next."""
+
+    def understood(self, data: DataRecord, task: TaskRecord, findings: tuple[Finding, ...]) -> None:
+        """How the table and the task were understood, before anything is tried."""
+
+
+class Silent:
+    """Tells nobody."""
+
+    def stage(self, title: str) -> None:
+        del title
+
+    def step(self, title: str, done: int, total: int) -> None:
+        del title, done, total
+
+    def understood(self, data: DataRecord, task: TaskRecord, findings: tuple[Finding, ...]) -> None:
+        del data, task, findings
+
+
+@dataclass
+class _Clock:
+    """Times the stages of a run and tells the listener of them."""
+
+    listener: Listener
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, title: str) -> Iterator[None]:
+        self.listener.stage(title)
+        began = time.perf_counter()
+        yield
+        self.seconds[title] = time.perf_counter() - began
+
+
+def run(request: Request, folder: Path, listener: Listener | None = None) -> RunRecord:
+    """Runs the job in a folder of its own.
+
+    Parameters
+    ----------
+    request : Request
+    folder : path
+        Made if it is not there. If it holds a run that was interrupted, that run is gone on with;
+        a finished run, or one with another request, is not overwritten.
+    listener : Listener, optional
+    """
+    clock = _Clock(listener or Silent())
+    _check_folder(request, folder)
+    with clock.stage("reading the table"):
+        loaded = read(request)
+        task = formalize(loaded, request)
+        parts = set_aside(task, request, loaded)
+        _open_folder(request, folder)
+    with clock.stage("looking at the columns"):
+        profile = profile_table(loaded.table, loaded.schema, loaded.target, task.kind)
+    with clock.stage("planning"):
+        size = table_size(task, parts)
+        plan = _planned(request, task, size, folder, loaded)
+        findings = find(task, profile, loaded.report, folds=plan.folds)
+        rows = trial_rows(task, parts, plan)
+        metric = metric_of(task)
+        data = data_record(loaded, task, parts)
+    clock.listener.understood(data, task.record(), findings)
+    heard = Warnings()
+    with clock.stage("trying models"):
+        trials = run_trials(
+            plan,
+            rows,
+            metric,
+            folder / JOURNALS,
+            n_jobs=request.n_jobs,
+            said=clock.listener.step,
+            heard=heard,
+        )
+        choice = choose(trials, metric.measure, task.kind)
+    with clock.stage("judging the chosen model"), heard:
+        ending = end(Ending(request, task, parts, plan, size, rows, metric, trials, choice, folder))
+    record = RunRecord(
+        verdict=verdict(task, choice, ending, plan),
+        settings=asdict(request),
+        versions=versions(),
+        data=data,
+        task=task.record(),
+        findings=findings,
+        profile=profile,
+        plan=plan,
+        leaderboard=choice.leaderboard,
+        comparison=comparison_record(choice),
+        chosen=ending.chosen,
+        holdout=ending.holdout,
+        learning_curve=ending.learning_curve,
+        not_done=(*not_done(plan, task, parts, ending), *heard.sentences()),
+        stage_seconds=tuple(clock.seconds.items()),
+    )
+    write_record(record, folder / RUN)
+    return record
+
+
+def resume(folder: Path, listener: Listener | None = None) -> RunRecord:
+    """Goes on with a run that was interrupted."""
+    if not (folder / REQUEST).exists():
+        raise InputError(
+            f"{folder} holds no run that could be gone on with: there is no {REQUEST}. Name the "
+            "folder that --output named."
+        )
+    return run(read_record(folder / REQUEST, Request), folder, listener)
+
+
+# --- Steps ----------------------------------------------------------------------------------------
+
+
+def _check_folder(request: Request, folder: Path) -> None:
+    known = folder / REQUEST
+    if known.exists() and read_record(known, Request) != request:
+        raise InputError(
+            f"{folder} holds a run with other settings. Name another folder with --output, or "
+            f"go on with that run: novum run --resume {folder}."
+        )
+    if (folder / RUN).exists():
+        raise InputError(
+            f"{folder} holds a finished run, which is not overwritten. Name another folder with "
+            "--output."
+        )
+
+
+def _open_folder(request: Request, folder: Path) -> None:
+    """Makes the folder once the request is known to make sense."""
+    try:
+        (folder / JOURNALS).mkdir(parents=True, exist_ok=True)
+        write_record(request, folder / REQUEST)
+    except OSError as error:
+        raise InputError(
+            f"The results cannot be written to {folder}: {error.strerror}. Name a folder with "
+            "--output that can be written to."
+        ) from None
+
+
+def _planned(
+    request: Request, task: Task, size: TableSize, folder: Path, loaded: LoadedTable
+) -> PlanRecord:
+    """The plan of the folder, or a new one; a plan belongs to the bytes of one table."""
+    path, digest = folder / PLAN, folder / f"{loaded.sha256[:16]}.table"
+    if path.exists():
+        if not digest.exists():
+            raise InputError(
+                f"{loaded.name} has changed since this run began, so its finished folds no longer "
+                "hold. Start a new run with another --output."
+            )
+        return read_record(path, PlanRecord)
+    wish = Wish(
+        task.kind,
+        request.preset,
+        request.budget_seconds,
+        request.seed,
+        request.models,
+        request.repeats,
+        request.folds,
+    )
+    plan = plan_trials(size, wish, speed_probe())
+    digest.touch()
+    write_record(plan, path)
+    return plan
+
+
+def table_size(task: Task, parts: Parts) -> TableSize:
+    """What prices depend on."""
+    smallest = len(parts.train)
+    n_classes = 1
+    if task.classes is not None:
+        counts = np.bincount(task.coded[parts.train], minlength=len(task.classes))
+        n_classes, smallest = len(task.classes), int(counts[counts > 0].min())
+    return TableSize(
+        n_rows=len(parts.train),
+        n_columns=task.X.num_columns,
+        n_coded=len(Coding(task.schema).names),
+        n_classes=n_classes,
+        smallest_class=smallest,
+        has_missing=any(column.null_count for column in task.X.columns),
+        has_nominal=any(column.kind is not Kind.NUMERIC for column in task.schema.columns),
+        n_groups=None if task.groups is None else len(np.unique(task.groups[parts.train])),
+        in_time=task.order is not None,
+    )
+
+
+def trial_rows(task: Task, parts: Parts, plan: PlanRecord) -> LearningRows:
+    """The training rows that the trials see: all, or as many as the plan says."""
+    wanted = max((trial.n_rows for trial in plan.trials), default=0)
+    at = some_rows(task, parts.train, wanted, plan.seed, "trials")
+    return LearningRows.of(task, task.rows(at))
+
+
+def metric_of(task: Task) -> Any:
+    """The scorer that models are chosen by."""
+    wanted = cost_measure() if task.metric == "bayes_risk" else task.metric
+    return scorer(wanted, point=task.point, positive=task.positive)
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of what the numbers depend on."""
+    import platform
+    from importlib.metadata import version
+
+    names = ("novum", "numpy", "scipy", "scikit-learn", "numba", "pyarrow")
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+
+
+__all__ = ["Choice", "Listener", "Trials", "resume", "run"]

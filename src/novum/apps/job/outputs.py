@@ -1,0 +1,231 @@
+"""Files of a run: predictions as CSV, and a short program that makes the model again.
+
+Cells of text that a spreadsheet would take for a formula get an apostrophe in front, which is what
+spreadsheets themselves write for text.
+"""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import novum
+from novum.core.atomic_write import replacing
+from novum.core.working_point import WorkingPoint
+from novum.data.bundled import available
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Answers for some rows of the table.
+
+    Attributes
+    ----------
+    rows : array (m,)
+        Positions in the table, from 0.
+    source : str
+        Who answered: "out of fold", "hold-out" or "no target".
+    target : array (m,) or None
+    predicted : array (m,)
+    probabilities : array (m, K) or None
+    decisions : array (m,) or None
+        Actions at the working point.
+    """
+
+    rows: Any
+    source: str
+    target: Any
+    predicted: Any
+    probabilities: Any = None
+    decisions: Any = None
+
+
+def write_predictions(
+    path: Path, parts: Iterable[Predictions], classes: Sequence[Any] | None
+) -> int:
+    """Writes one line for each row that has an answer; returns how many.
+
+    Rows are numbered from 1 as they stand in the file, its header not counted.
+    """
+    parts = list(parts)
+    with_decision = any(part.decisions is not None for part in parts)
+    head = ["row", "answered", "target", "prediction"]
+    head += ["decision"] if with_decision else []
+    head += [f"probability {label}" for label in classes or ()]
+    n_lines = 0
+    with replacing(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        writer = csv.writer(text)
+        writer.writerow([safe_cell(name) for name in head])
+        for part in parts:
+            for i in range(len(part.rows)):
+                writer.writerow(_line(part, i, with_decision))
+            n_lines += len(part.rows)
+        text.flush()
+        text.detach()
+    return n_lines
+
+
+def safe_cell(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula; numbers stay numbers.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell("plain"), safe_cell(-2.5)
+    ("'=1+1", 'plain', -2.5)
+    """
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return f"'{value}"
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """What a program needs to make a model again.
+
+    Attributes
+    ----------
+    learner : estimator
+    table, target : str
+    left_out : tuple of str
+        Columns that the model does not see.
+    weight : str or None
+        Column of weights.
+    rows : str or None
+        File with the positions of the rows that were learned from, unless all were.
+    point : WorkingPoint or None
+    """
+
+    learner: Any
+    table: str
+    target: str
+    left_out: tuple[str, ...] = ()
+    weight: str | None = None
+    rows: str | None = None
+    point: WorkingPoint | None = None
+
+
+def model_script(made: Made) -> str:
+    """A program of a dozen lines that fits the chosen model to the table with the library."""
+    reader = "load" if made.table in available() else "read"
+    names = {("novum.core", "save"), ("novum.data", reader), *_imports(made.learner)}
+    names |= {("novum.core", "WorkingPoint")} if made.point is not None else set()
+    imports = [
+        f"from {door} import {', '.join(sorted(name for home, name in names if home == door))}"
+        for door in sorted({door for door, _ in names})
+    ]
+    standard = [] if made.rows is None else ["import json", "from pathlib import Path", ""]
+    return "\n".join(
+        [
+            f'"""Fits the model that novum {novum.__version__} chose for this table."""',
+            "",
+            *standard,
+            *imports,
+            "",
+            *_program(made, reader),
+            'save(model, "model_again.novum")',
+            "",
+        ]
+    )
+
+
+def _program(made: Made, reader: str) -> list[str]:
+    drop = f"[{', '.join(repr(name) for name in (made.target, *made.left_out))}]"
+    lines = [f"table = {reader}({made.table!r}).table"]
+    if made.rows is None:
+        lines.append(f"table = table.filter(table.column({made.target!r}).is_valid())")
+    else:
+        lines.append(f"rows = json.loads(Path(__file__).with_name({made.rows!r}).read_text())")
+        lines.append("table = table.take(rows)")
+    lines.append(f"X, y = table.drop_columns({drop}), table.column({made.target!r})")
+    weight = ""
+    if made.weight is not None:
+        lines.append(f"weight = table.column({made.weight!r}).to_numpy()")
+        weight = ", sample_weight=weight"
+    lines.append(f"model = {_source(made.learner)}")
+    lines.append(f"model.fit(X, y.to_numpy(zero_copy_only=False){weight})")
+    if made.point is not None:
+        lines.append(f"model = model.at({_point(made.point)})")
+    return lines
+
+
+def _point(point: WorkingPoint) -> str:
+    arguments = [list(point.classes), point.priors.tolist(), point.cost.tolist()]
+    shown = [repr(argument) for argument in arguments]
+    if point.reject_cost is not None:
+        shown.append(f"reject_cost={point.reject_cost!r}")
+    if point.actions != point.classes:
+        shown.append(f"actions={list(point.actions or ())!r}")
+    return f"WorkingPoint({', '.join(shown)})"
+
+
+# --- Steps ----------------------------------------------------------------------------------------
+
+
+def _line(part: Predictions, i: int, with_decision: bool) -> list[Any]:
+    target = "" if part.target is None else part.target[i]
+    line = [int(part.rows[i]) + 1, part.source, _plain(target), _plain(part.predicted[i])]
+    if with_decision:
+        line.append("" if part.decisions is None else _plain(part.decisions[i]))
+    if part.probabilities is not None:
+        line += [format(float(p), ".6g") for p in part.probabilities[i]]
+    return [safe_cell(cell) for cell in line]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _parts(learner: Any) -> Iterable[Any]:
+    """The learner and all estimators and values in its settings."""
+    yield learner
+    for value in _changed(learner).values():
+        for part in value if isinstance(value, list) else [value]:
+            inner = part[1] if isinstance(part, tuple) else part
+            if hasattr(inner, "get_params"):
+                yield from _parts(inner)
+            elif is_dataclass(inner):
+                yield inner
+
+
+def _imports(learner: Any) -> set[tuple[str, str]]:
+    """Doors and names of all classes that make the learner."""
+    found = set()
+    for part in _parts(learner):
+        package = ".".join(type(part).__module__.split(".")[:2])
+        door = "novum.data.scaling" if ".scaling" in type(part).__module__ else package
+        door = "novum.data.filling" if ".filling" in type(part).__module__ else door
+        found.add((door, type(part).__name__))
+    return found
+
+
+def _changed(learner: Any) -> dict[str, Any]:
+    """Settings that differ from the class's defaults, in the order of the constructor."""
+    defaults = inspect.signature(type(learner).__init__).parameters
+    params = learner.get_params(deep=False)
+    return {
+        name: params[name]
+        for name in defaults
+        if name in params and repr(params[name]) != repr(defaults[name].default)
+    }
+
+
+def _source(value: Any) -> str:
+    """Python that makes an unfitted estimator with these settings."""
+    if isinstance(value, list):
+        return f"[{', '.join(_source(part) for part in value)}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(_source(part) for part in value)})"
+    if hasattr(value, "get_params"):
+        arguments = ", ".join(f"{name}={_source(one)}" for name, one in _changed(value).items())
+        return f"{type(value).__name__}({arguments})"
+    return repr(value)

@@ -1,0 +1,347 @@
+"""The record of a run: everything its report shows, as plain values that JSON can hold.
+
+A run is summarized once into a `RunRecord` and written to `run.json`; the report is a function of
+that file alone, so the same run gives the same bytes, today and on another machine. Times are
+measured once and stored; nothing is measured while a report is drawn. A number that does not exist
+is None, never NaN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Plain = dict[str, Any]
+TaskKind = Literal["binary", "multiclass", "regression"]
+Severity = Literal["note", "warning", "danger"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class TaskRecord:
+    """What is to be predicted, and where the model is used.
+
+    Attributes
+    ----------
+    kind : {"binary", "multiclass", "regression"}
+    target : str
+    classes : tuple of str
+        As text, in the order of the model; empty for numbers.
+    positive : str or None
+    priors, cost, actions
+        Of the working point; empty where there is none. `cost[true][action]`.
+    metric : str
+        Name of the measure that models are chosen by.
+    greater_is_better : bool
+    sentences : tuple of str
+        How the task was understood, each with its reason.
+    """
+
+    kind: TaskKind
+    target: str
+    classes: tuple[str, ...]
+    positive: str | None
+    priors: tuple[float, ...]
+    cost: tuple[tuple[float, ...], ...]
+    actions: tuple[str, ...]
+    metric: str
+    greater_is_better: bool
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DataRecord:
+    """Where the rows come from and where they went; nothing is dropped without a count here.
+
+    `features` are the columns that models see, `left_out` the others with the reason.
+    """
+
+    name: str
+    sha256: str
+    n_rows: int
+    n_columns: int
+    n_train: int
+    n_holdout: int
+    n_without_target: int
+    features: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...]
+    holdout_way: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something about the table that its owner should know.
+
+    Attributes
+    ----------
+    kind : str
+        Such as "identifier", "leak", "constant column", "duplicate rows", "imbalance".
+    severity : {"note", "warning", "danger"}
+    columns : tuple of str
+    text : str
+        What was seen, with numbers.
+    advice : str
+        What to do; says too what this run did about it.
+    """
+
+    kind: str
+    severity: Severity
+    columns: tuple[str, ...]
+    text: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class ColumnRecord:
+    """One column: kind, missing cells, and its law in brief.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"numeric", "nominal", "ordinal", "text", "date"}
+    n_missing, n_distinct : int
+    quantiles : tuple of float
+        Least value, quartiles and largest of numbers; else empty.
+    mean, deviation : float or None
+    histogram_edges, histogram_counts : tuples
+    levels : tuple of (str, int)
+        The most frequent levels with their counts.
+    n_other_levels, n_other_rows : int
+        How many levels are not listed, and the rows they have.
+    association : float or None
+        Share of the target's entropy or variance that the column alone explains, in [0, 1].
+    """
+
+    name: str
+    kind: str
+    n_missing: int
+    n_distinct: int
+    quantiles: tuple[float, ...]
+    mean: float | None
+    deviation: float | None
+    histogram_edges: tuple[float, ...]
+    histogram_counts: tuple[int, ...]
+    levels: tuple[tuple[str, int], ...]
+    n_other_levels: int
+    n_other_rows: int
+    association: float | None
+
+
+@dataclass(frozen=True)
+class ProfileRecord:
+    """The table in brief; `missing_patterns` are sets of columns missing together, with rows."""
+
+    n_rows: int
+    columns: tuple[ColumnRecord, ...]
+    target: ColumnRecord | None
+    n_duplicate_rows: int
+    n_complete_rows: int
+    missing_patterns: tuple[tuple[tuple[str, ...], int], ...]
+    seen_rows: int
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """One family as planned: candidates, rows, and its forecast price.
+
+    `status` is "planned" or the reason why it is left out.
+    """
+
+    family: str
+    title: str
+    n_candidates: int
+    n_rows: int
+    n_fits: int
+    forecast_seconds: float
+    status: str
+
+
+@dataclass(frozen=True)
+class PlanRecord:
+    """What was planned before the first fit; the same plan gives the same models anywhere."""
+
+    preset: str
+    budget_seconds: float
+    machine_factor: float
+    repeats: int
+    folds: int
+    inner_folds: int
+    seed: int
+    trials: tuple[PlannedTrial, ...]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One line of the leaderboard.
+
+    Attributes
+    ----------
+    family, title : str
+    score : Estimate
+        Of the task's metric over the outer folds; the interval is corrected for their overlap.
+    difference : Estimate
+        To the best model, paired by fold; None for the best itself.
+    p_value : float or None
+        Corrected resampled t against the best, adjusted for the number of models.
+    probability_equivalent : float or None
+        That the difference lies within the region of practical equivalence.
+    fit_seconds, predict_seconds : float
+        Medians over the outer folds; prediction is of 1000 rows.
+    settings : tuple of (str, str)
+        Chosen most often by the inner searches, as text.
+    is_chosen : bool
+    fold_scores : tuple of float
+    """
+
+    family: str
+    title: str
+    score: Estimate
+    difference: Estimate | None
+    p_value: float | None
+    probability_equivalent: float | None
+    fit_seconds: float
+    predict_seconds: float
+    settings: tuple[tuple[str, str], ...]
+    is_chosen: bool
+    fold_scores: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ComparisonRecord:
+    """All models against each other on shared folds.
+
+    `pairs` are (first, second, mean difference, low, high, adjusted p value, verdict). The critical
+    difference is None on the overlapping folds of one table, where the pairs say who is told apart.
+    """
+
+    names: tuple[str, ...]
+    average_ranks: tuple[float, ...]
+    critical_difference: float | None
+    friedman_p_value: float | None
+    pairs: tuple[tuple[str, str, float, float | None, float | None, float | None, str], ...]
+    verdict: str
+
+
+@dataclass(frozen=True)
+class ExplanationRecord:
+    """The chosen model in its own terms.
+
+    Attributes
+    ----------
+    kind : {"tree", "coefficients", "log-odds", "importances", "stack", "none"}
+    text : str
+        One or two sentences on how to read it.
+    svg : str or None
+        A drawing the library made, safe to embed.
+    rules : tuple of str
+    terms : tuple of (name, Estimate)
+        Coefficients, log-odds or importances, the largest first.
+    term_title : str
+    """
+
+    kind: str
+    text: str
+    svg: str | None
+    rules: tuple[str, ...]
+    terms: tuple[tuple[str, Estimate], ...]
+    term_title: str
+
+
+@dataclass(frozen=True)
+class ChosenRecord:
+    """The chosen model: settings, certificate and explanation.
+
+    `certificate` is the text of the certificate and of its parts, line by line.
+    """
+
+    family: str
+    title: str
+    settings: tuple[tuple[str, str], ...]
+    reason: str
+    certificate: tuple[str, ...]
+    explanation: ExplanationRecord
+    importances: tuple[tuple[str, Estimate], ...]
+    refitted_on_all: bool
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve with an optional band and marked points (x, y, label)."""
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    marks: tuple[tuple[float, float, str], ...] = ()
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class HoldoutRecord:
+    """The one judgment on rows that nothing was learned from.
+
+    Attributes
+    ----------
+    n_rows : int
+    measures : tuple of (name, Estimate)
+    confusion : tuple of tuple of float
+        `confusion[true][predicted]`, or `[true][action]` where actions differ.
+    confusion_columns : tuple of str
+    class_measures : tuple of (class, ((name, Estimate), ...))
+    curves : dict of name to tuple of Curve
+        "roc", "precision_recall", "det", "calibration", "threshold", "bayes_error"; for numbers
+        "predicted", "residuals", "quantiles".
+    sentences : tuple of str
+        What the numbers say, in words.
+    """
+
+    n_rows: int
+    measures: tuple[tuple[str, Estimate], ...]
+    confusion: tuple[tuple[float, ...], ...]
+    confusion_columns: tuple[str, ...]
+    class_measures: tuple[tuple[str, tuple[tuple[str, Estimate], ...]], ...]
+    curves: dict[str, tuple[Curve, ...]]
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A whole run.
+
+    Attributes
+    ----------
+    verdict : tuple of str
+        Three sentences: which model, how good, how sure.
+    settings : dict
+        The request as it was given, defaults filled in.
+    versions : dict of str to str
+    learning_curve : Curve or None
+        Score against number of training rows.
+    not_done : tuple of str
+        What a reader might expect and did not get, with the reason.
+    stage_seconds : tuple of (str, float)
+    """
+
+    verdict: tuple[str, ...]
+    settings: Plain
+    versions: dict[str, str]
+    data: DataRecord
+    task: TaskRecord
+    findings: tuple[Finding, ...]
+    profile: ProfileRecord
+    plan: PlanRecord
+    leaderboard: tuple[Standing, ...]
+    comparison: ComparisonRecord | None
+    chosen: ChosenRecord
+    holdout: HoldoutRecord | None
+    learning_curve: Curve | None
+    not_done: tuple[str, ...]
+    stage_seconds: tuple[tuple[str, float], ...]

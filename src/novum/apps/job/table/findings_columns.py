@@ -1,0 +1,227 @@
+"""Columns that say little or not what they seem to: identifiers, constants, holes, sentinels.
+
+| finding | rule |
+|---|---|
+| identifier, date, free text, constant, empty | the nature of the column (`column_natures`) |
+| nearly constant | one value in 99 % of the known cells or more |
+| mostly missing | half of the cells or more |
+| sentinel values | an extreme such as -999, far from all other values, in three cells or more |
+| mixed types | numbers and words in one column, or numbers written with other signs |
+| many levels | more than a hundred levels of a nominal feature |
+| possible groups | a feature named like an identifier whose values repeat |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from novum.apps.job.record import ColumnRecord, Finding
+from novum.apps.job.table.column_cells import Cells
+from novum.apps.job.table.column_natures import is_identifier_name
+from novum.apps.job.table.evidence import Evidence, percent, quoted
+from novum.core.text import printable
+
+NEARLY_CONSTANT = 0.99
+MOSTLY_MISSING = 0.5
+MANY_LEVELS = 100
+_SENTINELS = frozenset(
+    sign * value for sign in (-1.0, 1.0) for value in (9, 99, 999, 9999, 99999, 999999, 9999999)
+) | {-1.0, 32767.0, -32768.0, 65535.0, 2147483647.0, -2147483648.0}
+_FEWEST_SENTINELS = 3
+
+
+def column_findings(evidence: Evidence) -> Iterator[Finding]:
+    """Findings about single columns, those of one sort together."""
+    yield from _natures(evidence)
+    yield from _nearly_constant(evidence)
+    yield from _mostly_missing(evidence)
+    yield from _sentinels(evidence)
+    yield from _mixed(evidence)
+    yield from _many_levels(evidence)
+    yield from _possible_groups(evidence)
+
+
+# --- Columns left out -----------------------------------------------------------------------------
+
+_LEFT_OUT = "This run leaves {} out of the features."
+_ADVICE = {
+    "identifier": "Identifiers name rows and say nothing about new ones.",
+    "date": "Derive numbers from dates first, such as elapsed days or the month.",
+    "text": "Derive numbers or categories from the texts first.",
+    "constant": "Constant columns cannot tell rows apart.",
+    "empty": "Columns without values can be removed from the table.",
+}
+_KINDS = {
+    "identifier": "identifier",
+    "date": "dates",
+    "text": "free text",
+    "constant": "constant column",
+    "empty": "empty column",
+}
+
+
+def _natures(evidence: Evidence) -> Iterator[Finding]:
+    for nature, advice in _ADVICE.items():
+        columns = [column for column in evidence.task.left_out if column.nature == nature]
+        if not columns:
+            continue
+        names = tuple(column.name for column in columns)
+        shown = "; ".join(f"{printable(c.name, 60)!r} is {c.reason}" for c in columns[:5])
+        more = f"; and {len(columns) - 5} more columns" if len(columns) > 5 else ""
+        text = f"{shown}{more}."
+        them = "it" if len(names) == 1 else "them"
+        yield Finding(_KINDS[nature], "note", names, text, f"{advice} {_LEFT_OUT.format(them)}")
+
+
+# --- Little variation -----------------------------------------------------------------------------
+
+
+def _features(evidence: Evidence) -> Iterator[ColumnRecord]:
+    for name in evidence.task.features:
+        yield evidence.columns[name]
+
+
+def _nearly_constant(evidence: Evidence) -> Iterator[Finding]:
+    found: list[tuple[str, float]] = []
+    for record in _features(evidence):
+        n_known = evidence.profile.n_rows - record.n_missing
+        if not n_known:
+            continue
+        if record.levels:
+            share = max(count for _, count in record.levels) / n_known
+        elif record.quantiles and record.quantiles[1] == record.quantiles[3]:
+            values = evidence.task.feature(record.name).values
+            share = float(np.count_nonzero(values == record.quantiles[2])) / n_known
+        else:
+            continue
+        if share >= NEARLY_CONSTANT:
+            found.append((record.name, share))
+    if found:
+        shown = ", ".join(f"{printable(n, 60)!r} ({percent(share)})" for n, share in found[:5])
+        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+        yield Finding(
+            "nearly constant column",
+            "note",
+            tuple(name for name, _ in found),
+            f"One value fills nearly all known cells of {shown}{more}.",
+            "Such a column matters only if its rare values do. This run keeps it.",
+        )
+
+
+def _mostly_missing(evidence: Evidence) -> Iterator[Finding]:
+    n_rows = evidence.profile.n_rows
+    found = [
+        (record.name, record.n_missing / n_rows)
+        for record in _features(evidence)
+        if record.n_missing >= MOSTLY_MISSING * n_rows
+    ]
+    if found:
+        shown = ", ".join(f"{printable(n, 60)!r} ({percent(share)})" for n, share in found[:5])
+        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+        yield Finding(
+            "mostly missing",
+            "warning",
+            tuple(name for name, _ in found),
+            f"Half of the cells or more are missing in {shown}{more}.",
+            "Find out why before relying on it. This run keeps it: learners that treat missing as "
+            "missing use the cells that are known, others get filled cells and are told so.",
+        )
+
+
+# --- Cells that are not what they seem ------------------------------------------------------------
+
+
+def _sentinels(evidence: Evidence) -> Iterator[Finding]:
+    for record in _features(evidence):
+        if not record.quantiles:
+            continue
+        ends = {record.quantiles[0], record.quantiles[-1]} & _SENTINELS
+        for value in sorted(ends):
+            count = lonely(evidence.task.feature(record.name), value)
+            if count >= _FEWEST_SENTINELS:
+                yield Finding(
+                    "sentinel values",
+                    "warning",
+                    (record.name,),
+                    f"{value:g} stands in {count:,} cells of {printable(record.name)!r}, far from "
+                    "all its other values: it may mean missing.",
+                    "If it does, leave such cells empty in the table. This run takes it for a "
+                    "number.",
+                )
+
+
+def lonely(cells: Cells, value: float) -> int:
+    """How many cells hold a value that is farther from all others than these are apart; else 0.
+
+    Examples
+    --------
+    >>> from novum.core.schema import Column
+    >>> lonely(Cells(Column("x"), np.array([1.0, 2.0, 5.0, 999.0, 999.0])), 999.0)
+    2
+    """
+    known = cells.values[cells.known]
+    others = known[known != value]
+    if np.unique(others[:1000]).size < 2:
+        return 0
+    low, high = float(others.min()), float(others.max())
+    gap = low - value if value < low else value - high
+    return int(known.size - others.size) if gap > high - low else 0
+
+
+def _mixed(evidence: Evidence) -> Iterator[Finding]:
+    if evidence.report is None:
+        return
+    features = set(evidence.task.features) | {column.name for column in evidence.task.left_out}
+    columns = [column for column in evidence.report.columns if column.name in features]
+    for column in columns:
+        amount = next((note for note in column.notes if note.startswith("numbers with")), None)
+        mixture = next((note for note in column.notes if note.startswith("mixed: ")), None)
+        if not (column.mixed or amount):
+            continue
+        seen = f"is {mixture}" if mixture else f"holds {amount}"
+        yield Finding(
+            "mixed types",
+            "warning",
+            (column.name,),
+            f"Column {printable(column.name)!r} {printable(seen, 240)}.",
+            "Correct the cells, or leave them empty where there is no value. This run reads the "
+            "column as text, each different value a level.",
+        )
+
+
+def _many_levels(evidence: Evidence) -> Iterator[Finding]:
+    found = [
+        (record.name, record.n_distinct)
+        for record in _features(evidence)
+        if record.kind == "nominal" and record.n_distinct > MANY_LEVELS
+    ]
+    if found:
+        shown = ", ".join(f"{printable(n, 60)!r} ({count:,})" for n, count in found[:5])
+        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+        yield Finding(
+            "many levels",
+            "note",
+            tuple(name for name, _ in found),
+            f"Nominal columns with more than {MANY_LEVELS} levels: {shown}{more}.",
+            "Join rare levels where that makes sense. This run keeps all of them.",
+        )
+
+
+def _possible_groups(evidence: Evidence) -> Iterator[Finding]:
+    if evidence.task.groups is not None:
+        return
+    for record in _features(evidence):
+        n_known = evidence.profile.n_rows - record.n_missing
+        repeats = 2 <= record.n_distinct <= n_known / 1.5
+        if is_identifier_name(record.name) and repeats:
+            yield Finding(
+                "possible groups",
+                "warning",
+                (record.name,),
+                f"{printable(record.name)!r} is named like an identifier, and its "
+                f"{record.n_distinct:,} values repeat: rows of one value may belong together.",
+                f"If they do, say --group {printable(record.name, 60)}, so that they never stand "
+                f"on both sides of a split. This run treats {quoted([record.name])} as a feature.",
+            )

@@ -1,0 +1,318 @@
+"""Reading the table of a run: a file or a bundled table, with its checksum and what was decided.
+
+Everything that goes wrong here ends in one sentence that says what is wrong, where, and what to do:
+a wrong path, a wrong encoding, a ragged row, an empty file, a column that is not there. A file to
+judge on is read by the schema of the table, so that a cell means the same in both.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+
+import pyarrow as pa
+
+from novum.apps.job.request import Request
+from novum.apps.job.table.reader_advice import for_a_run
+from novum.core.errors import (
+    FileFormatError,
+    InputError,
+    MemoryLimitError,
+    MixedColumnWarning,
+    SchemaError,
+)
+from novum.core.schema import Column, Kind, Schema
+from novum.core.sources import ColumnReport, KindWish, ReadReport
+from novum.core.text import printable
+from novum.data import bundled, readers
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedTable:
+    """A table as it was read.
+
+    Attributes
+    ----------
+    name : str
+        Of the file without its folder, or of the bundled table.
+    table : pyarrow.Table
+    schema : Schema
+        Of all columns, the target's too.
+    target : str
+        Name of the column to predict.
+    sha256 : str
+        Of the file's bytes.
+    report : ReadReport
+        What the reader found and decided.
+    task : {"classification", "regression"} or None
+        What a bundled table is for; a file does not say.
+    """
+
+    name: str
+    table: pa.Table
+    schema: Schema
+    target: str
+    sha256: str
+    report: ReadReport
+    task: str | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.table.num_rows)
+
+    @property
+    def n_columns(self) -> int:
+        return self.schema.n_columns
+
+    def column(self, name: str) -> Column:
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.schema.columns}
+
+
+def read(request: Request) -> LoadedTable:
+    """The table that a request names.
+
+    Parameters
+    ----------
+    request : Request
+        Of which `table`, `target`, `weight`, `group` and `time` matter here.
+
+    Examples
+    --------
+    >>> table = read(Request("iris"))
+    >>> table.name, table.n_rows, table.n_columns, table.target
+    ('iris', 150, 5, 'species')
+    """
+    is_bundled = request.table in bundled.available()
+    loaded = _read_bundled(request) if is_bundled else _read_file(request)
+    roles = {
+        "target": loaded.target,
+        "weight": request.weight,
+        "group": request.group,
+        "time": request.time,
+    }
+    for role, name in roles.items():
+        if name is not None and name not in loaded.schema.names:
+            raise InputError(
+                f"{printable(loaded.name)} has no column {printable(name)!r} to be the {role}. "
+                f"{suggestion(name, loaded.schema.names)}"
+            )
+    _check_roles(roles)
+    return loaded
+
+
+def read_like(path: str, loaded: LoadedTable, needed: Sequence[str]) -> LoadedTable:
+    """Another file, read by the schema of a table.
+
+    Parameters
+    ----------
+    path : str
+    loaded : LoadedTable
+        Whose kinds and levels hold; a level that it does not have is kept as a new one.
+    needed : sequence of str
+        Columns that the file must have; its others are not read.
+    """
+    source = Path(path)
+    wishes = {name: wish for name in needed if (wish := _wish(loaded.column(name))) is not None}
+    with _as_one_sentence(path):
+        digest = _sha256(source)
+        try:
+            found = _quietly(source, wishes, needed)
+        except SchemaError:
+            _refuse_absent(source, needed)
+            raise
+        except FileFormatError as error:
+            raise FileFormatError(
+                f"{printable(source.name)} does not fit {printable(loaded.name)}: {error}",
+                line=error.line,
+                column=error.column,
+            ) from None
+    _check_kinds(found.schema, loaded, source.name)
+    return LoadedTable(
+        source.name, found.table, found.schema, loaded.target, digest, found.report, loaded.task
+    )
+
+
+def suggestion(name: str, names: Sequence[str]) -> str:
+    """What to say about a name that is not there: the nearest names, else the first ones.
+
+    Examples
+    --------
+    >>> suggestion("specis", ["width", "species"])
+    "Did you mean 'species'?"
+    >>> suggestion("xyz", ["width", "species"])
+    "Its columns are 'width', 'species'."
+    """
+    lower = {known.lower(): known for known in reversed(names)}
+    near = difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)
+    if near:
+        return f"Did you mean {' or '.join(repr(printable(lower[key], 60)) for key in near)}?"
+    shown = ", ".join(repr(printable(known, 60)) for known in names[:8])
+    return f"Its columns are {shown}{f', ... ({len(names)} in all)' if len(names) > 8 else ''}."
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+def _read_file(request: Request) -> LoadedTable:
+    path = Path(request.table)
+    with _as_one_sentence(request.table):
+        digest = _sha256(path)
+        found = _quietly(path)
+    if request.target is None:
+        raise InputError(
+            f"Which column of {printable(path.name)} is to be predicted? Name it with --target. "
+            f"{suggestion('', found.schema.names)}"
+        )
+    return LoadedTable(path.name, found.table, found.schema, request.target, digest, found.report)
+
+
+def _quietly(
+    path: Path,
+    kinds: dict[str, KindWish] | None = None,
+    columns: Sequence[str] | None = None,
+) -> readers.ReadTable:
+    """Reads a file; columns of mixed types are in the report and become a finding."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MixedColumnWarning)
+        return readers.read(path, kinds=kinds, columns=columns)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _as_one_sentence(path: str) -> Iterator[None]:
+    """Turns what the system says about a path into a sentence that says what to do."""
+    shown = repr(printable(path, 200))
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"There is no file {shown}. {_near_files(Path(path))}") from None
+    except IsADirectoryError:
+        raise InputError(f"{shown} is a folder. Name one file.") from None
+    except PermissionError:
+        raise InputError(
+            f"{shown} may not be read: permission is denied. Allow reading, or copy the file."
+        ) from None
+    except FileFormatError as error:
+        message = for_a_run(str(error))
+        raise FileFormatError(message, line=error.line, column=error.column) from None
+    except (InputError, MemoryLimitError) as error:
+        raise type(error)(for_a_run(str(error))) from None
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{shown} cannot be read: {printable(str(error), 200)}. Check the path and the file."
+        ) from None
+
+
+def _near_files(path: Path) -> str:
+    """Files and bundled tables whose names are near."""
+    try:
+        beside = [entry.name for entry in path.parent.iterdir() if entry.is_file()][:10_000]
+    except OSError:
+        return f"There is no folder {printable(str(path.parent), 200)!r} either. Check the path."
+    near = difflib.get_close_matches(path.name, [*sorted(beside), *bundled.available()], n=1)
+    if near:
+        return f"Did you mean {printable(near[0], 80)!r}?"
+    return (
+        f"Check the name and the folder, or take a bundled table: {', '.join(bundled.available())}."
+    )
+
+
+# --- Bundled tables -------------------------------------------------------------------------------
+
+
+def _read_bundled(request: Request) -> LoadedTable:
+    found = bundled.load(request.table)
+    folder = files("novum.data") / "tables"
+    data = next(
+        entry.read_bytes()
+        for entry in folder.iterdir()
+        if entry.name in (f"{found.name}.csv", f"{found.name}.csv.gz")
+    )
+    columns = tuple(
+        ColumnReport(
+            column.name, column.kind, found.table.column(column.name).null_count, column.n_levels
+        )
+        for column in found.schema.columns
+    )
+    report = ReadReport(
+        found.name, "bundled table", found.table.num_rows, columns, (found.description,)
+    )
+    target = found.target if request.target is None else request.target
+    return LoadedTable(
+        found.name,
+        found.table,
+        found.schema,
+        target,
+        hashlib.sha256(data).hexdigest(),
+        report,
+        found.task if target == found.target else None,
+    )
+
+
+# --- Checks ---------------------------------------------------------------------------------------
+
+
+def _check_roles(roles: dict[str, str | None]) -> None:
+    """No column has two roles."""
+    seen: dict[str, str] = {}
+    for role, name in roles.items():
+        if name is None:
+            continue
+        if name in seen:
+            raise InputError(
+                f"Column {printable(name)!r} cannot be the {seen[name]} and the {role}. Name "
+                f"another column with --{role}."
+            )
+        seen[name] = role
+
+
+def _wish(column: Column) -> KindWish | None:
+    if column.kind is Kind.ORDINAL:
+        return column.levels
+    is_truth = any(isinstance(level, bool) for level in column.levels)
+    # Truth values are found from the words; a declared nominal column would keep the words.
+    return None if is_truth else column.kind
+
+
+def _refuse_absent(path: Path, needed: Sequence[str]) -> None:
+    """Names the first needed column that a file does not have."""
+    names = _quietly(path).schema.names
+    absent = [name for name in needed if name not in names]
+    if absent:
+        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+        raise InputError(
+            f"{printable(path.name)} lacks the column {printable(absent[0])!r}{more}, which the "
+            f"table has. {suggestion(absent[0], names)} Give the file the columns of the table."
+        ) from None
+
+
+def _check_kinds(schema: Schema, loaded: LoadedTable, name: str) -> None:
+    for column in schema.columns:
+        known = loaded.column(column.name)
+        types = {type(level) for level in (*column.levels, *known.levels)}
+        if column.kind is not known.kind or len(types) > 1:
+            raise InputError(
+                f"Column {printable(column.name)!r} of {printable(name)} does not fit the table: "
+                f"{_sample(column)} here, {_sample(known)} there. Write both alike."
+            )
+
+
+def _sample(column: Column) -> str:
+    if column.kind is Kind.NUMERIC:
+        return "numbers"
+    return f"levels such as {printable(repr(column.levels[0]), 40)}" if column.levels else "nothing"

@@ -1,0 +1,197 @@
+"""The task: what is to be predicted from what, as one frozen value that every later step takes.
+
+Rows are named by their positions in the table. Rows without a target stay in the table and take no
+part in learning; `rows` gives any of the others as what learners take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from novum.apps.job.record import TaskKind, TaskRecord
+from novum.apps.job.table.column_cells import Cells, cells_of
+from novum.core.errors import InputError
+from novum.core.schema import MISSING, Schema
+from novum.core.working_point import WorkingPoint
+
+Positions = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A column that models do not see.
+
+    `nature` is a name of `column_natures`, or "target", "weight", "group" or "time".
+    """
+
+    name: str
+    nature: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some labeled rows, ready for a learner.
+
+    Attributes
+    ----------
+    positions : array (m,)
+        In the table.
+    X : pyarrow.Table of m rows
+    y : array (m,)
+        Labels or numbers.
+    weight, groups, order : arrays (m,) or None
+    """
+
+    positions: Positions
+    X: pa.Table
+    y: NDArray[Any]
+    weight: Floats | None
+    groups: NDArray[np.int64] | None
+    order: NDArray[np.int64] | None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.positions)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A table with its task.
+
+    Attributes
+    ----------
+    kind : {"binary", "multiclass", "regression"}
+    target : str
+    X : pyarrow.Table of n rows
+        The features, of all rows, each of its kind.
+    schema : Schema
+        Of the features.
+    coded : array (n,)
+        Codes into `classes`, `MISSING` without a target; or numbers, NaN without.
+    classes : array of K labels in sorted order, or None
+    positive : label or None
+        Of a binary task.
+    weight : array (n,) or None
+    groups : int64 array (n,) or None
+        Codes; equal for rows that stay together.
+    order : int64 array (n,) or None
+        Ranks in time, equal for equal times.
+    point : WorkingPoint or None
+        With its classes in the order of `classes`.
+    metric : str
+    greater_is_better : bool
+    left_out : tuple of LeftOut
+    sentences : tuple of str
+        How the task was understood.
+    """
+
+    kind: TaskKind
+    target: str
+    X: pa.Table
+    schema: Schema
+    coded: NDArray[Any]
+    classes: NDArray[Any] | None
+    positive: Any
+    weight: Floats | None
+    groups: NDArray[np.int64] | None
+    order: NDArray[np.int64] | None
+    point: WorkingPoint | None
+    metric: str
+    greater_is_better: bool
+    left_out: tuple[LeftOut, ...]
+    sentences: tuple[str, ...]
+    labeled: Positions = field(init=False)
+    unlabeled: Positions = field(init=False)
+
+    def __post_init__(self) -> None:
+        known = self.coded != MISSING if self.is_classification else ~np.isnan(self.coded)
+        object.__setattr__(self, "labeled", np.flatnonzero(known).astype(np.int64))
+        object.__setattr__(self, "unlabeled", np.flatnonzero(~known).astype(np.int64))
+
+    @property
+    def is_classification(self) -> bool:
+        return self.kind != "regression"
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.coded)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        return self.schema.names
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Labels or numbers of the labeled rows, in the order of the table."""
+        return self._targets(self.labeled)
+
+    def rows(self, positions: Any = None) -> Rows:
+        """Labeled rows by their positions; by default all of them.
+
+        Raises
+        ------
+        InputError
+            Where a row has no target.
+        """
+        chosen = self.labeled if positions is None else np.asarray(positions, np.int64)
+        return Rows(
+            chosen,
+            self.X.take(pa.array(chosen)),
+            self._targets(chosen),
+            None if self.weight is None else self.weight[chosen],
+            None if self.groups is None else self.groups[chosen],
+            None if self.order is None else self.order[chosen],
+        )
+
+    def each_feature(self) -> Iterator[Cells]:
+        """The features one after the other, all rows of each."""
+        for place, column in enumerate(self.schema.columns):
+            yield cells_of(self.X.column(place), column)
+
+    def cells_at(self, place: int, rows: Any) -> Cells:
+        """The feature of that place, in some of the rows."""
+        return cells_of(self.X.column(place).take(pa.array(rows)), self.schema.columns[place])
+
+    def feature(self, name: str) -> Cells:
+        """One feature, all rows."""
+        place = self.schema.names.index(name)
+        return cells_of(self.X.column(place), self.schema.columns[place])
+
+    def class_counts(self) -> NDArray[np.int64]:
+        """Labeled rows of each class."""
+        n_classes = 0 if self.classes is None else len(self.classes)
+        return np.bincount(self.coded[self.labeled], minlength=n_classes).astype(np.int64)
+
+    def record(self) -> TaskRecord:
+        """What a report shows of the task."""
+        point = self.point
+        labels = [] if self.classes is None else self.classes.tolist()
+        return TaskRecord(
+            kind=self.kind,
+            target=self.target,
+            classes=tuple(str(label) for label in labels),
+            positive=None if self.positive is None else str(self.positive),
+            priors=() if point is None else tuple(point.priors.tolist()),
+            cost=() if point is None else tuple(map(tuple, point.action_costs.tolist())),
+            actions=() if point is None else tuple(str(name) for name in point.action_names),
+            metric=self.metric,
+            greater_is_better=self.greater_is_better,
+            sentences=self.sentences,
+        )
+
+    def _targets(self, positions: Positions) -> NDArray[Any]:
+        found = self.coded[positions]
+        absent = found == MISSING if self.is_classification else np.isnan(found)
+        if absent.any():
+            raise InputError(
+                f"Row {int(positions[absent.argmax()])} has no target. Take labeled rows only."
+            )
+        return found if self.classes is None else self.classes[found]

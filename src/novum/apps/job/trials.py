@@ -1,0 +1,280 @@
+"""Running the plan: every family tuned inside each outer fold and judged on the rows left out.
+
+Families share the outer folds. A search sees the training part of a fold alone and chooses among
+the family's candidates by inner folds; the stack of a fold is made of the families that these inner
+folds rank first, with the settings chosen there, so it has seen no tested row either. Finished
+folds are kept in journals, one for each family, and an interrupted run goes on after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from novum.apps.job.building import build, candidate, grid, imported
+from novum.apps.job.families import family
+from novum.apps.job.planning import CONSTANT, PLANNED, STACK, STACK_MEMBERS
+from novum.apps.job.record import PlanRecord
+from novum.apps.job.table.task import Rows, Task
+from novum.apps.job.warnings_heard import Warnings
+from novum.core.parallel import run_tasks
+from novum.evaluation.search.grid import GridSearchCV
+from novum.evaluation.validation.fold_runs import run_folds
+from novum.evaluation.validation.outcomes import FoldRun
+from novum.evaluation.validation.splits import (
+    RepeatedFolds,
+    Splits,
+    grouped,
+    plan_splits,
+    time_ordered,
+)
+
+# Members of a stack where no inner folds say which are best.
+_PREFERRED = ("forest", "boosting", "linear", "tree", "naive_bayes")
+
+
+@dataclass(frozen=True, eq=False)
+class LearningRows:
+    """Rows to learn from.
+
+    Attributes
+    ----------
+    kind : {"binary", "multiclass", "regression"}
+    X : Arrow table
+    y : array
+    weight, groups : arrays or None
+    in_time : bool
+        Whether the rows are in the order of time, which folds then keep.
+    has_missing : bool
+    positions : array or None
+        Of the rows in the table.
+    """
+
+    kind: str
+    X: Any
+    y: Any
+    weight: Any = None
+    groups: Any = None
+    in_time: bool = False
+    has_missing: bool = False
+    positions: Any = None
+
+    @classmethod
+    def of(cls, task: Task, rows: Rows) -> LearningRows:
+        """Some rows of a task."""
+        # Cells may be missing where nothing is learned, and have to be answered for all the same.
+        has_missing = any(column.null_count for column in task.X.columns)
+        return cls(
+            task.kind,
+            rows.X,
+            rows.y,
+            rows.weight,
+            rows.groups,
+            rows.order is not None,
+            has_missing,
+            rows.positions,
+        )
+
+    @property
+    def is_classification(self) -> bool:
+        return self.kind != "regression"
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """What the outer folds say: for each family its runs, in the order of `splits`."""
+
+    splits: Splits
+    runs: Mapping[str, tuple[FoldRun, ...]]
+    stacked: tuple[tuple[str, ...], ...]
+
+
+Said = Callable[[str, int, int], None]
+
+
+def run_trials(
+    plan: PlanRecord,
+    rows: LearningRows,
+    metric: Any,
+    folder: Path,
+    *,
+    n_jobs: int = 1,
+    said: Said = lambda *_: None,
+    heard: Warnings | None = None,
+) -> Trials:
+    """Runs every planned family and the stack on the outer folds.
+
+    Parameters
+    ----------
+    plan : PlanRecord
+    rows : LearningRows
+        As many as the plan says.
+    metric : scorer
+    folder : path
+        Of the journals; those of an interrupted run are gone on with.
+    n_jobs : int
+        Folds at once; the bits do not depend on it.
+    said : callable
+        Told (title, finished, all) before each family and at the end.
+    heard : Warnings, optional
+        Hears what the fits warn of; what finished families said is read from the folder.
+    """
+    splits = outer_splits(plan, rows)
+    planned = [trial for trial in plan.trials if trial.status == PLANNED]
+    n_steps = len(planned)
+    runs: dict[str, tuple[FoldRun, ...]] = {}
+    stacked: tuple[tuple[str, ...], ...] = ()
+    heard = heard or Warnings()
+    for step, trial in enumerate(planned):
+        said(trial.title, step, n_steps)
+        with heard.remembered(folder / f"{trial.family}.warnings.json"):
+            if trial.family == STACK:
+                stacked, runs[STACK] = _run_stacks(plan, rows, splits, metric, folder, runs, n_jobs)
+            else:
+                model = tuned(plan, trial.family, rows, metric)
+                runs[trial.family] = _run(trial.family, model, rows, splits, metric, folder, n_jobs)
+    said("", n_steps, n_steps)
+    return Trials(splits, runs, stacked)
+
+
+def outer_splits(plan: PlanRecord, rows: LearningRows) -> Splits:
+    """The folds that judge, shared by all families."""
+    if rows.groups is not None:
+        cv: Any = grouped(plan.folds)
+    elif rows.in_time:
+        return plan_splits(rows.X, rows.y, time_ordered(plan.folds), classifier=False)
+    else:
+        cv = f"{plan.repeats}x{plan.folds}"
+    return plan_splits(
+        rows.X,
+        rows.y,
+        cv,
+        groups=rows.groups,
+        classifier=rows.is_classification,
+        random_state=plan.seed if isinstance(cv, str) else None,
+    )
+
+
+def tuned(plan: PlanRecord, name: str, rows: LearningRows, metric: Any) -> Any:
+    """The family's estimator, inside a search where there are settings to choose from."""
+    row = family(name)
+    estimator = build(row, rows.kind, has_missing=rows.has_missing, seed=plan.seed)
+    n_candidates = next(trial.n_candidates for trial in plan.trials if trial.family == name)
+    if n_candidates < 2:
+        return estimator
+    return GridSearchCV(
+        estimator,
+        grid(row, rows.kind, n_candidates, estimator, plan.seed),
+        scoring=metric,
+        cv=inner_folds(plan, rows),
+        error_score="raise",
+    )
+
+
+def inner_folds(plan: PlanRecord, rows: LearningRows) -> Any:
+    """Folds that choose, within the training part of an outer fold."""
+    if rows.groups is not None:
+        return grouped(plan.inner_folds)
+    return time_ordered(plan.inner_folds) if rows.in_time else f"1x{plan.inner_folds}"
+
+
+def stack_of(members: Mapping[str, int], plan: PlanRecord, rows: LearningRows) -> Any:
+    """A stack of families with the candidates of these numbers."""
+    name = "StackingClassifier" if rows.is_classification else "StackingRegressor"
+    estimators = []
+    for member, number in members.items():
+        row = family(member)
+        model = build(row, rows.kind, has_missing=rows.has_missing, seed=plan.seed)
+        settings = candidate(row, rows.kind, number, model, plan.seed)
+        estimators.append((member, model.set_params(**settings)))
+    # Shuffled, because tables are often sorted; a value that model files can hold.
+    folds = RepeatedFolds(plan.inner_folds, 1, plan.seed)
+    return imported(f"novum.ensemble:{name}")(estimators, cv=folds)
+
+
+def best_members(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+    """The families that go into a stack, with the numbers of their candidates.
+
+    `facts` has for each family the chosen candidate and its inner score, None if there was no
+    choice.
+
+    Examples
+    --------
+    >>> facts = {"tree": {"candidate": 1, "inner_score": 0.7}, "linear": {"candidate": 0,
+    ...          "inner_score": 0.9}, "naive_bayes": {"candidate": 0, "inner_score": None}}
+    >>> best_members(facts)
+    {'linear': 0, 'tree': 1}
+    """
+    scored = {name: fact for name, fact in facts.items() if fact["inner_score"] is not None}
+    if len(scored) > 1:
+        order = sorted(scored, key=lambda name: -scored[name]["inner_score"])
+    else:
+        known = [name for name in _PREFERRED if name in facts]
+        order = known + [name for name in facts if name not in known]
+    return {name: int(facts[name]["candidate"]) for name in order[:STACK_MEMBERS]}
+
+
+# --- Steps ----------------------------------------------------------------------------------------
+
+
+def chosen_candidate(model: Any) -> dict[str, Any]:
+    """Which candidate a fitted search chose, and how well it did on the inner folds."""
+    if not isinstance(model, GridSearchCV):
+        return {"candidate": 0, "inner_score": None}
+    return {"candidate": int(model.best_index_), "inner_score": float(model.best_score_)}
+
+
+def fit_params(model: Any, rows: LearningRows) -> dict[str, Any]:
+    """Arguments of `fit` besides the rows: groups for searches."""
+    takes_groups = rows.groups is not None and isinstance(model, GridSearchCV)
+    return {"groups": rows.groups} if takes_groups else {}
+
+
+def _run(
+    name: str,
+    model: Any,
+    rows: LearningRows,
+    splits: Splits,
+    metric: Any,
+    folder: Path,
+    n_jobs: int,
+) -> tuple[FoldRun, ...]:
+    found = run_folds(
+        {name: model},
+        rows.X,
+        rows.y,
+        splits,
+        {"metric": metric},
+        sample_weight=rows.weight,
+        params=fit_params(model, rows),
+        n_jobs=n_jobs,
+        journal=folder / f"{name}.jsonl",
+        keep="predict_proba" if rows.is_classification else "predict",
+        describe=chosen_candidate,
+    )
+    return found[name]
+
+
+def _run_stacks(
+    plan: PlanRecord,
+    rows: LearningRows,
+    splits: Splits,
+    metric: Any,
+    folder: Path,
+    runs: Mapping[str, tuple[FoldRun, ...]],
+    n_jobs: int,
+) -> tuple[tuple[tuple[str, ...], ...], tuple[FoldRun, ...]]:
+    """Fold by fold, because the members and their settings are those the fold chose."""
+    tried = [name for name in runs if name != CONSTANT]
+
+    def one(number: int) -> tuple[tuple[str, ...], FoldRun]:
+        best = best_members({name: runs[name][number].facts for name in tried})
+        alone = Splits((splits.parts[number],), splits.n_rows, 1, 1, "1 fold")
+        stack = stack_of(best, plan, rows)
+        (found,) = _run(f"{STACK}_{number}", stack, rows, alone, metric, folder, 1)
+        return tuple(best), found
+
+    pairs = run_tasks(one, range(len(splits)), n_jobs)
+    return tuple(members for members, _ in pairs), tuple(found for _, found in pairs)

@@ -1,0 +1,1 @@
+"""Pictures of the report, one kind in each file, all in one style."""

@@ -1,0 +1,65 @@
+"""`novum evaluate`: the numbers of `novum.evaluation`, as text, JSON and a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from novum.core import load
+from novum.data import load as load_table
+from novum.evaluation import ClassificationReport, RegressionReport
+from tests.apps.cli.commands import invoke, last_line
+
+
+def test_classes_are_judged_as_the_library_does(iris_run: Path, tmp_path: Path) -> None:
+    model = iris_run / "model.novum"
+    done = invoke("evaluate", model, "iris", "--json", "--html", tmp_path / "e.html")
+    assert done.exit_code == 0, done.output
+    table, target = load_table("iris")
+    fitted = load(model)
+    report = ClassificationReport(
+        table.column(target).to_pylist(),
+        probabilities=fitted.predict_proba(table.drop_columns([target])),
+        classes=list(fitted.classes_),
+        training_priors=fitted.class_prior_,
+    )
+    told = json.loads(done.stdout)
+    assert told["overall"]["accuracy"]["estimate"] == report["accuracy"].estimate
+    assert told["confusion"] == report.confusion.counts.tolist()
+    assert "<img" in (tmp_path / "e.html").read_text()
+
+
+def test_numbers_are_judged_as_the_library_does(cars_run: Path) -> None:
+    done = invoke("evaluate", cars_run / "model.novum", "auto_mpg", "-q")
+    assert done.exit_code == 0, done.output
+    assert not done.stderr
+    table, target = load_table("auto_mpg")
+    predicted = load(cars_run / "model.novum").predict(table.drop_columns([target]))
+    assert done.stdout == f"{RegressionReport(table.column(target).to_numpy(), predicted)}\n"
+
+
+def test_a_model_at_a_working_point_is_judged_there(costly_run: Path) -> None:
+    model = costly_run / "model.novum"
+    done = invoke("evaluate", model, "hepatitis", "--json", "--positive", "DIE")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    (dies_dies, dies_lives), (lives_dies, _) = told["confusion"]
+    assert dies_dies + dies_lives == 32
+    # Priors are the shares of the training rows, which are nearly those of all rows.
+    risk = (10 * dies_lives + lives_dies) / 155
+    assert told["costs"]["bayes_risk"]["estimate"] == pytest.approx(risk, rel=0.05)
+    assert told["positive"] == "DIE"
+
+
+def test_what_does_not_fit_is_said(iris_run: Path, tmp_path: Path) -> None:
+    model = iris_run / "model.novum"
+    (tmp_path / "t.csv").write_text("sepal_length,sepal_width,petal_length,petal_width\n1,2,3,4\n")
+    done = invoke("evaluate", model, tmp_path / "t.csv", "--target", "species")
+    assert (done.exit_code, "lacks the column 'species'" in done.stderr) == (1, True)
+    done = invoke("evaluate", model, tmp_path / "t.csv")
+    assert (done.exit_code, "Name it with --target" in done.stderr) == (1, True)
+    done = invoke("evaluate", model, "iris", "--positive", "rose")
+    assert done.exit_code == 1
+    assert "none of the classes 'setosa', 'versicolor', 'virginica'" in last_line(done.stderr)

@@ -1,0 +1,96 @@
+"""`novum predict`: the answers of the model itself, in a file that is safe to open."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from novum.core import load, save
+from novum.data import load as load_table
+from novum.trees import DecisionTreeClassifier
+from tests.apps.cli.commands import invoke, last_line
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_file_holds_what_the_model_answers(iris_run: Path, tmp_path: Path) -> None:
+    done = invoke("predict", iris_run / "model.novum", "iris", "--output", tmp_path / "p.csv")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == f"150 rows predicted: {tmp_path / 'p.csv'}\n"
+    table, target = load_table("iris")
+    model, X = load(iris_run / "model.novum"), table.drop_columns([target])
+    rows = rows_of(tmp_path / "p.csv")
+    assert [row["prediction"] for row in rows] == model.predict(X).tolist()
+    told = np.array([[float(row[f"probability {c}"]) for c in model.classes_] for row in rows])
+    # Six digits are written.
+    np.testing.assert_allclose(told, model.predict_proba(X), atol=5e-6)
+
+
+def test_columns_are_read_as_the_model_learned_them(cars_run: Path, tmp_path: Path) -> None:
+    # Another order, a column more, and a text column whose cells look like numbers here.
+    path = tmp_path / "cars.csv"
+    names = "weight,horsepower,displacement,cylinders,acceleration,model_year,origin,extra"
+    path.write_text(f"{names}\n3000,?,200,6,15,75,usa,1\n2000,60,100,4,18,80,japan,2\n")
+    done = invoke("predict", cars_run / "model.novum", path, "--output", tmp_path / "p.csv", "-q")
+    assert done.exit_code == 0, done.output
+    assert not done.stderr
+    first, second = (float(row["prediction"]) for row in rows_of(tmp_path / "p.csv"))
+    assert 10 < first < second < 50
+
+
+def test_a_model_at_a_working_point_decides(costly_run: Path, tmp_path: Path) -> None:
+    done = invoke(
+        "predict", costly_run / "model.novum", "hepatitis", "--output", tmp_path / "p.csv"
+    )
+    assert done.exit_code == 0, done.output
+    rows = rows_of(tmp_path / "p.csv")
+    table, target = load_table("hepatitis")
+    model = load(costly_run / "model.novum")
+    decided = model.decide(table.drop_columns([target]))
+    assert [row["decision"] for row in rows] == decided.tolist()
+    # Missing a death costs ten times more, so eleven percent are enough.
+    dies = [float(row["probability DIE"]) > 1 / 11 for row in rows]
+    assert [row["decision"] == "DIE" for row in rows] == dies
+
+
+def test_labels_are_inert_in_a_spreadsheet(tmp_path: Path) -> None:
+    model = DecisionTreeClassifier().fit(pa.table({"a": [1.0, 4.0]}), ["=1+1", "@x"])
+    save(model, tmp_path / "m.novum")
+    (tmp_path / "t.csv").write_text("a\n1\n4\n")
+    done = invoke(
+        "predict", tmp_path / "m.novum", tmp_path / "t.csv", "--output", tmp_path / "p.csv"
+    )
+    assert done.exit_code == 0, done.output
+    assert [row["prediction"] for row in rows_of(tmp_path / "p.csv")] == ["'=1+1", "'@x"]
+
+
+def test_without_output_the_file_is_named_after_the_table(
+    iris_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke("predict", iris_run / "model.novum", "iris").exit_code == 0
+    assert len(rows_of(tmp_path / "iris-predictions.csv")) == 150
+
+
+def test_what_does_not_fit_is_said(iris_run: Path, tmp_path: Path) -> None:
+    model = iris_run / "model.novum"
+    (tmp_path / "t.csv").write_text("sepal_length,sepal_width,petal_lenght,petal_width\n1,2,3,4\n")
+    lacking = invoke("predict", model, tmp_path / "t.csv")
+    assert lacking.exit_code == 1
+    assert "lacks the column 'petal_length'" in last_line(lacking.stderr)
+    assert "Did you mean 'petal_lenght'" in last_line(lacking.stderr)
+    other = invoke("predict", model, "titanic")
+    assert (other.exit_code, "titanic lacks the column" in other.stderr) == (1, True)
+    (tmp_path / "m.novum").write_bytes(b"no model")
+    assert "m.novum" in last_line(invoke("predict", tmp_path / "m.novum", "iris").stderr)
+    assert "There is no" in last_line(invoke("predict", tmp_path / "x.novum", "iris").stderr)
+    nowhere = invoke("predict", model, "iris", "--output", tmp_path / "no" / "p.csv")
+    assert nowhere.exit_code == 1
+    assert "does not exist" in nowhere.stderr

@@ -1,0 +1,90 @@
+"""Records survive the file exactly, and a file that was changed is refused with the place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from novum.apps.job.record import Curve, Estimate, Finding, PlanRecord, Standing, TaskRecord
+from novum.apps.job.record_json import from_json, read_record, to_json, write_record
+from novum.core.errors import FileFormatError
+
+ESTIMATE = Estimate(0.1, None, 0.3)
+finite = st.floats(allow_nan=False, allow_infinity=False)
+st.register_type_strategy(float, finite)
+
+RECORDS = (TaskRecord, Finding, PlanRecord, Standing, Curve)
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_every_record_survives(kind: type, data: st.DataObject) -> None:
+    record = data.draw(st.from_type(kind))
+    text = to_json(record)
+    assert from_json(text, kind) == record
+    assert to_json(from_json(text, kind)) == text
+
+
+def test_files(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    write_record(ESTIMATE, path)
+    assert read_record(path, Estimate) == ESTIMATE
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(FileFormatError, match="not UTF-8"):
+        read_record(path, Estimate)
+    path.write_text("{")
+    with pytest.raises(FileFormatError, match="not JSON") as caught:
+        read_record(path, Estimate)
+    assert str(path) in caught.value.__notes__[0]
+
+
+def test_numbers_of_numpy_are_written_as_numbers() -> None:
+    text = to_json(Estimate(np.float64(0.5), None, np.int64(2)))  # type: ignore[arg-type]
+    assert from_json(text, Estimate) == Estimate(0.5, None, 2.0)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_does_not_exist_is_none(bad: float) -> None:
+    with pytest.raises(ValueError, match=r"record\.low is .*None in a record"):
+        to_json(Estimate(0.0, bad, None))
+    with pytest.raises(TypeError, match=r"record\.low is a set"):
+        to_json(Estimate(0.0, set(), None))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"value": "much"}, r"record\.value is 'much', but a run has float"),
+        ({"value": True}, r"record\.value is 'True'"),
+        ({"other": 1}, r"does not have the fields of a run: other"),
+    ],
+)
+def test_changed_files_are_refused(change: dict[str, object], message: str) -> None:
+    content = json.loads(to_json(ESTIMATE))
+    content["record"].update(change)
+    with pytest.raises(FileFormatError, match=message):
+        from_json(json.dumps(content), Estimate)
+
+
+def test_other_formats_are_refused() -> None:
+    with pytest.raises(FileFormatError, match="another version"):
+        from_json('{"format": 0}', Estimate)
+    with pytest.raises(FileFormatError, match="another version"):
+        from_json("[]", Estimate)
+    curve = json.loads(to_json(Curve((1.0,), (2.0,), (), (), ((1.0, 2.0, "here"),))))
+    curve["record"]["marks"][0].pop()
+    with pytest.raises(FileFormatError, match=r"record\.marks\[0\]"):
+        from_json(json.dumps(curve), Curve)
+    curve["record"]["marks"] = 3
+    with pytest.raises(FileFormatError, match=r"record\.marks is '3'"):
+        from_json(json.dumps(curve), Curve)
+    task = json.loads(to_json(Finding("leak", "danger", (), "a", "b")))
+    task["record"]["severity"] = "mild"
+    with pytest.raises(FileFormatError, match=r"record\.severity is 'mild'"):
+        from_json(json.dumps(task), Finding)
