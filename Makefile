@@ -3,8 +3,22 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := plot,cli,scale,io,dev
+EXTRAS := plot,cli,scale,io
+ALL_EXTRAS := $(EXTRAS),dev
 READY := $(VENV)/.ready
+CHECKS := $(VENV)/.ready-to-check
+
+# Installs the package with these extras; says every few seconds that it is still at it.
+define install
+	@echo "installing Novum and what it needs into $(VENV), once"
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/pip install -q --disable-pip-version-check \
+	  -e ".[$(1)]" & pid=$$!; trap "kill $$pid" INT TERM; seconds=0; \
+	  while kill -0 $$pid 2>/dev/null; do \
+	    sleep 1; seconds=$$((seconds + 1)); \
+	    test $$((seconds % 4)) -ne 0 || echo "  installing, $$seconds s"; \
+	  done; wait $$pid
+	@touch $@
+endef
 
 .PHONY: run test test-all test-browser lint types layers tests doctests setup format lock bench bench-cold clean
 
@@ -13,14 +27,14 @@ run: $(READY)  ## the main job on a bundled table
 
 test: lint types layers tests doctests  ## every check that guards a change
 
-test-browser: $(READY)  ## the report in a real browser, which is installed first
+test-browser: $(CHECKS)  ## the report in a real browser, which is installed first
 	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q chromium; }
 	$(BIN)/pytest -q -m browser
 
 test-all: test test-browser  ## and the slow extras, before an issue is closed
 	$(BIN)/pytest -q -n 2 -m slow
 
-setup: $(READY)
+setup: $(CHECKS)
 
 # Debian ships `python3 -m venv` in a package of its own; without it pip cannot be bootstrapped.
 $(READY): pyproject.toml constraints.txt
@@ -28,31 +42,33 @@ $(READY): pyproject.toml constraints.txt
 	  rm -rf $(VENV); \
 	  echo "python3 -m venv does not work here; installing Debian's python3-venv"; \
 	  apt-get update -q && apt-get install -y -q python3-venv && $(PYTHON) -m venv $(VENV); }
-	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install -q --disable-pip-version-check -e ".[$(EXTRAS)]"
-	@touch $@
+	$(call install,$(EXTRAS))
 
-lint: $(READY)
+$(CHECKS): $(READY)
+	$(call install,$(ALL_EXTRAS))
+
+lint: $(CHECKS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY)
+types: $(CHECKS)
 	$(BIN)/mypy
 
-layers: $(READY)
+layers: $(CHECKS)
 	$(BIN)/lint-imports
 
-tests: $(READY)
+tests: $(CHECKS)
 	$(BIN)/pytest -q -n 2 -m "not slow"
 
-doctests: $(READY)
+doctests: $(CHECKS)
 	$(BIN)/pytest -q --doctest-modules src/novum benchmarks
 	$(BIN)/pytest -q --doctest-glob="*.md" README.md docs
 
-format: $(READY)
+format: $(CHECKS)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-lock: $(READY)  ## exact versions of all that the checks use, and of what builds the package
+lock: $(CHECKS)  ## exact versions of all that the checks use, and of what builds the package
 	$(BIN)/pip install -q hatchling editables
 	$(BIN)/pip freeze --exclude-editable | sort -f > constraints.txt
 
