@@ -112,6 +112,8 @@ def test_delayed_chunks_and_futures(client: Client) -> None:
 
 def test_futures_are_summed_where_they_are_without_a_default_client(client: Client) -> None:
     X, y, _ = table()
+    # Rows must not go to a worker that an earlier test has killed.
+    client.wait_for_workers(2, timeout=60)
     with Client(client.scheduler.address, set_as_default=False) as other:
         futures = other.scatter(parts(X, y))
         with dask.config.set(scheduler="synchronous"):

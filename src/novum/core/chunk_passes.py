@@ -39,7 +39,7 @@ class ChunkPasses:
     --------
     >>> from novum.linear import LinearRegression
     >>> passes = ChunkPasses.over([([[1.0]], [2.0]), ([[3.0]], [4.0])], LinearRegression())
-    >>> passes(lambda sample: sample.target.sum()), passes(lambda sample: sample.n_rows)
+    >>> passes(lambda sample: float(sample.target.sum())), passes(lambda sample: sample.n_rows)
     (6.0, 2)
     """
 

@@ -30,7 +30,7 @@ def build(family: Family, kind: str, *, has_missing: bool, seed: int) -> Any:
     --------
     >>> from novum.apps.job.families import family
     >>> build(family("linear"), "regression", has_missing=False, seed=0).steps[-1]
-    ('learner', Ridge())
+    ('learner', Ridge(random_state=0))
     """
     role = _role(family, kind)
     learner = _made(role.learner, {**role.settings, **role.candidates[0]}, seed)
