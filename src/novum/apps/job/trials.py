@@ -121,12 +121,13 @@ def run_trials(
     heard : Warnings, optional
         Hears what the fits warn of; what finished families said is read from the folder.
     """
-    splits = outer_splits(plan, rows)
+    heard = heard or Warnings()
+    with heard.remembered(folder / "folds.warnings.json"):
+        splits = outer_splits(plan, rows)
     planned = [trial for trial in plan.trials if trial.status == PLANNED]
     n_steps = len(planned)
     runs: dict[str, tuple[FoldRun, ...]] = {}
     stacked: tuple[tuple[str, ...], ...] = ()
-    heard = heard or Warnings()
     for step, trial in enumerate(planned):
         said(trial.title, step, n_steps)
         with heard.remembered(folder / f"{trial.family}.warnings.json"):
