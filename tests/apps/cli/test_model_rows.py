@@ -8,10 +8,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from novum.apps.cli.model_rows import features_for, is_classifier, model_of, rows_for, schema_of
+from novum.apps.cli.model_rows import (
+    features_for,
+    is_classifier,
+    model_of,
+    rows_for,
+    schema_of,
+    unseen_levels,
+)
 from novum.core import WorkingPoint, save
 from novum.core.errors import InputError
 from novum.core.pipeline import Pipeline
+from novum.core.schema import Column, Kind, Schema
 from novum.data.scaling import StandardScaler
 from novum.ensemble import StackingClassifier
 from novum.linear import LinearRegression, LogisticRegression
@@ -73,3 +81,13 @@ def test_a_file_that_holds_no_model(tmp_path: Path) -> None:
     save(WorkingPoint.binary(prior=0.5, cost_fn=1, cost_fp=1), tmp_path / "p.novum")
     with pytest.raises(InputError, match="holds a WorkingPoint, which predicts nothing"):
         model_of(tmp_path / "p.novum")
+
+
+def test_levels_that_training_never_met_are_said() -> None:
+    schema = Schema((Column("u"), Column("color", Kind.NOMINAL, ("blue", "red"))))
+    table = pa.table({"u": [1.0, 2.0, 3.0], "color": ["red", None, "pink"]})
+    (sentence,) = unseen_levels(table, schema)
+    assert sentence == (
+        "'color' has 1 of its cells at levels that the model never met, the first in row 3: 'pink'."
+    )
+    assert unseen_levels(table.slice(0, 2), schema) == ()

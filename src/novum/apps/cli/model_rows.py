@@ -21,9 +21,9 @@ from novum.apps.job.table.task import Rows, Task
 from novum.core.decisions import RetargetedClassifier
 from novum.core.errors import InputError
 from novum.core.persistence import load
-from novum.core.schema import Column, Kind, Schema
+from novum.core.schema import Column, Kind, Schema, level_key
 from novum.core.sources import ReadReport
-from novum.core.text import printable
+from novum.core.text import label_text, printable
 from novum.data import bundled
 
 
@@ -64,6 +64,30 @@ def features_for(model: Any, table: str) -> pa.Table:
     """The columns of a table that the model predicts from, all rows."""
     schema = schema_of(model)
     return _read(model, table, schema, None).table.select(list(schema.names))
+
+
+def unseen_levels(X: pa.Table, schema: Schema) -> tuple[str, ...]:
+    """One sentence for each column with levels that the model never met.
+
+    What a model does with such a cell is its own rule; that it met one is said here.
+    """
+    found = []
+    for column in schema.columns:
+        if column.kind is Kind.NUMERIC:
+            continue
+        cells = X.column(column.name).to_pylist()
+        strange = [
+            row
+            for row, cell in enumerate(cells)
+            if cell is not None and level_key(cell) not in column.positions
+        ]
+        if strange:
+            found.append(
+                f"{printable(column.name)!r} has {len(strange):,} of its cells at levels that the "
+                f"model never met, the first in row {strange[0] + 1}: "
+                f"{label_text(cells[strange[0]])}."
+            )
+    return tuple(found)
 
 
 def rows_for(model: Any, table: str, target: str | None, weight: str | None) -> Rows:

@@ -48,11 +48,19 @@ def predict(
 
 
 def _write(model: Path, table: str, path: Path, shown: Progress | None) -> int:
-    from novum.apps.cli.model_rows import features_for, is_classifier, model_of
+    from novum.apps.cli.model_rows import (
+        features_for,
+        is_classifier,
+        model_of,
+        schema_of,
+        unseen_levels,
+    )
     from novum.apps.job.outputs import write_predictions
 
     fitted = model_of(model)
     X = features_for(fitted, table)
+    for sentence in unseen_levels(X, schema_of(fitted)):
+        typer.echo(sentence, err=True)
     classes = [str(label) for label in fitted.classes_] if is_classifier(fitted) else None
     return write_predictions(path, _answers(fitted, X, shown), classes)
 

@@ -10,7 +10,8 @@ import re
 
 _DIALECT = r"dialect=Dialect\([^)]*\)"
 _WORDS: tuple[tuple[str, str], ...] = (
-    (rf"If the first line is a row, say so: {_DIALECT}", "Put a line of names before the rows"),
+    (rf"If the first line is a row, say so: {_DIALECT}",
+     "Add rows below it, or, if it is a row, put a line of names before it"),
     (rf"; if the file has no header, say so: {_DIALECT}", ", or put a line of names first"),
     (rf",? or read without quotes: {_DIALECT}", ""),
     (rf",? or name it: {_DIALECT}", ", such as UTF-8"),

@@ -296,8 +296,8 @@ def _refuse_absent(path: Path, needed: Sequence[str]) -> None:
     if absent:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         raise InputError(
-            f"{printable(path.name)} lacks the column {printable(absent[0])!r}{more}, which the "
-            f"table has. {suggestion(absent[0], names)} Give the file the columns of the table."
+            f"{printable(path.name)} lacks the column {printable(absent[0])!r}{more}, which is "
+            f"needed. {suggestion(absent[0], names)}"
         ) from None
 
 
