@@ -63,6 +63,8 @@ FIRST_USES = (
         FIT_AND_PREDICT,
         setup=CLASSES,
     ),
+    FirstUse("SVC.fit", "novum.svm:SVC", FIT_AND_PREDICT, setup=CLASSES),
+    FirstUse("LinearSVC.fit", "novum.svm:LinearSVC", FIT_AND_PREDICT, setup=CLASSES),
     FirstUse("PCA.fit", "novum.decomposition:PCA", "Learner(5).fit(X).transform(X)"),
     FirstUse(
         "DecisionTreeClassifier.fit",

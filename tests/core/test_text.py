@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.text import printable
+from novum.core.text import label_text, meant, printable
 
 
 @pytest.mark.parametrize(
@@ -38,3 +39,21 @@ def test_a_limit_is_kept(text: str) -> None:
 @given(st.text())
 def test_nothing_the_terminal_obeys_is_left(text: str) -> None:
     assert not {unicodedata.category(c) for c in printable(text)} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def test_an_array_is_shown_whole() -> None:
+    assert label_text(np.array([1, 2])) == "array([1, 2])"
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "end"),
+    [
+        ("alarm", ["Alarm", "Burglary"], "did you mean 'Alarm'?"),
+        (True, [1, "true"], "did you mean 'true'?"),
+        ("zzz", ["Alarm"], "there are 'Alarm'."),
+        ("zzz", [], "there is none."),
+        ("x" * 10_000, ["y" * 10_000], "there are"),
+    ],
+)
+def test_a_name_that_was_meant(name: object, known: list[object], end: str) -> None:
+    assert meant(name, known).startswith(end)

@@ -137,6 +137,7 @@ def test_a_process_that_dies_is_a_failure_of_its_kernels() -> None:
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+@pytest.mark.timeout(900)
 def test_every_kernel_of_novum_compiles_for_its_signature() -> None:
     result = warm_up(1)
     assert [f"{o.kernel}: {o.error}" for o in result.failures] == []

@@ -37,6 +37,7 @@ from novum.core.errors import InputError, SchemaError
 from novum.core.memory import check_memory
 from novum.core.missing import missing_mask
 from novum.core.schema import Codes, Column, Kind, Schema
+from novum.core.text import label_text
 
 CategoricalFeatures = str | None | Iterable[Any]
 
@@ -169,8 +170,9 @@ def _naming_text(X: Any) -> Iterator[None]:
                 float(X[row, column])
             except ValueError:
                 raise SchemaError(
-                    f"Column 'x{column}' is numeric, but holds text here, {X[row, column]!r} at "
-                    f"row {row}. Convert it to numbers, or name it in `categorical_features`."
+                    f"Column 'x{column}' is numeric, but holds text here, "
+                    f"{label_text(X[row, column])} at row {row}. Convert it to numbers, or name "
+                    "it in `categorical_features`."
                 ) from error
         raise
 

@@ -3,6 +3,7 @@
 from novum.core.sources import Dialect, open_source
 from novum.data.bundled import BundledTable, available, load
 from novum.data.readers import ReadTable, read
+from novum.data.svmlight import SvmlightTable, read_svmlight
 from novum.data.synthetic import (
     Checkerboard,
     GaussianClasses,
@@ -20,10 +21,12 @@ __all__ = [
     "LinearResponse",
     "NominalClasses",
     "ReadTable",
+    "SvmlightTable",
     "SyntheticSample",
     "TwoMoons",
     "available",
     "load",
     "open_source",
     "read",
+    "read_svmlight",
 ]

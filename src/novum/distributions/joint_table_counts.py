@@ -37,7 +37,7 @@ def counted_columns(
 
     read: list[Column] = []
     coded = []
-    for name, values in _columns(frame, columns).items():
+    for name, values in named_columns(frame, columns).items():
         array = arrow_column(values, name)
         kind = Kind.ORDINAL if is_ordered(array) else Kind.NOMINAL
         column = Column(name, kind, levels_of(array, name))
@@ -57,7 +57,9 @@ def counted_columns(
     )
 
 
-def _columns(frame: Any, wanted: str | Iterable[str] | None) -> dict[str, Any]:
+def named_columns(
+    frame: Any, wanted: str | Iterable[str] | None = None, what: str = "A joint table is counted"
+) -> dict[str, Any]:
     """The chosen columns by name, in a form that `arrow_column` takes."""
     import narwhals.stable.v2 as nw
 
@@ -70,7 +72,7 @@ def _columns(frame: Any, wanted: str | Iterable[str] | None) -> dict[str, Any]:
         found = {str(name): frame_column(table, i) for i, name in enumerate(table.columns)}
     else:
         raise InputError(
-            "A joint table is counted from a data frame or a mapping of names to columns, got "
+            f"{what} from a data frame or a mapping of names to columns, got "
             f"{type(frame).__name__}."
         )
     chosen = tuple(found) if wanted is None else names_of(wanted)
@@ -78,7 +80,7 @@ def _columns(frame: Any, wanted: str | Iterable[str] | None) -> dict[str, Any]:
         if name not in found:
             raise InputError(f"There is no column {name!r}; there are {', '.join(found)}.")
     if not chosen:
-        raise InputError("A joint table needs at least one column.")
+        raise InputError(f"{what} from at least one column; there is none.")
     return {name: found[name] for name in chosen}
 
 

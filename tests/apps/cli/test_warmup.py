@@ -24,18 +24,26 @@ def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         env={**os.environ, "NO_COLOR": "1", **environment},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=580,
         check=False,
     )
 
 
-def test_everything_is_compiled_and_then_found(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "package",
+    [
+        pytest.param(("bayes",), id="one"),
+        pytest.param((), id="all", marks=[pytest.mark.slow, pytest.mark.timeout(1200)]),
+    ],
+)
+def test_everything_is_compiled_and_then_found(package: tuple[str, ...], tmp_path: Path) -> None:
     cache = {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
-    first, second = command("warmup", **cache), command("warmup", "--processes", "1", **cache)
+    first = command("warmup", *package, **cache)
+    second = command("warmup", *package, "--processes", "1", **cache)
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
     lines = first.stdout.splitlines()
     n_kernels = len(lines) - 1
-    assert lines[0].startswith(f"[1/{n_kernels}] novum.")
+    assert lines[0].startswith(f"[1/{n_kernels}] novum.{''.join(package)}")
     # A kernel that another one calls may have been compiled along with it.
     compiled, _, _, there = lines[-1].split()[:4]
     assert int(compiled) + int(there) == n_kernels
@@ -65,6 +73,12 @@ def test_an_unknown_command_is_a_usage_error() -> None:
     assert "wormup" in answer.stderr
 
 
+def test_an_unknown_package_is_a_usage_error() -> None:
+    answer = command("warmup", "bayse")
+    assert answer.returncode == 2
+    assert "did you mean 'bayes'?" in answer.stderr
+
+
 def test_without_typer_the_message_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -77,8 +91,8 @@ def test_without_typer_the_message_says_what_to_install(
 def test_a_failure_is_named_and_makes_the_exit_code_one(monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = KernelOutcome("evil\x1b[2J_kernels.f", 0.1, False, "TypingError: \x07 no")
 
-    def failing(processes: int, report: warmup.Report) -> WarmupResult:
-        assert processes == 2
+    def failing(processes: int, report: warmup.Report, *, package: str) -> WarmupResult:
+        assert (processes, package) == (2, "novum")
         report(1, 1, outcome)
         return WarmupResult((outcome,), 0.1)
 
@@ -95,7 +109,8 @@ def test_a_failure_is_named_and_makes_the_exit_code_one(monkeypatch: pytest.Monk
 def test_on_a_terminal_a_bar_shows_safe_names(monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = KernelOutcome("novum.evil\x1b[2J[bold]_kernels.f", 0.1, True)
 
-    def one_kernel(processes: int, report: warmup.Report) -> WarmupResult:
+    def one_kernel(processes: int, report: warmup.Report, *, package: str) -> WarmupResult:
+        assert package == "novum"
         report(1, processes - 1, outcome)
         return WarmupResult((outcome,), 0.1)
 

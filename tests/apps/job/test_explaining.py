@@ -136,6 +136,22 @@ def test_log_odds_of_naive_bayes_add_up_to_the_posterior() -> None:
     assert parts + prior == pytest.approx(odds, abs=0.006)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_support_vector_machine_has_its_vectors_and_its_margin(kind: str) -> None:
+    model, X = model_of("svm", kind)
+    record = explain(model, kind, X.slice(0, 1))
+    learner = learner_of(model)
+    assert record.kind == "support vectors"
+    assert f"{len(learner.support_)} of {X.num_rows} training rows" in record.text
+    assert f"{len(learner.bound_)} of them" in record.text
+    assert f"width={learner.kernel_.width:.4g}" in record.text
+    if kind == "regression":
+        assert f"half-width {learner.epsilon_:.3g}" in record.text
+    else:
+        assert f"The margin is {np.ravel(learner.margin_)[0]:.3g}" in record.text
+    assert learner.certificate_.verdict == "within tolerance"
+
+
 @pytest.mark.parametrize("name", ["forest", "extra_trees", "boosting"])
 def test_ensembles_have_shares_of_impurity(name: str) -> None:
     model, X = model_of(name, "binary")

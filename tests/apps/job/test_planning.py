@@ -79,6 +79,11 @@ def test_prices_by_hand(changes: dict[str, Any], expected: float) -> None:
     assert price(given, replace(SIZE, **changes)) == pytest.approx(expected, rel=1e-12)
 
 
+def test_pairs_of_rows_can_have_a_price() -> None:
+    given = Price(0.5, 0.0, 0.0, per_pair=1e-6)
+    assert price(given, SIZE) == pytest.approx(0.5 + SIZE.n_rows**2 * 1e-6, rel=1e-12)
+
+
 @given(
     rows=st.integers(1, 10**6),
     columns=st.integers(1, 5000),
@@ -179,6 +184,20 @@ def test_many_rows_are_cut_before_families_and_never_below_the_floor() -> None:
     assert len(tried(least)) == 2
     middle = plan_trials(replace(size, n_rows=30_000), wish(budget_seconds=1000.0), 8.0)
     assert {one.n_rows for one in middle.trials if one.status == PLANNED} <= {30_000, ENOUGH_ROWS}
+
+
+def test_a_family_priced_by_pairs_is_given_up_before_the_rows_of_all() -> None:
+    size = replace(SIZE, n_rows=100_000, smallest_class=40_000)
+    plan = plan_trials(size, wish(budget_seconds=1000.0), 1.0)
+    assert trial(plan, "svm").status.startswith("its fits do not fit the budget")
+    others = tuple(row.name for row in FAMILIES if row.name not in ("svm", "constant"))
+    without = plan_trials(size, wish(budget_seconds=1000.0, models=others), 1.0)
+    assert trial(plan, "tree") == trial(without, "tree")
+    # Who names it gets it, on fewer rows.
+    named = plan_trials(size, wish(budget_seconds=1000.0, models=("svm", "tree")), 1.0)
+    assert trial(named, "svm").status == PLANNED
+    assert trial(named, "svm").n_rows < 100_000
+    assert trial(plan_trials(SIZE, wish(), 1.0), "svm").status == PLANNED
 
 
 def test_what_the_user_said_is_not_given_up() -> None:

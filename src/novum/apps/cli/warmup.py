@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import typer
+
+import novum
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,9 +17,10 @@ if TYPE_CHECKING:
 
 
 def warmup(
+    package: str = typer.Argument("", help="One package, such as svm; all by default."),
     processes: int = typer.Option(2, min=1, max=64, help="Processes that compile side by side."),
 ) -> None:
-    """Compile every kernel ahead, once for this machine.
+    """Compile every kernel ahead, or those of one package, once for this machine.
 
     Kernels already on disk are left as they are.
 
@@ -27,16 +31,29 @@ def warmup(
     from novum.core.text import printable
     from novum.numerics import warm_up
 
+    chosen = _package(package)
     console = Console(highlight=False, markup=False, soft_wrap=True)
     if console.is_terminal:
-        result = _with_bar(console, lambda report: warm_up(processes, report))
+        result = _with_bar(console, lambda report: warm_up(processes, report, package=chosen))
     else:
-        result = warm_up(processes, lambda *step: console.print(_line(*step)))
+        result = warm_up(processes, lambda *step: console.print(_line(*step)), package=chosen)
     console.print(summary(result))
     for outcome in result.failures:
         console.print(printable(f"failed: {outcome.kernel}: {outcome.error}"))
     if result.failures:
         raise typer.Exit(1)
+
+
+def _package(name: str) -> str:
+    """The package to compile, by its short name."""
+    if not name:
+        return "novum"
+    from novum.core.text import label_text, meant
+
+    known = sorted(found.name for found in pkgutil.iter_modules(novum.__path__) if found.ispkg)
+    if name not in known:
+        raise typer.BadParameter(f"There is no package {label_text(name)}: {meant(name, known)}")
+    return f"novum.{name}"
 
 
 Report = Callable[[int, int, "KernelOutcome"], None]

@@ -1,14 +1,16 @@
 """The chosen model in its own terms, and which columns it leans on.
 
 A tree is drawn and written as rules; a linear model has coefficients, with intervals where theory
-gives them; naive Bayes adds up log-odds, shown for one row; ensembles have the share of impurity
-that each column removes. Besides, whatever the model, columns are permuted one by one on the rows
-set aside, and the loss of score says how much each mattered.
+gives them; naive Bayes adds up log-odds, shown for one row; a support vector machine has its
+support vectors and its margin; ensembles have the share of impurity that each column removes.
+Besides, whatever the model, columns are permuted one by one on the rows set aside, and the loss of
+score says how much each mattered.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -139,6 +141,32 @@ def _naive_bayes(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     )
 
 
+def _support_vectors(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+    del kind, example
+    n_rows = int(learner.shape_fit_[0])
+    n_support, n_bound = len(learner.support_), len(learner.bound_)
+    kernel = re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.4g}", repr(learner.kernel_))
+    margins = np.ravel(getattr(learner, "margin_", []))
+    text = (
+        f"The model compares a row with {n_support} of {n_rows} training rows, its support "
+        f"vectors, by {kernel}; the others could be removed and nothing would change. "
+    )
+    if margins.size:
+        text += (
+            f"{n_bound} of them are inside the margin or on the wrong side. The margin is "
+            f"{', '.join(f'{margin:.3g}' for margin in margins[:6])}"
+            f"{' and so on' if margins.size > 6 else ''} in the space of the kernel, half the "
+            "distance between the two sides. "
+        )
+    else:
+        text += (
+            f"{n_bound} of them lie outside of the tube of half-width {learner.epsilon_:.3g} "
+            "around the prediction. "
+        )
+    text += "The certificate says how far from the best such machine it can be."
+    return ExplanationRecord("support vectors", text, None, (), (), "")
+
+
 def _ensemble(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     del kind, example
     return ExplanationRecord(
@@ -173,6 +201,8 @@ _EXPLAINED: dict[str, Callable[..., ExplanationRecord]] = {
     "LogisticRegression": _logistic,
     "Ridge": _ridge,
     "NaiveBayes": _naive_bayes,
+    "SVC": _support_vectors,
+    "SVR": _support_vectors,
     "RandomForest": _ensemble,
     "ExtraTrees": _ensemble,
     "AdaBoost": _ensemble,

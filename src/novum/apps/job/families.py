@@ -5,7 +5,7 @@ preference, and a price. A family that comes later is one more row here.
 
 The price is CPU seconds of one fit on a reference machine, to be used for forecasts only,
 
-    fixed + rows * (per_row + per_cell * columns) * classes^power,
+    fixed + (rows * (per_row + per_cell * columns) + rows^2 * per_pair) * classes^power,
 
 and more by factors where cells are missing and where columns have levels.
 """
@@ -27,6 +27,7 @@ class Price:
     per_row: float
     per_cell: float
     class_power: float = 0.0
+    per_pair: float = 0.0
     missing_factor: float = 1.0
     nominal_factor: float = 1.0
 
@@ -184,6 +185,26 @@ FAMILIES: tuple[Family, ...] = (
         None,
         takes_kinds=False,
         most_columns=1000,
+    ),
+    Family(
+        "svm",
+        "support vector machine",
+        Role(
+            "novum.svm:SVC",
+            Price(0.05, 1e-4, 1e-6, per_pair=1e-7),
+            candidates=tuple({"C": C} for C in (1.0, 10.0, 0.1, 100.0)),
+            settings={"probability": True},
+        ),
+        Role(
+            "novum.svm:SVR",
+            Price(0.03, 2e-5, 1e-6, per_pair=4e-8),
+            candidates=tuple({"C": C} for C in (1.0, 10.0, 0.1, 100.0)),
+            settings={"units": "spread"},
+            title="support vector regression",
+        ),
+        takes_missing=False,
+        scales=True,
+        most_columns=3000,
     ),
     Family(
         "tree",

@@ -156,6 +156,7 @@ def price(given: Price, size: TableSize) -> float:
     0.5
     """
     work = size.n_rows * (given.per_row + given.per_cell * size.n_columns)
+    work += size.n_rows**2 * given.per_pair
     work *= size.n_classes**given.class_power
     work *= given.missing_factor if size.has_missing else 1.0
     work *= given.nominal_factor if size.has_nominal else 1.0
@@ -259,21 +260,41 @@ def _smaller(draft: Draft, wish: Wish, trials: Sequence[PlannedTrial]) -> Draft 
     if effort is not None:
         return replace(draft, effort=effort)
     if draft.n_rows > ENOUGH_ROWS:
-        return replace(draft, n_rows=max(ENOUGH_ROWS, draft.n_rows // 2))
+        return _fewer_rows(draft, wish, tried, ENOUGH_ROWS)
     spare = [trial for trial in tried if _is_spare(trial.family)]
     if spare:
         return _without(draft, spare[0])
     if draft.effort.n_candidates > 1:
         return replace(draft, effort=replace(draft.effort, n_candidates=1))
     if draft.n_rows > FEWEST_ROWS:
-        return replace(draft, n_rows=max(FEWEST_ROWS, draft.n_rows // 2))
+        return _fewer_rows(draft, wish, tried, FEWEST_ROWS)
     if len(tried) > 2:
         return _without(draft, max(tried, key=lambda trial: trial.forecast_seconds))
     return None
 
 
+def _fewer_rows(draft: Draft, wish: Wish, tried: Sequence[PlannedTrial], floor: int) -> Draft:
+    """Half the rows; before that, a family that alone would cost all others their rows."""
+    outweighing = [one for one in tried if not wish.models and _outweighs(one, tried)]
+    if outweighing:
+        return _without(draft, outweighing[0])
+    return replace(draft, n_rows=max(floor, draft.n_rows // 2))
+
+
 def _is_spare(name: str) -> bool:
     return name == STACK or family(name).has_near_relative
+
+
+def _outweighs(trial: PlannedTrial, tried: Sequence[PlannedTrial]) -> bool:
+    """Whether a family that is priced by pairs of rows is dearer than all others together."""
+    if trial.family == STACK:
+        return False
+    row = family(trial.family)
+    by_pairs = any(
+        role and role.price.per_pair > 0 for role in (row.classification, row.regression)
+    )
+    others = sum(one.forecast_seconds for one in tried if one.family not in (trial.family, STACK))
+    return by_pairs and len(tried) > 2 and trial.forecast_seconds > others
 
 
 def _without(draft: Draft, trial: PlannedTrial) -> Draft:

@@ -1,0 +1,1 @@
+"""Kernels on labelled graphs: histograms, shortest paths, Weisfeiler-Lehman, and its test."""

@@ -1,0 +1,142 @@
+"""What all graph kernels share: features of a graph are counted, and the counts multiplied.
+
+    k(G, H) = sum over iterations t of <phi(G, color_t), phi(H, color_t)>
+
+`phi` counts the *items* of a graph (its nodes, edges or pairs of nodes) by a key made of the
+colors of the item's nodes. A kernel says what its items and keys are; without iterations the
+colors are the labels. The kernel is an inner product of counts, hence positive semi-definite.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from novum.core.errors import InputError
+from novum.core.memory import check_memory
+from novum.kernels.graphs.graph_rows import GraphRows, counted
+from novum.kernels.graphs.graph_sample import GraphSample, read_sample
+from novum.kernels.graphs.numbering import RowTable, numbered, rows_of
+from novum.kernels.graphs.refinement import Refinement, refine, table_at
+from novum.kernels.graphs.vocabulary import Vocabulary
+from novum.kernels.protocol import Kernel, Takes
+
+Codes = NDArray[np.int32]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """What a kernel counts in the graphs of a sample.
+
+    Attributes
+    ----------
+    starts : int64 array (n_graphs + 1,)
+        Items of graph g are `starts[g]` to `starts[g + 1] - 1`.
+    keys : callable or None
+        From the colors of all nodes to an int32 matrix with one row for each item; None where the
+        items are the nodes and the colors their keys.
+    """
+
+    starts: Integers
+    keys: Callable[[Codes], Codes] | None
+
+
+class GraphKernel(Kernel):
+    """A similarity of labelled graphs by counts of their parts."""
+
+    takes: ClassVar[Takes] = "objects"
+
+    @property
+    def is_psd_by_construction(self) -> bool:
+        """True: an inner product of counts."""
+        return True
+
+    @property
+    def refining_iterations(self) -> int:
+        """How often labels are refined by those of the neighbors."""
+        return 0
+
+    @abstractmethod
+    def items(self, sample: GraphSample) -> Items:
+        """What is counted in the graphs."""
+
+    def prepare(self, X: Any, like: Any = None) -> GraphRows:
+        """The graphs as counts of features.
+
+        Parameters
+        ----------
+        X : sequence of graphs, in any of the forms of `graph_forms`
+        like : GraphRows, optional
+            Graphs that this kernel prepared before. Features that they have keep their codes;
+            labels and features that they have not get codes of their own and match nothing there.
+        """
+        known = self._vocabulary_of(like)
+        if known is None:
+            sample = read_sample(X)
+            refined = refine(sample, self.refining_iterations)
+        else:
+            sample = read_sample(X, known.node_codes, known.edge_codes)
+            refined = refine(sample, self.refining_iterations, known.refinement.tables)
+        items = self.items(sample)
+        blocks, tables, sizes = _keyed(items, refined, known.features if known else ())
+        vocabulary = Vocabulary(
+            self,
+            sample.node_codes,
+            sample.edge_codes,
+            refined,
+            tables,
+            sizes,
+            self.refining_iterations - len(refined.colors) + 2,
+            known,
+        )
+        return counted(blocks, items.starts, vocabulary)
+
+    @property
+    def feature_map(self) -> Callable[[Any], Any]:
+        """`phi`: graphs to a sparse matrix of counts, one column for each feature of the sample."""
+        return self._features
+
+    def _features(self, X: Any) -> Any:
+        rows = self.prepare(X)
+        counts, repeats = rows.counts.matrix, rows.vocabulary.repeats
+        check_memory(
+            24 * counts.nnz * repeats, "The matrix of features", "Ask for fewer iterations."
+        )
+        last = counts[:, rows.vocabulary.offsets[-2] :]
+        features = sparse.hstack([counts, *[last] * (repeats - 1)], format="csr")
+        features.sort_indices()
+        return features
+
+    def _vocabulary_of(self, like: Any) -> Vocabulary | None:
+        if like is None:
+            return None
+        if not isinstance(like, GraphRows) or like.vocabulary.kernel != self:
+            of = repr(like.vocabulary.kernel) if isinstance(like, GraphRows) else "another kernel"
+            raise InputError(
+                f"`like` was prepared by {of}, not by {self!r}. Prepare both with one kernel."
+            )
+        return like.vocabulary
+
+
+# --- Features -------------------------------------------------------------------------------------
+
+
+def _keyed(
+    items: Items, refined: Refinement, known: tuple[RowTable, ...]
+) -> tuple[tuple[Codes, ...], tuple[RowTable, ...], tuple[int, ...]]:
+    """Codes of the items' keys in each iteration, the tables of the keys, and their sizes."""
+    if items.keys is None:
+        return refined.colors, (), refined.sizes
+    codes, tables = list[Codes](), list[RowTable]()
+    for t, colors in enumerate(refined.colors):
+        found, table = numbered(rows_of(items.keys(colors)), table_at(known, t))
+        codes.append(found)
+        tables.append(table)
+    return tuple(codes), tuple(tables), tuple(map(len, tables))

@@ -1,0 +1,1 @@
+"""Kernels on strings: text, bytes, and sequences of any symbols."""

@@ -1,0 +1,1 @@
+"""Kernels on ordered labeled trees; `novum.kernels` is the door to them."""

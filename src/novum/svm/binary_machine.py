@@ -1,0 +1,174 @@
+"""One hyperplane between two classes: from its quadratic program to margins and slacks.
+
+    f(x) = sum_i b_i k(x_i, x) + bias
+
+In soft margins the multiplier of the sum of coefficients is minus the bias. In nu-classification
+each class has a multiplier, `rho - bias` and `-rho - bias`; the machine is divided by `rho`, so
+that its margin is at 1 like all others.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.errors import InputError
+from novum.core.text import label_text
+from novum.svm import problems
+from novum.svm.problem import QuadraticProblem, Solution, Stopping
+from novum.svm.solver import solve
+from novum.svm.vanishing import VANISHING, VanishingMarginWarning, solve_or_vanish
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryMachine:
+    """A fitted hyperplane, as of the m objects it was fitted to.
+
+    Attributes
+    ----------
+    coefficients : array of shape (m,)
+        Signed.
+    intercept : float
+    squared_norm : float
+        `|w|^2`.
+    slack : array of shape (m,)
+    bound : boolean array of shape (m,)
+        Support objects whose coefficient is as large as their weight allows.
+    violation : float
+        By how much decision values miss the conditions of optimality at most.
+    solution : Solution
+        Of the program, before any scaling.
+    """
+
+    coefficients: Floats
+    intercept: float
+    squared_norm: float
+    slack: Floats
+    bound: Mask
+    violation: float
+    solution: Solution
+
+    @property
+    def norm(self) -> float:
+        """`|w|`."""
+        return sqrt(max(self.squared_norm, 0.0))
+
+    @property
+    def margin(self) -> float:
+        """`1 / |w|`, infinite where `w` is zero."""
+        return 1.0 / self.norm if self.squared_norm > 0 else float(np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryTask:
+    """What one machine is fitted to.
+
+    Attributes
+    ----------
+    prepared : Prepared
+        m objects.
+    sign : array of shape (m,), -1 or 1
+    weight : array of shape (m,)
+        What slack costs, relative to C.
+    count : array of shape (m,)
+        How often each object was seen: the same without weights of classes.
+    labels : pair of labels
+        Of the negative and of the positive class, for messages.
+    """
+
+    prepared: Any
+    sign: Floats
+    weight: Floats
+    count: Floats
+    labels: tuple[object, object]
+
+
+def soft_margin(
+    task: BinaryTask, C: float, stopping: Stopping, cache_bytes: int, start: Floats | None = None
+) -> BinaryMachine:
+    """The hyperplane of largest margin, where slack has the price `C`; infinite for hard margins.
+
+    Raises
+    ------
+    InputError
+        If margins are hard and the classes overlap.
+    """
+    problem = problems.classification(task.sign, C * task.weight)
+    found = solve(task.prepared, problem, stopping, cache_bytes=cache_bytes, start=start)
+    if found.stopped_by == "infeasible":
+        raise _overlap(task.labels)
+    b = found.coefficients
+    return _machine(task, problem, found, b, -float(found.multipliers[0]), 1.0)
+
+
+def nu_margin(
+    task: BinaryTask, nu: float, stopping: Stopping, cache_bytes: int, start: Floats | None = None
+) -> BinaryMachine:
+    """The hyperplane with at most the share `nu` of margin errors, or the largest feasible one.
+
+    If weights of classes are what makes it infeasible, all rows of the lighter class are margin
+    errors, nothing ties the width of the margin to them, and it is taken as wide as puts them all
+    on the other class's side.
+    """
+    largest = problems.feasible_nu(task.sign, task.weight)
+    gives_way = min(nu, problems.feasible_nu(task.sign, task.count)) > largest * (1 + 1e-9)
+    nu = min(nu, largest)
+    problem = problems.nu_classification(task.sign, task.weight, nu)
+    found = solve_or_vanish(task.prepared, problem, stopping, cache_bytes=cache_bytes, start=start)
+    above, below = (float(r) for r in found.multipliers)
+    if gives_way:
+        positive = task.sign > 0
+        if task.weight[positive].sum() < task.weight[~positive].sum():
+            above = 2 * float(found.gradient[positive].max()) - below
+        else:
+            below = 2 * float(found.gradient[~positive].min()) - above
+    bias, rho = -(above + below) / 2, (above - below) / 2
+    if found.stopped_by == VANISHING or not rho > 0:
+        warnings.warn(
+            f"nu={nu:.6g} is so small that the best margin between classes "
+            f"{label_text(task.labels[0])} and {label_text(task.labels[1])} is zero: their rows "
+            "are mixed, and no hyperplane leaves so few of them on the wrong side. Choose a larger "
+            "nu.",
+            VanishingMarginWarning,
+            stacklevel=7,
+        )
+        rho = rho if rho > 0 else 1.0
+    return _machine(task, problem, found, found.coefficients, bias, 1.0 / rho)
+
+
+def _machine(
+    task: BinaryTask,
+    problem: QuadraticProblem,
+    found: Solution,
+    b: Floats,
+    bias: float,
+    scale: float,
+) -> BinaryMachine:
+    expansion = found.gradient - problem.linear
+    values = scale * (expansion + bias)
+    at_end = np.where(task.sign > 0, b >= problem.upper, b <= problem.lower)
+    return BinaryMachine(
+        coefficients=scale * b,
+        intercept=scale * bias,
+        squared_norm=scale**2 * float(b @ expansion),
+        slack=np.maximum(1.0 - task.sign * values, 0.0),
+        bound=at_end & (b != 0),
+        violation=scale * found.violation,
+        solution=found,
+    )
+
+
+def _overlap(labels: tuple[object, object]) -> InputError:
+    return InputError(
+        f"Hard margins (C=inf) are infeasible: no hyperplane of this kernel separates classes "
+        f"{label_text(labels[0])} and {label_text(labels[1])}, whose convex hulls meet in the "
+        "feature space. Choose a finite C, or a kernel with more freedom."
+    )

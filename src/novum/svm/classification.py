@@ -1,0 +1,334 @@
+"""What the support vector classifiers share: machines of pairs, decisions, probabilities.
+
+A member of the family says how one hyperplane between two classes is found (`_machine`); this
+module makes a classifier of any number of classes of it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
+
+from novum.core.certificate import Stopwatch, warn_if_stopped
+from novum.core.decisions import DecisionMixin
+from novum.core.errors import InputError, ModelFileError
+from novum.core.fitting import fitting
+from novum.core.text import label_text
+from novum.linear.logistic_weights import class_factors
+from novum.numerics.coupling import vote_scores
+from novum.numerics.sigmoid import SigmoidMap
+from novum.svm.binary_machine import BinaryMachine, BinaryTask
+from novum.svm.certification import certify
+from novum.svm.kernel_machine import KernelMachine
+from novum.svm.margins import MarginErrorBound, margin_error_bound
+from novum.svm.members import Member, in_layout, members_of, pair_values
+from novum.svm.objects import KernelSample
+from novum.svm.parameters import KERNEL_PARAMETERS, SOLVER_PARAMETERS
+from novum.svm.probabilities import fit_map, probabilities
+
+Floats = NDArray[np.float64]
+
+CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
+    **KERNEL_PARAMETERS,
+    **SOLVER_PARAMETERS,
+    "probability": ["boolean", StrOptions({"sigmoid", "isotonic"})],
+    "class_weight": [StrOptions({"balanced"}), dict, None],
+    "decision_function_shape": [StrOptions({"ovo", "ovr"})],
+    "break_ties": ["boolean"],
+    "multiclass": [StrOptions({"pairs", "rest"})],
+    "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
+}
+
+
+class Plan(NamedTuple):
+    """The binary problems of a fit."""
+
+    sample: KernelSample
+    prepared: Any
+    members: list[Member]
+    tasks: list[BinaryTask]
+
+
+def _has_probabilities(model: Any) -> bool:
+    if not model.probability:
+        raise AttributeError(
+            "predict_proba is not available when probability=False; set probability=True before "
+            "fit."
+        )
+    return True
+
+
+class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, BaseEstimator):
+    """The part of SVC and NuSVC that does not depend on how a hyperplane is found."""
+
+    _objective: ClassVar[str]
+
+    @abstractmethod
+    def _machine(
+        self, task: BinaryTask, watch: Stopwatch, start: Floats | None = None
+    ) -> BinaryMachine:
+        """The hyperplane of one binary problem."""
+
+    def _check_task(self, task: BinaryTask) -> None:
+        """Refuses a problem without solution."""
+
+    # Fitting
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Finds the hyperplanes to the relative duality gap `tol`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            What the kernel takes; similarities of all pairs where it is precomputed.
+        y : array-like of shape (n_rows,)
+            Labels of at least two classes.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts; the price of its slack is `C` times this.
+        """
+        self._refuse_combinations()
+        with fitting(self) as watch:
+            plan = self._plan(X, y, sample_weight)
+            self._learn(plan, watch)
+            warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
+        return self
+
+    def _refuse_combinations(self) -> None:
+        if self.multiclass == "rest" and self.decision_function_shape == "ovo":
+            raise InputError(
+                "decision_function_shape='ovo' asks for one value for each pair of classes, which "
+                "multiclass='rest' has not got. Set decision_function_shape='ovr'."
+            )
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise InputError(
+                "break_ties must be False when decision_function_shape is 'ovo'. Set "
+                "decision_function_shape='ovr'."
+            )
+
+    def _plan(self, X: Any, y: Any, sample_weight: Any) -> Plan:
+        sample = self._read(X, y, sample_weight, "classes")
+        classes = sample.classes
+        assert classes is not None
+        if len(classes) < 2:
+            raise InputError(
+                f"{type(self).__name__} needs rows of at least two classes, but there is one class "
+                f"only: all {len(sample.rows)} rows are of class {label_text(classes[0])}. Add "
+                "rows of another, or use OneClassSVM or SVDD."
+            )
+        counts = np.bincount(sample.target, sample.weight, len(classes)).astype(np.float64)
+        self.classes_ = classes
+        self.class_prior_ = counts / counts.sum()
+        self.class_weight_ = class_factors(classes, counts, self.class_weight)
+        prepared = self._prepared(sample)
+        members = members_of(sample.target, len(classes), self.multiclass)
+        tasks = [self._task(sample, prepared, member) for member in members]
+        for task in tasks:
+            self._check_task(task)
+        return Plan(sample, prepared, members, tasks)
+
+    def _task(self, sample: KernelSample, prepared: Any, member: Member) -> BinaryTask:
+        count = sample.weight[member.rows]
+        rest = "the rest" if member.negative < 0 else self.classes_[member.negative]
+        return BinaryTask(
+            prepared=prepared if len(count) == len(prepared) else prepared.take(member.rows),
+            sign=member.sign,
+            weight=count * self.class_weight_[sample.target[member.rows]],
+            count=count,
+            labels=(rest, self.classes_[member.positive]),
+        )
+
+    def _learn(
+        self, plan: Plan, watch: Stopwatch, starts: list[Floats] | None = None
+    ) -> list[BinaryMachine]:
+        given = [None] * len(plan.tasks) if starts is None else starts
+        machines = [
+            self._machine(task, watch, start) for task, start in zip(plan.tasks, given, strict=True)
+        ]
+        self._store_support(plan, machines)
+        self._store_margins(plan, machines)
+        if self.probability:
+            method = "isotonic" if self.probability == "isotonic" else "sigmoid"
+            self.calibration_ = tuple(
+                fit_map(task, lambda part: self._machine(part, watch), method, self.random_state)
+                for task in plan.tasks
+            )
+        solutions = [machine.solution for machine in machines]
+        self.certificate_ = certify(self._objective, solutions, self.tol, watch.seconds)
+        self.fit_status_ = 0 if self.certificate_.converged else 1
+        self.n_iter_ = np.array([max(found.iterations, 1) for found in solutions], np.int32)
+        return machines
+
+    def _store_support(self, plan: Plan, machines: list[BinaryMachine]) -> None:
+        sample, m, K = plan.sample, len(plan.prepared), len(self.classes_)
+        values = [machine.coefficients for machine in machines]
+        if hasattr(plan.prepared, "unprojected"):
+            # Each machine needs all objects then, and has a row of its own.
+            table = np.zeros((len(machines), m))
+            for number, member in enumerate(plan.members):
+                table[number, member.rows] = values[number]
+        else:
+            table = np.asarray(in_layout(plan.members, values, m, K))
+        codes = sample.row_target
+        self._keep(sample, plan.prepared, table, order=codes)
+        kept = codes[np.searchsorted(sample.rows, self.support_)]
+        self.n_support_ = np.bincount(kept, minlength=K).astype(np.int32)
+        self.intercepts_ = np.array([machine.intercept for machine in machines])
+
+    def _store_margins(self, plan: Plan, machines: list[BinaryMachine]) -> None:
+        m, K, single = len(plan.prepared), len(self.classes_), len(machines) == 1
+        slack = in_layout(plan.members, [machine.slack for machine in machines], m, K)
+        bound = in_layout(plan.members, [machine.bound for machine in machines], m, K)
+        self._keep_slack(plan.sample, slack[0] if single else slack, np.asarray(bound.any(axis=0)))
+        margins = [machine.margin for machine in machines]
+        pairs = zip(plan.tasks, machines, strict=True)
+        bounds = tuple(_bound_of(task, machine) for task, machine in pairs)
+        self.margin_ = margins[0] if single else np.array(margins)
+        self.margin_error_bound_ = bounds[0] if single else bounds
+
+    # The model in scikit-learn's terms
+
+    @property
+    def _is_paired(self) -> bool:
+        """Whether the machines stand for pairs of more than two classes."""
+        return len(self.classes_) > 2 and self.multiclass == "pairs"
+
+    @property
+    def dual_coef_(self) -> Floats:
+        """Signed coefficients: one row for two classes, LIBSVM's layout for pairs of more.
+
+        There the first class of a pair is the positive one, as in LIBSVM.
+        """
+        return -self.expansion_ if self._is_paired else self.expansion_
+
+    @property
+    def intercept_(self) -> Floats:
+        """The bias of every machine, in the sign of `dual_coef_`."""
+        return -self.intercepts_ if self._is_paired else self.intercepts_
+
+    @property
+    def coef_(self) -> Floats:
+        """Weights of the columns, for a linear kernel, of shape (n_members, n_columns)."""
+        vectors = self._linear_vectors
+        if not self._is_in_pairs_layout:
+            found = np.asarray(self.expansion_ @ vectors)
+            return -found if self._is_paired else found
+        sums = [
+            np.asarray(self.expansion_[:, a:b] @ vectors[a:b]) for a, b in pairwise(self._segments)
+        ]
+        return -pair_values(np.array(sums).transpose(2, 0, 1)).T
+
+    @property
+    def probA_(self) -> Floats:  # noqa: N802
+        """LIBSVM's slopes `A` of `1 / (1 + exp(A f + B))`, of Platt's method."""
+        return np.array([-g.slope for g in self._sigmoids])
+
+    @property
+    def probB_(self) -> Floats:  # noqa: N802
+        """LIBSVM's offsets `B`."""
+        return np.array([g.intercept for g in self._sigmoids])
+
+    @property
+    def _sigmoids(self) -> tuple[SigmoidMap, ...]:
+        maps: tuple[Any, ...] = self.calibration_
+        if not all(isinstance(g, SigmoidMap) for g in maps):
+            raise AttributeError("An isotonic fit has no slopes; see calibration_.")
+        return maps
+
+    @property
+    def _segments(self) -> tuple[int, ...]:
+        return (0, *np.cumsum(self.n_support_).tolist())
+
+    @property
+    def _is_in_pairs_layout(self) -> bool:
+        """A projected kernel has a row for every machine instead."""
+        return self._is_paired and len(self.expansion_) == len(self.classes_) - 1
+
+    # Predicting
+
+    def _margins(self, X: Any) -> Floats:
+        """Decision values of the machines, positive for the second class of a pair."""
+        new = self._prepared_new(X)
+        if self._is_in_pairs_layout:
+            return pair_values(self._scores_of(new, self._segments)) + self.intercepts_
+        return self._scores_of(new) + self.intercepts_
+
+    def decision_function(self, X: Any) -> Floats:
+        """Values whose signs or sizes decide.
+
+        Returns
+        -------
+        array of shape (n,), (n, n_classes) or (n, n_pairs)
+            Of two classes the distance to the hyperplane times `|w|`, positive for the second. Of
+            more, `decision_function_shape="ovr"` gives the votes of all pairs with their sizes as
+            a fraction (or the machines against the rest), "ovo" one value for each pair, positive
+            for its first class as in scikit-learn.
+        """
+        margins = self._margins(X)
+        if len(self.classes_) == 2:
+            return margins[:, 0]
+        if self.multiclass == "rest":
+            return margins
+        return -margins if self.decision_function_shape == "ovo" else vote_scores(margins)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class on whose side of the hyperplanes an object lies.
+
+        Of pairs the class with the most votes; of several such classes the first, or with
+        `break_ties=True` the one with the larger decision values.
+        """
+        margins = self._margins(X)
+        if len(self.classes_) == 2:
+            codes = (margins[:, 0] > 0).astype(np.intp)
+        elif self.multiclass == "rest":
+            codes = margins.argmax(axis=1)
+        else:
+            votes = vote_scores(margins)
+            codes = (votes if self.break_ties else np.rint(votes)).argmax(axis=1)
+        return self.classes_[codes]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, of shape (n, n_classes).
+
+        They come from decision values of rows held out, and `predict` from those of the machine
+        itself; where the two are close to a tie they may name different classes.
+        """
+        margins = self._margins(X)
+        paired = self.multiclass == "pairs" or len(self.classes_) == 2
+        return probabilities(self.calibration_, margins, paired=paired)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of `predict_proba`; an impossible class has `-inf`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        n_members = len(self.intercepts_)
+        K = len(self.classes_)
+        expected = {2: 1}.get(K, K if self.multiclass == "rest" else K * (K - 1) // 2)
+        if n_members != expected or len(self.expansion_) not in (expected, K - 1):
+            raise ModelFileError(
+                f"{n_members} machines with coefficients of shape {self.expansion_.shape} do not "
+                f"fit {K} classes"
+            )
+
+
+def _bound_of(task: BinaryTask, machine: BinaryMachine) -> MarginErrorBound:
+    return margin_error_bound(
+        machine.slack,
+        task.count,
+        task.prepared.diagonal(),
+        machine.norm,
+        machine.intercept,
+        machine.violation,
+    )

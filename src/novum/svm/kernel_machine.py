@@ -1,0 +1,282 @@
+"""What all kernel learners share: objects in, an expansion over some of them out.
+
+    f_t(x) = sum over i in the support of  c_ti k(x_i, x)
+
+A kernel learner reads its training objects by what its kernel takes (`novum.svm.objects`), refuses
+or projects a kernel that is not positive semi-definite, keeps the objects whose coefficients are
+not zero, and sums the expansion for new objects block by block, so that a matrix of similarities
+larger than a block never exists.
+
+The similarities of a large support are summed in single precision where that leaves an error of
+the sums of about `SINGLE_ERROR` at most: the typical one, `2^-18 max k |c|_2`, as the roundings of
+many terms partly cancel. All others are summed in double precision. Which of the two is a property
+of the model, not of the batch in which a row comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from novum.core.errors import ModelFileError
+from novum.core.parallel import check_cancelled
+from novum.core.validation import Sample, Target
+from novum.kernels.precomputed import Precomputed
+from novum.kernels.protocol import Kernel
+from novum.kernels.validity import admitted
+from novum.kernels.vectors.linear import Linear
+from novum.numerics.blas_threads import one_blas_thread
+from novum.svm.objects import (
+    KernelSample,
+    SparseVectors,
+    as_prepared_input,
+    is_pairwise,
+    read_new,
+    read_training,
+    takes_of,
+)
+
+Floats = NDArray[np.float64]
+Positions = NDArray[np.intp]
+
+# Similarities of one block: small enough for the second cache, large enough for one matrix product.
+BLOCK_ENTRIES = 2**19
+# Supports below this are summed in double precision, which costs little there.
+SINGLE_SUPPORT = 1024
+SINGLE_ERROR = 1e-3
+
+
+class KernelMachine:
+    """Mixin of the learners whose model is an expansion in a kernel.
+
+    A learner has the parameters `kernel` (and `gamma`, `degree`, `coef0` where it knows them),
+    `categorical_features` and `indefinite`. Its `fit` calls `_read`, `_prepared` and `_keep`; its
+    predictions are made of `_scores`.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        With all its settings as numbers.
+    schema_ : Schema, or None where objects are no rows of a table
+    support_ : int array of shape (n_support,)
+        Positions of the support objects in `X` of the fit.
+    expansion_ : array of shape (n_outputs, n_support)
+        Coefficients `c` in the order of `support_`.
+    """
+
+    # A file of such a model has rows of the training data in it.
+    _holds_training_rows = True
+
+    kernel: Any
+    categorical_features: Any
+    kernel_: Kernel
+    support_: Positions
+    expansion_: Floats
+    indefinite: str
+
+    @property
+    def invariances(self) -> tuple[str, ...]:
+        """What a fit does not depend on; objects and given similarities are not compared."""
+        compared = takes_of(self.kernel) != "objects" and not is_pairwise(self.kernel)
+        return ("row_order", "duplication") if compared else ()
+
+    # Fitting
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, target: Target) -> KernelSample:
+        """The training sample; sets `kernel_`, `schema_` and `shape_fit_`."""
+        self._forget()
+        sample = read_training(self, X, y, sample_weight, target)
+        self.kernel_, self.schema_ = sample.kernel, sample.schema
+        columns = () if sample.schema is None else (sample.schema.n_columns,)
+        self.shape_fit_ = (sample.n_rows, *columns)
+        return sample
+
+    def _prepared(self, sample: KernelSample) -> Any:
+        """The prepared objects, of a kernel that is fit for learning: refused or projected if not.
+
+        A projected kernel `k(x, .) P` keeps its expansions in the original one: see `_keep`.
+        """
+        return admitted(self.kernel_, sample.prepared, self.indefinite)
+
+    def _keep(
+        self, sample: KernelSample, prepared: Any, coefficients: Floats, order: Any = None
+    ) -> None:
+        """Keeps the rows that have a coefficient other than zero, and nothing else.
+
+        Parameters
+        ----------
+        sample : KernelSample
+        prepared : Prepared
+            What the coefficients were found with.
+        coefficients : array of shape (n_outputs, m)
+            Of the sample's objects.
+        order : array of shape (n,), optional
+            Support rows are sorted by this first, such as the class of each row; then by position.
+        """
+        unprojected = getattr(prepared, "unprojected", None)
+        if unprojected is not None:
+            coefficients = np.stack([unprojected(row) for row in coefficients])
+        rows = sample.to_rows(coefficients)
+        chosen = np.flatnonzero((rows != 0).any(axis=0))
+        if order is not None:
+            chosen = chosen[np.argsort(order[chosen], kind="stable")]
+        self.support_ = sample.rows[chosen]
+        self.expansion_ = np.ascontiguousarray(rows[:, chosen])
+        # Without any support one object is kept all the same: new ones are prepared like it.
+        self.support_objects_ = sample.objects_of_rows(chosen if chosen.size else np.arange(1))
+        # Made now, so that no prediction changes the model.
+        _ = self._support
+
+    def _keep_slack(self, sample: KernelSample, slack: Floats, bound: NDArray[np.bool_]) -> None:
+        """Sets `xi_`, and `bound_` and `unbound_` among the support.
+
+        Parameters
+        ----------
+        sample : KernelSample
+        slack : array of shape (m,) or (n_machines, m)
+            Of the sample's objects.
+        bound : boolean array of shape (m,)
+            Objects with a coefficient that cannot grow.
+        """
+        self.xi_ = np.full((sample.n_rows, *slack.shape[:-1]), np.nan)
+        self.xi_[sample.rows] = np.moveaxis(slack[..., sample.group], -1, 0)
+        full = np.zeros(sample.n_rows, bool)
+        full[sample.rows] = bound[sample.group]
+        support = np.sort(self.support_)
+        self.bound_, self.unbound_ = support[full[support]], support[~full[support]]
+
+    def _forget(self) -> None:
+        vars(self).pop("_support", None)
+
+    # The support
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The support objects: rows of the design, or a list of the objects themselves.
+
+        Empty for precomputed similarities, whose objects the model never sees.
+        """
+        kept, n = self.support_objects_, len(self.support_)
+        if kept is None:
+            return np.empty((0, 0))
+        if isinstance(kept, Sample):
+            return kept.rows(slice(0, n))
+        if isinstance(kept, SparseVectors):
+            return kept.matrix()[:n]
+        return list(kept[:n]) if isinstance(kept, tuple) else kept[:n]
+
+    @cached_property
+    def _support(self) -> Any:
+        """The support objects as prepared rows, the same for a fitted model and for its file."""
+        if isinstance(self.kernel_, Precomputed):
+            return Precomputed.positions(self.support_, self.shape_fit_[0])
+        kept = self.kernel_.prepare(as_prepared_input(self.support_objects_))
+        return kept if len(self.support_) else kept.take(slice(0, 0))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_support"}
+
+    # Predicting
+
+    def _scores(self, X: Any) -> Floats:
+        """The expansions at new objects, of shape (n, n_outputs)."""
+        return self._scores_of(self._prepared_new(X))
+
+    def _prepared_new(self, X: Any) -> Any:
+        """New objects, prepared like the support."""
+        check_is_fitted(self, "expansion_")
+        return self.kernel_.prepare(read_new(self, X), self._support)
+
+    def _scores_of(self, new: Any, segments: Sequence[int] | None = None) -> Floats:
+        """The expansions at prepared objects; see `expand` for segments."""
+        return expand(new, self._support, self.expansion_, self._score_type, segments)
+
+    @property
+    def _score_type(self) -> DTypeLike:
+        """Single precision where the support is large and its rounding small; see the module."""
+        if len(self.support_) < SINGLE_SUPPORT or isinstance(self.kernel_, Precomputed):
+            return np.float64
+        largest = float(np.max(self._support.diagonal(), initial=0.0))
+        lengths = np.sqrt(np.square(self.expansion_).sum(axis=1))
+        error = 2.0**-18 * largest * float(lengths.max(initial=0.0))
+        return np.float32 if error <= SINGLE_ERROR else np.float64
+
+    @property
+    def _linear_vectors(self) -> Any:
+        """The support of a linear kernel; an AttributeError of all others, as in scikit-learn."""
+        if not isinstance(self.kernel_, Linear):
+            raise AttributeError(
+                f"coef_ is only available when using a linear kernel, not {self.kernel_!r}."
+            )
+        return self.support_vectors_
+
+    # scikit-learn
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        takes = takes_of(self.kernel)
+        tags.input_tags.pairwise = is_pairwise(self.kernel)
+        tags.input_tags.sparse = takes == "vectors" and not is_pairwise(self.kernel)
+        tags.input_tags.two_d_array = takes != "objects"
+        chosen = self.categorical_features
+        tags.input_tags.string = chosen is not None and not is_pairwise(self.kernel)
+        tags.input_tags.categorical = isinstance(chosen, str) and chosen == "all"
+        return tags
+
+    def _check_state(self) -> None:
+        """The parts of a loaded model belong together."""
+        n = len(self.support_)
+        if self.expansion_.ndim != 2 or self.expansion_.shape[1] != n:
+            raise ModelFileError(
+                f"{n} support objects do not fit coefficients of shape {self.expansion_.shape}"
+            )
+        if self.support_objects_ is not None and len(self._support) != n:
+            raise ModelFileError(f"{len(self._support)} objects are kept of {n} in the support")
+
+
+def expand(
+    new: Any,
+    support: Any,
+    coefficients: Floats,
+    dtype: DTypeLike = np.float64,
+    segments: Sequence[int] | None = None,
+) -> Floats:
+    """`sum_i c_ti k(x_i, x)` of every new object, of shape (n, n_outputs), block by block.
+
+    Parameters
+    ----------
+    new, support : Prepared
+        `new` was prepared like `support`.
+    coefficients : array of shape (n_outputs, n_support)
+    dtype : float64 or float32
+        Of the similarities and their sums.
+    segments : sequence of int, optional
+        Ends of consecutive parts of the support, the first of them 0. The sums are then over each
+        part by itself, of shape (n, n_segments, n_outputs).
+
+    Examples
+    --------
+    >>> rows = Linear().prepare(np.array([[1.0], [2.0]]))
+    >>> expand(rows, rows, np.array([[1.0, 1.0]])).ravel().tolist()
+    [3.0, 6.0]
+    """
+    ends = (0, len(support)) if segments is None else tuple(segments)
+    parts = [slice(a, b) for a, b in pairwise(ends)]
+    sums = np.zeros((len(new), len(parts), len(coefficients)))
+    columns = np.ascontiguousarray(coefficients.T, dtype)
+    size = max(1, BLOCK_ENTRIES // max(1, len(support)))
+    with one_blas_thread():
+        for start in range(0, len(new) if len(support) else 0, size):
+            check_cancelled()
+            rows = slice(start, min(start + size, len(new)))
+            block = new.take(rows).cross(support, dtype)
+            for number, part in enumerate(parts):
+                sums[rows, number] = block[:, part] @ columns[part]
+    return sums[:, 0] if segments is None else sums

@@ -1,0 +1,109 @@
+"""SVC: closed forms, LIBSVM's objective, budgets, paths, hard margins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn import svm
+
+from novum.core.certificate import ConvergenceWarning, Verdict
+from novum.core.errors import InputError
+from novum.kernels.vectors.gaussian import Gaussian
+from novum.svm.classifier import SVC
+from tests.svm.machine_tables import blobs, strings
+
+
+def dual_of(model: svm.SVC, K: np.ndarray) -> float:
+    b = model.dual_coef_[0]
+    support = K[np.ix_(model.support_, model.support_)]
+    return float(np.abs(b).sum() - b @ support @ b / 2)
+
+
+@pytest.mark.parametrize("price", [0.1, 1.0, 100.0])
+def test_dual_objective_is_libsvms_within_the_certified_gap(price: float) -> None:
+    X, y = blobs(80)
+    kernel = Gaussian(1.0)
+    ours = SVC(C=price, kernel=kernel, tol=1e-7).fit(X, y).certificate_
+    theirs = dual_of(svm.SVC(C=price, gamma=0.5, tol=1e-10).fit(X, y), kernel.gram(X))
+    assert ours.relative_gap <= 1e-7
+    assert ours.dual - 1e-9 * abs(theirs) <= theirs + ours.gap + 1e-6 * abs(theirs)
+    assert theirs <= ours.primal + 1e-9 * abs(theirs)
+
+
+def test_four_points_by_hand() -> None:
+    # The margin is the strip between (1, 1) and (2, 2): w = (1, 1), b = -3.
+    X = [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [4.0, 2.0]]
+    model = SVC(C=np.inf, kernel="linear", tol=1e-9).fit(X, ["a", "a", "b", "b"])
+    np.testing.assert_allclose(model.coef_, [[1.0, 1.0]], atol=1e-6)
+    assert model.intercept_[0] == pytest.approx(-3.0)
+    assert model.margin_ == pytest.approx(np.sqrt(0.5))
+    np.testing.assert_allclose(model.xi_, 0.0, atol=1e-6)
+    assert model.bound_.size == 0
+    assert model.margin_error_bound_.margin_errors == 0.0
+
+
+def test_hard_margins_of_pairs_name_the_pair() -> None:
+    X, y = [[0.0], [1.0], [5.0], [5.0]], ["a", "b", "c", "d"]
+    with pytest.raises(InputError, match="separates classes 'c' and 'd'"):
+        SVC(C=np.inf, kernel="linear").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("budget", "reason"), [({"max_iter": 3}, "max_iter"), ({"max_seconds": 1e-9}, "max_seconds")]
+)
+def test_a_budget_that_is_spent_leaves_an_honest_certificate(budget: dict, reason: str) -> None:
+    X, y = blobs(80)
+    with pytest.warns(ConvergenceWarning, match="stopped early"):
+        model = SVC(C=100.0, tol=1e-9, **budget).fit(X, y)
+    certificate = model.certificate_
+    assert certificate.verdict is Verdict.STOPPED_EARLY
+    assert certificate.details["stopped_by"] == reason
+    assert model.fit_status_ == 1
+    best = SVC(C=100.0, tol=1e-9).fit(X, y).certificate_
+    assert certificate.dual <= best.primal + 1e-9
+    assert certificate.primal >= best.dual - 1e-9
+
+
+def test_a_path_gives_the_models_of_its_prices() -> None:
+    X, y = blobs(60, 3)
+    prices = [0.1, 1.0, 10.0]
+    path = SVC(tol=1e-9).path(X, y, prices)
+    for price, model in zip(prices, path, strict=True):
+        alone = SVC(C=price, tol=1e-9).fit(X, y)
+        assert price == model.C
+        np.testing.assert_allclose(
+            model.decision_function(X), alone.decision_function(X), atol=1e-3
+        )
+        np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+        assert model.certificate_.dual == pytest.approx(alone.certificate_.dual, rel=1e-7)
+    # A warm start is nearer: most of the work is done.
+    assert path[1].n_iter_.sum() < SVC(C=1.0, tol=1e-9).fit(X, y).n_iter_.sum() * 2
+
+
+def test_a_path_of_falling_and_infinite_prices() -> None:
+    X, y = blobs(40, spread=0.2)
+    path = SVC(kernel="linear", tol=1e-9).path(X, y, [10.0, np.inf, 0.01])
+    np.testing.assert_allclose(
+        path[1].coef_, SVC(C=np.inf, kernel="linear", tol=1e-9).fit(X, y).coef_, atol=1e-5
+    )
+    np.testing.assert_allclose(
+        path[2].coef_, SVC(C=0.01, kernel="linear", tol=1e-9).fit(X, y).coef_, atol=1e-5
+    )
+    with pytest.raises(ValueError, match="'C' parameter"):
+        SVC().path(X, y, [-1.0])
+
+
+def test_a_path_over_strings() -> None:
+    from novum.kernels.strings.spectrum import Spectrum
+
+    words, y = strings()
+    models = SVC(kernel=Spectrum(2)).path(words, y, [0.01, 1.0])
+    assert models[1].score(words, y) == 1.0
+
+
+def test_tight_tolerances_are_reached_beyond_the_plain_code() -> None:
+    X, y = blobs(700)
+    model = SVC(C=1.0, tol=1e-7).fit(X, y)
+    assert model.certificate_.relative_gap <= 1e-7
+    theirs = svm.SVC(tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), theirs.decision_function(X), atol=1e-3)
