@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import tomllib
 from pathlib import Path
 
@@ -80,3 +81,11 @@ def test_numba_is_imported_in_one_place() -> None:
         if "import numba" in text or "from numba" in text:
             assert path.parent.name == "numerics", path
             assert path.name in allowed, path
+
+
+@pytest.mark.parametrize("door", sorted(SOURCES.rglob("__init__.pyi")), ids=lambda p: p.parent.name)
+def test_no_name_of_a_door_is_a_module(door: Path) -> None:
+    # Importing a module sets it as an attribute of its package, in place of the name.
+    modules = {path.stem for path in door.parent.iterdir() if path.suffix == ".py" or path.is_dir()}
+    names = set(importlib.import_module(f"novum.{door.parent.name}").__all__)
+    assert not modules & names

@@ -118,3 +118,13 @@ def test_wrong_settings_are_refused(make: Any, message: str) -> None:
 )
 def test_the_contract_is_kept(kernel: Kernel) -> None:
     check_kernel_contract(kernel, [*WORDS, "set", "a much longer one"])
+
+
+def test_a_value_gives_its_settings_to_the_composition() -> None:
+    assert Gaussian(2.0).of(COMMON) == Gaussian.of(COMMON, 2.0)
+    assert Gaussian(2.0).of(COMMON, 3.0) == Gaussian.of(COMMON, 3.0)
+    assert Gaussian.of(COMMON).width == 1.0
+    assert Polynomial(3, 1.0, 0.5).of(COMMON) == Polynomial.of(COMMON, 3, 1.0, 0.5)
+    assert Polynomial(3, 1.0).of(COMMON, scale=2.0) == Polynomial.of(COMMON, 3, 1.0, 2.0)
+    assert Polynomial.of(COMMON) == Polynomial.of(COMMON, 2, 0.0, 1.0)
+    assert Sigmoid(0.5, -1.0).of(COMMON) == Sigmoid.of(COMMON, 0.5, -1.0)

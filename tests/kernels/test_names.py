@@ -73,3 +73,9 @@ def test_kernels_and_functions_pass() -> None:
 def test_wrong_words_and_numbers_are_refused(arguments: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         resolve_kernel(**arguments)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_cells_without_a_variance_are_said_to_be_too_large(form: Any) -> None:
+    with pytest.raises(InputError, match=r"so large .* Scale the columns"):
+        resolve_kernel("rbf", X=form(1e200 * X))

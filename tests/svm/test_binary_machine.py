@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
+from novum.kernels.precomputed import Precomputed
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.svm import problems
 from novum.svm.binary_machine import BinaryMachine, BinaryTask, nu_margin, soft_margin
 from novum.svm.definitions import interior_point
-from novum.svm.problem import Stopping
+from novum.svm.problem import Solution, Stopping
 from novum.svm.vanishing import VanishingMarginWarning
 from tests.svm.machine_tables import blobs
 
@@ -153,3 +154,40 @@ def test_equal_classes_have_an_infinite_margin() -> None:
     machine = soft_margin(task_of([[1.0], [1.0]], [-1, 1]), 1.0, EXACT, CACHE)
     assert machine.margin == np.inf
     assert machine.slack.sum() == pytest.approx(2.0)
+
+
+def test_a_margin_of_rounding_errors_is_none() -> None:
+    # The classes are equal, and the matrix has errors of its last digit.
+    K = np.kron(np.ones((2, 2)), np.diag([1.0, 2.0])) + 1e-16 * np.diag([1.0, -1.0, 2.0, 1.0])
+    prepared = Precomputed().prepare((K + K.T) / 2)
+    weight = np.ones(4)
+    task = BinaryTask(prepared, np.array([-1.0, -1.0, 1.0, 1.0]), weight, weight, ("no", "yes"))
+    with pytest.warns(VanishingMarginWarning, match="best margin between classes 'no' and 'yes'"):
+        machine = nu_margin(task, 0.5, EXACT, CACHE)
+    assert machine.solution.stopped_by == "vanishing"
+    assert np.isfinite(machine.squared_norm)
+    assert np.isfinite(machine.slack).all()
+
+
+@pytest.mark.parametrize("rho", [1e-200, 5e-324, 1e-17])
+def test_widths_below_rounding_do_not_overflow(rho: float) -> None:
+    task = task_of([[1.0], [2.0], [1.0], [2.0]], [-1, -1, 1, 1])
+    b = np.array([-0.25, -0.25, 0.25, 0.25])
+    found = Solution(b, np.zeros(4), np.array([rho, -rho]), 0.0, 0.0, 0.0, 3)
+    with pytest.warns(VanishingMarginWarning):
+        machine = nu_margin(task, 1.0, EXACT, CACHE, found=found)
+    np.testing.assert_array_equal(machine.coefficients, b)
+
+
+@pytest.mark.parametrize("stopped_by", ["max_iter", "max_seconds"])
+def test_nothing_is_said_of_margins_that_were_not_reached(stopped_by: str) -> None:
+    task = task_of([[1.0], [2.0]], [-1, 1])
+    found = Solution(np.array([-0.5, 0.5]), np.zeros(2), np.zeros(2), 0.0, 1.0, 1.0, 0, stopped_by)
+    machine = nu_margin(task, 1.0, EXACT, CACHE, found=found)
+    assert machine.solution.stopped_by == stopped_by
+
+
+def test_small_kernel_values_do_not_overflow() -> None:
+    task = task_of([[1e-150], [3e-150]], [-1, 1])
+    machine = nu_margin(task, 1.0, EXACT, CACHE)
+    assert machine.margin == pytest.approx(1e-150, rel=1e-6)

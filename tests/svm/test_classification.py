@@ -17,6 +17,7 @@ from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError
 from novum.core.working_point import WorkingPoint
 from novum.kernels.vectors.gaussian import Gaussian
+from novum.svm import classification
 from novum.svm.classifier import SVC
 from novum.svm.nu_classifier import NuSVC
 from novum.svm.objects import SparseVectors
@@ -232,10 +233,43 @@ def test_decisions_at_a_working_point() -> None:
 
 
 def test_probabilities_must_be_asked_for() -> None:
-    assert not hasattr(SVC(), "predict_proba")
-    with pytest.raises(AttributeError, match="has no attribute 'predict_proba'") as raised:
-        SVC().predict_proba([[1.0]])
-    assert "set probability=True" in str(raised.value.__cause__)
+    for name in ("predict_proba", "predict_log_proba"):
+        assert not hasattr(SVC(), name)
+        assert hasattr(SVC(probability=True), name)
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'.* Set probability=True"):
+            getattr(SVC(), name)
+    assert "of shape" in SVC.predict_proba.__doc__
+
+
+@pytest.mark.parametrize("cls", [SVC, NuSVC])
+def test_many_small_classes_have_the_machines_of_pairs(cls: Any) -> None:
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(7), [2, 3, 4, 3, 5, 2, 3])
+    data = rng.normal(size=(7, 3))[codes] + 0.3 * rng.normal(size=(len(codes), 3))
+    model = cls(gamma=0.5, **FINE).fit(data, codes)
+    expected = reference(cls, gamma=0.5, decision_function_shape="ovo").fit(data, codes)
+    ours = model.set_params(decision_function_shape="ovo").decision_function(data)
+    np.testing.assert_allclose(ours, expected.decision_function(data), atol=CLOSE)
+    assert model.certificate_.converged
+    assert model.certificate_.details["worst_relative_gap"] <= 1e-9
+
+
+def test_predictions_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = SVC(probability=True).fit(X, Y)
+    names = ("predict", "decision_function", "predict_proba")
+    expected = [getattr(model, name)(X) for name in names]
+    monkeypatch.setattr(classification, "BLOCK_MARGINS", 42)
+    for name, values in zip(names, expected, strict=True):
+        np.testing.assert_allclose(getattr(model, name)(X), values, rtol=1e-12, atol=1e-12)
+
+
+def test_small_classes_whose_matrix_does_not_fit_the_cache() -> None:
+    codes = np.repeat(np.arange(6), 3)
+    data = np.random.default_rng(1).normal(size=(18, 2)) + codes[:, np.newaxis]
+    whole, parts = (
+        SVC(cache_size=size, **FINE).fit(data, codes).dual_coef_ for size in (200, 1e-6)
+    )
+    np.testing.assert_allclose(whole, parts, atol=1e-6)
 
 
 def test_ties_of_votes() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from novum.kernels.vectors.linear import Linear
 from novum.svm.definitions import interior_point
 from novum.svm.hard_margin import direction_of, hull_problem, needs_proof, verdict
 from novum.svm.problem import UNGROUPED, QuadraticProblem, Stopping
@@ -30,7 +31,7 @@ def test_the_margin_of_a_line_is_found() -> None:
 def test_classes_that_overlap_are_proved_to(n: int) -> None:
     X, y, _ = cloud(n, seed=1)
     K = X @ X.T
-    solution = solve(GramRows(K), classes(y, np.inf), Stopping(tol=1e-3))
+    solution = solve(Linear().prepare(X), classes(y, np.inf), Stopping(tol=1e-3))
     assert solution.stopped_by == "infeasible"
     assert solution.gap == np.inf
     b = solution.coefficients
@@ -73,7 +74,7 @@ def test_hard_ranking_is_decided_by_one_hull() -> None:
     w = solution.coefficients @ along
     assert (along @ w).min() == pytest.approx(1.0, abs=1e-6)
     against = np.array([[1.0, 0.0], [-1.0, 0.0]])
-    assert solve(GramRows(against @ against.T), ranking(2)).stopped_by == "infeasible"
+    assert solve(Linear().prepare(against), ranking(2)).stopped_by == "infeasible"
 
 
 def test_hulls_are_the_family_s_own_program() -> None:
@@ -88,4 +89,4 @@ def test_hulls_are_the_family_s_own_program() -> None:
     assert direction[y > 0].sum() == pytest.approx(1.0)
     assert verdict(best.value, 0.0, 1.0) == "apart"
     assert verdict(best.value, 2 * best.value, 1.0) is None
-    assert verdict(0.0, 0.0, 1.0) == "touching"
+    assert verdict(0.0, 0.0, 1.0) == "near"

@@ -293,3 +293,17 @@ def test_a_second_fit_forgets_the_first() -> None:
         model.fit(X, y).decision_function(X).tobytes()
         == clone(model).fit(X, y).decision_function(X).tobytes()
     )
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame])
+def test_missing_similarities_are_named_as_such(form: Any) -> None:
+    K = np.eye(4)
+    model = SVC(kernel="precomputed").fit(form(K), [0, 0, 1, 1])
+    K[1, 2] = np.nan
+    for call in (
+        lambda: SVC(kernel="precomputed").fit(form(K), [0, 0, 1, 1]),
+        lambda: model.predict(form(K)),
+    ):
+        with pytest.raises(MissingValuesError, match="row 1, column 2") as raised:
+            call()
+        assert "trees" not in str(raised.value)

@@ -95,3 +95,12 @@ def test_odd_input_is_refused() -> None:
         KernelPegasos(alpha=-1.0).fit(X, side)
     with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
         KernelPegasos(alpha=1e-4, max_iter=1).fit(X, side)
+
+
+def test_without_time_the_gap_is_not_claimed() -> None:
+    # Too many objects for the whole matrix, so that products are made under the clock.
+    X = np.linspace(-1, 1, 2500)[:, None]
+    with pytest.warns(ConvergenceWarning, match="stopped early"):
+        model = KernelPegasos(max_seconds=0.0001, tol=1e-9).fit(X, X[:, 0] > 0)
+    assert model.certificate_.gap == np.inf
+    assert model.n_iter_ == 1

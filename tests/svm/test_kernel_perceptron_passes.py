@@ -136,3 +136,17 @@ def test_time_runs_out_between_passes() -> None:
     found = train_dual(columns, visits, training, 0, max_seconds=0.0)
     assert found.run.stopped_by == "max_seconds"
     assert len(found.run.trace) == 1
+
+
+@pytest.mark.parametrize("rule", ["stochastic", "averaged", "batch"])
+def test_without_time_nothing_is_proved(rule: str) -> None:
+    # Too many objects for the whole matrix, so that values are summed under the clock.
+    X = np.linspace(-1, 1, 2500)[:, None]
+    columns = Columns(Linear().prepare(X), 1.0, 10**6)
+    visits = DualVisits(np.arange(2500), np.where(X[:, 0] > 0.3, 1.0, -1.0), np.ones(2500))
+    found = train_dual(columns, visits, Training(rule, 1.0, 100, None, 5), 0, max_seconds=0.0)
+    assert found.run.stopped_by == "max_seconds"
+    assert found.run.separating is None
+    assert found.run.error > 0
+    assert found.proof.margin is None
+    assert len(found.run.trace) == 1

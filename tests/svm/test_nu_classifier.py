@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from novum.core.certificate import ConvergenceWarning
 from novum.core.errors import InputError
 from novum.svm.classifier import SVC
 from novum.svm.nu_classifier import NuSVC, ReducedShareWarning
+from novum.svm.vanishing import VanishingMarginWarning
 from tests.svm.machine_tables import blobs
 
 
@@ -61,3 +63,10 @@ def test_probabilities_where_folds_allow_a_smaller_share_only() -> None:
     largest = 2 * min(np.bincount(y)) / 41
     p = NuSVC(nu=largest, probability=True).fit(X, y).predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
+
+
+def test_a_fit_that_was_stopped_at_once_does_not_blame_nu() -> None:
+    X, y = blobs(40)
+    with pytest.warns(ConvergenceWarning) as caught:
+        NuSVC(max_iter=0).fit(X, y)
+    assert not [w for w in caught if issubclass(w.category, VanishingMarginWarning)]

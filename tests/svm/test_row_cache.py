@@ -68,3 +68,24 @@ def test_pieces_cover_everything() -> None:
     cuts = pieces(10, 2**18)
     assert [cut.stop - cut.start for cut in cuts] == [2] * 5
     assert pieces(0, 5) == []
+
+
+def test_a_check_ends_products_and_leaves_what_is_held() -> None:
+    K = np.eye(2000)
+    calls = []
+
+    def check() -> None:
+        calls.append(1)
+        if len(calls) > 1:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        KernelRows(GramRows(K), check=check).product(np.arange(2000), np.ones(2000))
+    calls.clear()
+    cache = RowCache(GramRows(K), 0, 1000, check)
+    with pytest.raises(TimeoutError):
+        cache.slots(np.arange(1000))
+    held = np.arange(cache.computed)
+    calls.clear()
+    np.testing.assert_array_equal(cache.rows[cache.slots(held)], K[held])
+    assert not calls

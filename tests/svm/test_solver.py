@@ -322,3 +322,41 @@ def test_programs_without_a_feasible_point_are_refused() -> None:
         solve(GramRows(np.eye(2)), problem)
     with pytest.raises(InputError, match="one finite coefficient for each of the 3 variables"):
         solve(GramRows(np.eye(3)), problem, start=np.full(3, np.nan))
+
+
+def test_the_gap_is_that_of_the_multipliers_delivered() -> None:
+    for seed in range(8):
+        X, y, _ = cloud(200, seed)
+        K = gaussian(X)
+        found = solve(GramRows(K), classes(y, 10.0), Stopping(tol=1e-3))
+        b = found.coefficients
+        losses = np.maximum(0.0, 1 - y * (K @ b - found.multipliers[0]))
+        primal = b @ K @ b / 2 + 10.0 * losses.sum()
+        assert found.gap == pytest.approx(primal + found.value, abs=1e-9 * primal)
+        assert primal + found.value <= 1e-3 * primal * (1 + 1e-9)
+
+
+def test_without_time_nothing_is_computed_beyond_a_piece() -> None:
+    class Counted(GramRows):
+        entries = 0
+
+        def cross(self, other: GramRows, dtype: type = np.float64) -> np.ndarray:
+            Counted.entries += len(self) * len(other)
+            return super().cross(other, dtype)
+
+    X, _, _ = cloud(1500, 0)
+    nu = QuadraticProblem(
+        np.arange(1500),
+        np.zeros(1500),
+        np.zeros(1500),
+        np.full(1500, 2 / 1500),
+        np.zeros(1500, int),
+        np.ones(1),
+    )
+    found = solve(Counted(gaussian(X)), nu, Stopping(max_seconds=0.0), cache_bytes=1)
+    assert found.stopped_by == "max_seconds"
+    assert found.gap == np.inf
+    assert Counted.entries == 0
+    b = found.coefficients
+    # Without products the value is a bound: of the dual it claims no more than is true.
+    assert b @ gaussian(X) @ b / 2 <= found.value

@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
+from novum.kernels.validity import IndefiniteKernelError
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.svm import problems
 from novum.svm.definitions import interior_point
+from novum.svm.one_class import OneClassSVM
 from novum.svm.sphere import SVDD
 from tests.svm.machine_tables import blobs
 
@@ -99,3 +101,10 @@ def test_given_similarities_have_no_distances_of_new_objects() -> None:
     )
     with pytest.raises(InputError, match="no similarities of new objects among each other"):
         model.distance(K)
+
+
+def test_an_indefinite_kernel_is_refused_with_advice_that_can_be_followed() -> None:
+    with pytest.raises(IndefiniteKernelError, match="use OneClassSVM with") as raised:
+        SVDD(kernel="precomputed").fit(-np.eye(3))
+    assert 'Set indefinite="project"' not in str(raised.value)
+    OneClassSVM(kernel="precomputed", indefinite="project", nu=0.9).fit(np.diag([2.0, 1.0, -0.1]))

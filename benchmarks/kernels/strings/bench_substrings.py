@@ -64,6 +64,7 @@ workload(
     similarities,
     [Peer("Python dicts", lambda _data: Counted(), slow=True)],
     novum=novum("novum.kernels.strings.substrings:Substrings"),
+    target=100.0,
     quality=Quality("microseconds", better="low", required=MICROSECONDS),
     note="400 DNA strings of length 300, all pairs; automata are built inside the time",
 )

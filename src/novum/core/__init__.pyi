@@ -28,7 +28,6 @@ from novum.core.errors import (
 )
 from novum.core.exact_validation import exact_cross_val_predict
 from novum.core.expectation import Fitted, ObjectiveFallError, fit_sums
-from novum.core.fitting import fitting
 from novum.core.interrupts import announce_long_call, time_sliced
 from novum.core.label_sets import read_labels
 from novum.core.memory import available_bytes, check_memory, memory_limit
@@ -99,7 +98,6 @@ __all__ = [
     "fit_all_pairs",
     "fit_one_vs_rest",
     "fit_sums",
-    "fitting",
     "learners_for_missing",
     "load",
     "memory_limit",

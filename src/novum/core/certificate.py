@@ -341,6 +341,7 @@ _SENTENCES = {
 
 _GENERAL_ADVICE = "Raise max_iter or loosen tol."
 _ADVICE = {
+    "precision": "No progress is possible in double precision; scale the columns or loosen tol.",
     "max_seconds": "Raise max_seconds or loosen tol.",
     "interrupt": "It was interrupted; fit again to continue to the optimum.",
 }

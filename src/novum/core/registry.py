@@ -214,7 +214,7 @@ _VALUES = {
     "novum.kernels.graphs.isomorphism": ("ColorDifference", "IsomorphismTest"),
     "novum.kernels.graphs.shortest_path": ("ShortestPath",),
     "novum.kernels.graphs.weisfeiler_lehman": ("WeisfeilerLehman",),
-    "novum.kernels.low_rank": ("LowRank",),
+    "novum.kernels.landmarks.low_rank": ("LowRank",),
     "novum.kernels.normalization": ("Normalized",),
     "novum.kernels.parts": ("On",),
     "novum.kernels.precomputed": ("Precomputed",),

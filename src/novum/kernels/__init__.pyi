@@ -1,6 +1,4 @@
 from novum.kernels.algebra import Power, Product, Scaled, Sum
-from novum.kernels.alignment import alignment, centered_alignment, ideal_matrix
-from novum.kernels.alignment_weights import AlignmentWeights, joint_weights, single_weights
 from novum.kernels.callables import FromCallable
 from novum.kernels.constant import Constant
 from novum.kernels.contracts import check_kernel_contract
@@ -10,16 +8,18 @@ from novum.kernels.graphs.histograms import EdgeHistogram, VertexHistogram
 from novum.kernels.graphs.isomorphism import ColorDifference, IsomorphismTest, isomorphism_test
 from novum.kernels.graphs.shortest_path import ShortestPath
 from novum.kernels.graphs.weisfeiler_lehman import WeisfeilerLehman
-from novum.kernels.low_rank import LowRank, LowRankForm, low_rank
+from novum.kernels.landmarks.low_rank import LowRank, LowRankForm, low_rank
+from novum.kernels.landmarks.nystroem import Nystroem
 from novum.kernels.names import resolve_kernel
 from novum.kernels.normalization import normalize
-from novum.kernels.nystroem import Nystroem
 from novum.kernels.parts import on
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.projection import project, shift
 from novum.kernels.protocol import Kernel, Prepared
 from novum.kernels.strings.spectrum import Spectrum
 from novum.kernels.strings.substrings import Substrings
+from novum.kernels.target_alignment.cosine import alignment, centered_alignment, ideal_matrix
+from novum.kernels.target_alignment.weights import AlignmentWeights, joint_weights, single_weights
 from novum.kernels.trees.ordered_tree import OrderedTree
 from novum.kernels.trees.subset_tree import SubsetTreeKernel
 from novum.kernels.trees.subtree import SubtreeKernel

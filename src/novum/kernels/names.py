@@ -97,7 +97,14 @@ def resolve_gamma(gamma: Any, X: Any) -> float:
         raise InputError(f"gamma={gamma!r} is computed from training rows, but there are none.")
     if gamma != "scale":
         return 1.0 / X.shape[1]
-    spread = X.shape[1] * _variance(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = X.shape[1] * _variance(X)
+    if not np.isfinite(spread):
+        raise InputError(
+            "Cells of X are so large that their variance, from which gamma='scale' is computed, "
+            "exceeds the largest number there is. Scale the columns, for example by "
+            "novum.data.StandardScaler, or give gamma as a number."
+        )
     # Rows that are all equal have no scale; scikit-learn takes 1 as well.
     return 1.0 / spread if spread > 0 else 1.0
 
@@ -134,4 +141,4 @@ def _variance(X: Any) -> float:
     values = np.asarray(X.data, np.float64)
     mean = float(values.sum()) / cells
     # Cells that are not stored are zero, each mean^2 away from the mean.
-    return (float(np.square(values - mean).sum()) + (cells - values.size) * mean**2) / cells
+    return (float(np.square(values - mean).sum()) + (cells - values.size) * (mean * mean)) / cells

@@ -41,6 +41,11 @@ Positions = NDArray[np.intp]
 
 # Rows of which a learner looks at all pairs; the factor then takes about a second.
 LEARNER_ROWS = 4096
+# What a learner that has both ways of treating an indefinite kernel tells its user.
+ADVICE = (
+    'Set indefinite="project" to learn with the nearest kernel, or choose one that is positive '
+    "semi-definite by construction."
+)
 
 
 class IndefiniteKernelError(InputError):
@@ -220,7 +225,9 @@ def _answer(
 # --- Learners -------------------------------------------------------------------------------------
 
 
-def refuse_indefinite(kernel: Any, prepared: Any = None) -> KernelVerdict | None:
+def refuse_indefinite(
+    kernel: Any, prepared: Any = None, advice: str = ADVICE
+) -> KernelVerdict | None:
     """Raises `IndefiniteKernelError` if a learner cannot use this similarity.
 
     Parameters
@@ -229,6 +236,8 @@ def refuse_indefinite(kernel: Any, prepared: Any = None) -> KernelVerdict | None
         One that is positive semi-definite by construction is not looked at.
     prepared : Prepared, optional
         The training objects, for a kernel.
+    advice : str
+        What the message says is to be done.
 
     Returns
     -------
@@ -256,13 +265,14 @@ def refuse_indefinite(kernel: Any, prepared: Any = None) -> KernelVerdict | None
         raise IndefiniteKernelError(
             f"The similarities of these {found.n_objects} objects are no kernel: {found.reason} "
             f"({name}; the tolerance is {found.tolerance:.2g}.) The problem to be solved would "
-            'have no single optimum. Set indefinite="project" to learn with the nearest kernel, '
-            "or choose one that is positive semi-definite by construction."
+            f"have no single optimum. {advice}"
         )
     return found
 
 
-def admitted(kernel: Kernel, prepared: Any, indefinite: str = "refuse") -> Any:
+def admitted(
+    kernel: Kernel, prepared: Any, indefinite: str = "refuse", advice: str = ADVICE
+) -> Any:
     """The prepared objects of a similarity that is fit for learning.
 
     Parameters
@@ -272,6 +282,8 @@ def admitted(kernel: Kernel, prepared: Any, indefinite: str = "refuse") -> Any:
         All training objects.
     indefinite : {"refuse", "project"}
         What to do with an indefinite matrix: raise, or clip its negative eigenvalues.
+    advice : str
+        What the message says is to be done.
 
     Returns
     -------
@@ -294,7 +306,7 @@ def admitted(kernel: Kernel, prepared: Any, indefinite: str = "refuse") -> Any:
     if kernel.is_psd_by_construction or len(prepared) == 0:
         return prepared
     if indefinite == "refuse":
-        refuse_indefinite(kernel, prepared)
+        refuse_indefinite(kernel, prepared, advice)
         return prepared
     if len(prepared) <= LEARNER_ROWS and _learner_verdict(kernel, prepared).is_valid:
         return prepared

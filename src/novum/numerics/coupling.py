@@ -318,9 +318,14 @@ def vote_scores(margins: ArrayLike) -> Floats:
     table = np.clip(np.asarray(margins, float), -_LARGEST_MARGIN, _LARGEST_MARGIN)
     n_classes = n_classes_of(table.shape[1])
     votes, sums = np.zeros((2, len(table), n_classes))
-    for k, (i, j) in enumerate(zip(*pair_indices(n_classes), strict=True)):
-        sums[:, i] -= table[:, k]
-        sums[:, j] += table[:, k]
-        votes[:, i] += table[:, k] <= 0
-        votes[:, j] += table[:, k] > 0
+    start = 0
+    for i in range(n_classes - 1):
+        # The pairs of class i with all later ones stand next to each other.
+        part = table[:, start : start + n_classes - 1 - i]
+        wins = part > 0
+        sums[:, i] -= part.sum(axis=1)
+        sums[:, i + 1 :] += part
+        votes[:, i] += part.shape[1] - wins.sum(axis=1)
+        votes[:, i + 1 :] += wins
+        start += part.shape[1]
     return votes + sums / (3 * (np.abs(sums) + 1))

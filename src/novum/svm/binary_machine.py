@@ -10,7 +10,7 @@ that its margin is at 1 like all others.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -26,6 +26,9 @@ from novum.svm.vanishing import VANISHING, VanishingMarginWarning, solve_or_vani
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+# A margin of so many units in the last place of what it is computed from is none.
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,18 +94,37 @@ class BinaryTask:
     labels: tuple[object, object]
 
 
+def soft_program(task: BinaryTask, C: float) -> QuadraticProblem:
+    """The program of `soft_margin`."""
+    return problems.classification(task.sign, C * task.weight)
+
+
+def nu_program(task: BinaryTask, nu: float) -> QuadraticProblem:
+    """The program of `nu_margin`."""
+    largest = problems.feasible_nu(task.sign, task.weight)
+    return problems.nu_classification(task.sign, task.weight, min(nu, largest))
+
+
 def soft_margin(
-    task: BinaryTask, C: float, stopping: Stopping, cache_bytes: int, start: Floats | None = None
+    task: BinaryTask,
+    C: float,
+    stopping: Stopping,
+    cache_bytes: int,
+    start: Floats | None = None,
+    found: Solution | None = None,
 ) -> BinaryMachine:
     """The hyperplane of largest margin, where slack has the price `C`; infinite for hard margins.
+
+    `found` is the solution of its program, where that is known already.
 
     Raises
     ------
     InputError
         If margins are hard and the classes overlap.
     """
-    problem = problems.classification(task.sign, C * task.weight)
-    found = solve(task.prepared, problem, stopping, cache_bytes=cache_bytes, start=start)
+    problem = soft_program(task, C)
+    if found is None:
+        found = solve(task.prepared, problem, stopping, cache_bytes=cache_bytes, start=start)
     if found.stopped_by == "infeasible":
         raise _overlap(task.labels)
     b = found.coefficients
@@ -110,19 +132,46 @@ def soft_margin(
 
 
 def nu_margin(
-    task: BinaryTask, nu: float, stopping: Stopping, cache_bytes: int, start: Floats | None = None
+    task: BinaryTask,
+    nu: float,
+    stopping: Stopping,
+    cache_bytes: int,
+    start: Floats | None = None,
+    found: Solution | None = None,
 ) -> BinaryMachine:
     """The hyperplane with at most the share `nu` of margin errors, or the largest feasible one.
 
     If weights of classes are what makes it infeasible, all rows of the lighter class are margin
     errors, nothing ties the width of the margin to them, and it is taken as wide as puts them all
-    on the other class's side.
+    on the other class's side. `found` is the solution of its program, where that is known already.
     """
+    problem = nu_program(task, nu)
+    if found is None:
+        found = solve_or_vanish(
+            task.prepared, problem, stopping, cache_bytes=cache_bytes, start=start
+        )
+    bias, rho = _bias_and_width(task, nu, found)
+    if not rho > _ROUNDING * _size_of_sums(task, found):
+        rho = 1.0
+        if found.stopped_by in (None, "precision"):
+            found = replace(found, stopped_by=VANISHING)
+    if found.stopped_by == VANISHING:
+        share = min(nu, problems.feasible_nu(task.sign, task.weight))
+        warnings.warn(
+            f"nu={share:.6g} is so small that the best margin between classes "
+            f"{label_text(task.labels[0])} and {label_text(task.labels[1])} is zero: their rows "
+            "are mixed, and no hyperplane leaves so few of them on the wrong side. Choose a larger "
+            "nu.",
+            VanishingMarginWarning,
+            stacklevel=7,
+        )
+    return _machine(task, problem, found, found.coefficients, bias, 1.0 / rho)
+
+
+def _bias_and_width(task: BinaryTask, nu: float, found: Solution) -> tuple[float, float]:
+    """`bias` and `rho` from the multipliers of the two classes."""
     largest = problems.feasible_nu(task.sign, task.weight)
     gives_way = min(nu, problems.feasible_nu(task.sign, task.count)) > largest * (1 + 1e-9)
-    nu = min(nu, largest)
-    problem = problems.nu_classification(task.sign, task.weight, nu)
-    found = solve_or_vanish(task.prepared, problem, stopping, cache_bytes=cache_bytes, start=start)
     above, below = (float(r) for r in found.multipliers)
     if gives_way:
         positive = task.sign > 0
@@ -130,18 +179,13 @@ def nu_margin(
             above = 2 * float(found.gradient[positive].max()) - below
         else:
             below = 2 * float(found.gradient[~positive].min()) - above
-    bias, rho = -(above + below) / 2, (above - below) / 2
-    if found.stopped_by == VANISHING or not rho > 0:
-        warnings.warn(
-            f"nu={nu:.6g} is so small that the best margin between classes "
-            f"{label_text(task.labels[0])} and {label_text(task.labels[1])} is zero: their rows "
-            "are mixed, and no hyperplane leaves so few of them on the wrong side. Choose a larger "
-            "nu.",
-            VanishingMarginWarning,
-            stacklevel=7,
-        )
-        rho = rho if rho > 0 else 1.0
-    return _machine(task, problem, found, found.coefficients, bias, 1.0 / rho)
+    return -(above + below) / 2, (above - below) / 2
+
+
+def _size_of_sums(task: BinaryTask, found: Solution) -> float:
+    """The most that the addends of a value of the gradient can come to."""
+    largest = float(np.max(task.prepared.diagonal(), initial=0.0))
+    return largest * float(np.abs(found.coefficients).sum())
 
 
 def _machine(
@@ -158,7 +202,7 @@ def _machine(
     return BinaryMachine(
         coefficients=scale * b,
         intercept=scale * bias,
-        squared_norm=scale**2 * float(b @ expansion),
+        squared_norm=scale * (scale * float(b @ expansion)),
         slack=np.maximum(1.0 - task.sign * values, 0.0),
         bound=at_end & (b != 0),
         violation=scale * found.violation,

@@ -85,7 +85,7 @@ def certify(
         more["relative_tol"] = None
     if len(solutions) > 1:
         sizes = [max(abs(d), abs(d + g)) for d, g in zip(duals, gaps, strict=True)]
-        relative = [g / size if g else 0.0 for g, size in zip(gaps, sizes, strict=True)]
+        relative = [g / size if 0 < g < np.inf else g for g, size in zip(gaps, sizes, strict=True)]
         more["worst_relative_gap"] = max(relative)
         more["duals"], more["gaps"] = tuple(duals), tuple(gaps)
     dual, gap = float(np.sum(duals)), float(np.sum(gaps))

@@ -7,14 +7,15 @@ module makes a classifier of any number of classes of it.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from itertools import pairwise
+from types import MethodType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.metaestimators import available_if
 
 from novum.core.certificate import Stopwatch, warn_if_stopped
 from novum.core.decisions import DecisionMixin
@@ -25,13 +26,15 @@ from novum.linear.logistic_weights import class_factors
 from novum.numerics.coupling import vote_scores
 from novum.numerics.sigmoid import SigmoidMap
 from novum.svm.binary_machine import BinaryMachine, BinaryTask
-from novum.svm.certification import certify
+from novum.svm.certification import cache_bytes_of, certify, stopping_of
 from novum.svm.kernel_machine import KernelMachine
+from novum.svm.many_programs import LEAST_PROGRAMS, solve_many
 from novum.svm.margins import MarginErrorBound, margin_error_bound
 from novum.svm.members import Member, in_layout, members_of, pair_values
 from novum.svm.objects import KernelSample
 from novum.svm.parameters import KERNEL_PARAMETERS, SOLVER_PARAMETERS
 from novum.svm.probabilities import fit_map, probabilities
+from novum.svm.problem import QuadraticProblem, Solution
 
 Floats = NDArray[np.float64]
 
@@ -47,6 +50,10 @@ CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
 }
 
 
+# Decision values of machines, and the sums they are made of, that exist at once: 32 MB.
+BLOCK_MARGINS = 2**22
+
+
 class Plan(NamedTuple):
     """The binary problems of a fit."""
 
@@ -56,13 +63,24 @@ class Plan(NamedTuple):
     tasks: list[BinaryTask]
 
 
-def _has_probabilities(model: Any) -> bool:
-    if not model.probability:
-        raise AttributeError(
-            "predict_proba is not available when probability=False; set probability=True before "
-            "fit."
-        )
-    return True
+class _WithProbability:
+    """A method that is there if `probability` was asked for, and otherwise says how to ask."""
+
+    def __init__(self, method: Any) -> None:
+        self._method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is None:
+            return self._method
+        if not model.probability:
+            raise AttributeError(
+                f"This {owner.__name__!r} has no attribute {self._method.__name__!r}, as its "
+                "probability is False. Set probability=True and fit again.",
+                name=self._method.__name__,
+                obj=model,
+            )
+        return MethodType(self._method, model)
 
 
 class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, BaseEstimator):
@@ -71,10 +89,18 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
     _objective: ClassVar[str]
 
     @abstractmethod
+    def _program(self, task: BinaryTask) -> QuadraticProblem:
+        """The quadratic program of one binary problem."""
+
+    @abstractmethod
     def _machine(
-        self, task: BinaryTask, watch: Stopwatch, start: Floats | None = None
+        self,
+        task: BinaryTask,
+        watch: Stopwatch,
+        start: Floats | None = None,
+        found: Solution | None = None,
     ) -> BinaryMachine:
-        """The hyperplane of one binary problem."""
+        """The hyperplane of one binary problem, `found` being the solution where it is known."""
 
     def _check_task(self, task: BinaryTask) -> None:
         """Refuses a problem without solution."""
@@ -149,8 +175,10 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
         self, plan: Plan, watch: Stopwatch, starts: list[Floats] | None = None
     ) -> list[BinaryMachine]:
         given = [None] * len(plan.tasks) if starts is None else starts
+        found = self._solved_together(plan, watch)
         machines = [
-            self._machine(task, watch, start) for task, start in zip(plan.tasks, given, strict=True)
+            self._machine(task, watch, start, solution)
+            for task, start, solution in zip(plan.tasks, given, found, strict=True)
         ]
         self._store_support(plan, machines)
         self._store_margins(plan, machines)
@@ -165,6 +193,20 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
         self.fit_status_ = 0 if self.certificate_.converged else 1
         self.n_iter_ = np.array([max(found.iterations, 1) for found in solutions], np.int32)
         return machines
+
+    def _solved_together(self, plan: Plan, watch: Stopwatch) -> list[Solution | None]:
+        """Solutions of small programs, if there are many; None for what is to be solved alone."""
+        if len(plan.tasks) < LEAST_PROGRAMS:
+            return [None] * len(plan.tasks)
+        stopping, m = stopping_of(self, watch), len(plan.prepared)
+        gram = plan.prepared.gram() if 8 * m * m <= cache_bytes_of(self) else None
+
+        def gram_of(number: int) -> Floats:
+            rows = plan.members[number].rows
+            whole = plan.tasks[number].prepared.gram() if gram is None else gram[np.ix_(rows, rows)]
+            return np.asarray(whole)
+
+        return solve_many(gram_of, [self._program(task) for task in plan.tasks], stopping)
 
     def _store_support(self, plan: Plan, machines: list[BinaryMachine]) -> None:
         sample, m, K = plan.sample, len(plan.prepared), len(self.classes_)
@@ -253,9 +295,18 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
 
     # Predicting
 
-    def _margins(self, X: Any) -> Floats:
-        """Decision values of the machines, positive for the second class of a pair."""
+    def _by_blocks(self, X: Any, finish: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
+        """What `finish` makes of decision values, which many classes have too many of at once."""
         new = self._prepared_new(X)
+        size = max(1, BLOCK_MARGINS // (2 * len(self.intercepts_)))
+        if len(new) <= size:
+            return finish(self._margins(new))
+        starts = range(0, len(new), size)
+        parts = [finish(self._margins(new.take(slice(s, min(s + size, len(new)))))) for s in starts]
+        return np.concatenate(parts)
+
+    def _margins(self, new: Any) -> Floats:
+        """Decision values of the machines, positive for the second class of a pair."""
         if self._is_in_pairs_layout:
             return pair_values(self._scores_of(new, self._segments)) + self.intercepts_
         return self._scores_of(new) + self.intercepts_
@@ -271,7 +322,9 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
             a fraction (or the machines against the rest), "ovo" one value for each pair, positive
             for its first class as in scikit-learn.
         """
-        margins = self._margins(X)
+        return self._by_blocks(X, self._decisions)
+
+    def _decisions(self, margins: Floats) -> Floats:
         if len(self.classes_) == 2:
             return margins[:, 0]
         if self.multiclass == "rest":
@@ -284,7 +337,9 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
         Of pairs the class with the most votes; of several such classes the first, or with
         `break_ties=True` the one with the larger decision values.
         """
-        margins = self._margins(X)
+        return self._by_blocks(X, self._classes_of)
+
+    def _classes_of(self, margins: Floats) -> NDArray[Any]:
         if len(self.classes_) == 2:
             codes = (margins[:, 0] > 0).astype(np.intp)
         elif self.multiclass == "rest":
@@ -294,18 +349,17 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
             codes = (votes if self.break_ties else np.rint(votes)).argmax(axis=1)
         return self.classes_[codes]
 
-    @available_if(_has_probabilities)
+    @_WithProbability
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, of shape (n, n_classes).
 
         They come from decision values of rows held out, and `predict` from those of the machine
         itself; where the two are close to a tie they may name different classes.
         """
-        margins = self._margins(X)
         paired = self.multiclass == "pairs" or len(self.classes_) == 2
-        return probabilities(self.calibration_, margins, paired=paired)
+        return self._by_blocks(X, lambda m: probabilities(self.calibration_, m, paired=paired))
 
-    @available_if(_has_probabilities)
+    @_WithProbability
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of `predict_proba`; an impossible class has `-inf`."""
         with np.errstate(divide="ignore"):

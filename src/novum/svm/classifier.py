@@ -20,10 +20,11 @@ from sklearn.base import clone
 from novum.core.certificate import Stopwatch, warn_if_stopped
 from novum.core.fitting import fitting
 from novum.core.randomness import RandomSource
-from novum.svm.binary_machine import BinaryMachine, BinaryTask, soft_margin
+from novum.svm.binary_machine import BinaryMachine, BinaryTask, soft_margin, soft_program
 from novum.svm.certification import cache_bytes_of, stopping_of
 from novum.svm.classification import CLASSIFIER_PARAMETERS, SupportVectorClassifier
 from novum.svm.parameters import PRICE
+from novum.svm.problem import QuadraticProblem, Solution
 
 Floats = NDArray[np.float64]
 
@@ -65,8 +66,11 @@ class SVC(SupportVectorClassifier):
     break_ties : bool, default=False
         Whether `predict` decides between equal votes by the decision values.
     random_state : None, int or generator
-        Shuffles the objects before they are dealt to the folds of `probability`; None deals them
-        in their order.
+        Shuffles the objects before they are dealt to the folds of `probability`. None deals them
+        in an order of their own: rows of a table by a digest of their cells and labels, whatever
+        the order of the table; precomputed similarities and objects of other kinds, which are not
+        compared, in the order in which they are given. The same data as vectors and as a matrix
+        thus have different folds.
     multiclass : {"pairs", "rest"}, default="pairs"
         More than two classes by a machine for every pair, or for each class against the rest.
     max_seconds : float, optional
@@ -178,12 +182,18 @@ class SVC(SupportVectorClassifier):
         self.categorical_features = categorical_features
         self.indefinite = indefinite
 
+    def _program(self, task: BinaryTask) -> QuadraticProblem:
+        return soft_program(task, float(self.C))
+
     def _machine(
-        self, task: BinaryTask, watch: Stopwatch, start: Floats | None = None
+        self,
+        task: BinaryTask,
+        watch: Stopwatch,
+        start: Floats | None = None,
+        found: Solution | None = None,
     ) -> BinaryMachine:
-        return soft_margin(
-            task, float(self.C), stopping_of(self, watch), cache_bytes_of(self), start
-        )
+        stopping, cache_bytes = stopping_of(self, watch), cache_bytes_of(self)
+        return soft_margin(task, float(self.C), stopping, cache_bytes, start, found)
 
     def path(
         self, X: Any, y: Any, prices: Iterable[float], sample_weight: Any = None

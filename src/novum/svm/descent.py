@@ -23,6 +23,10 @@ Positions = NDArray[np.intp]
 _SAMPLE = 64
 
 
+class OutOfTimeError(Exception):
+    """The time of a fit is spent in the middle of a computation, which is given up."""
+
+
 class Descent:
     """A feasible point on its way down.
 
@@ -41,6 +45,9 @@ class Descent:
         `Kb`, fixed coefficients included.
     is_fresh : bool
         Whether `F` has been computed anew since single precision last touched it.
+    is_known : bool
+        False where time ran out before `F` was computed for the first time; then it is zero, the
+        gap is infinite and the value an upper bound.
     iterations : int
     trace : list of float
         The objective after each round.
@@ -53,16 +60,19 @@ class Descent:
         self.terms, self.rows = reduction.terms, reduction.rows
         self.b = np.array(start, float)
         self.F = np.zeros(kernel.n_rows)
-        self.is_fresh = True
+        self.is_fresh = self.is_known = True
         self.iterations = 0
         self.trace: list[float] = []
         self._best = ((np.inf, np.inf), self.b, self.F)
         # Rows and objects are the same where every object has one variable, in order.
         self._plain = np.array_equal(self.rows, np.arange(kernel.n_rows))
-        if len(self.b) <= exact_up_to:
-            self.recompute()
-        else:
-            self._begin_roughly()
+        try:
+            if len(self.b) <= exact_up_to:
+                self.recompute()
+            else:
+                self._begin_roughly()
+        except OutOfTimeError:
+            self.is_known = False
 
     # Products
 
@@ -70,7 +80,7 @@ class Descent:
         amounts = self.reduction.by_object(self.b)
         there = np.flatnonzero(amounts)
         prepared = self.kernel.prepared
-        self.F = rough_product(prepared.take(there), prepared, amounts[there])
+        self.F = rough_product(prepared.take(there), prepared, amounts[there], self.kernel.check)
         self.is_fresh = not there.size
 
     def recompute(self) -> None:
@@ -118,7 +128,10 @@ class Descent:
     # How good it is
 
     def square(self) -> float:
-        """`b'Kb`."""
+        """`b'Kb`, or a bound of it where products are not known."""
+        if not self.is_known:
+            lengths = np.sqrt(np.maximum(self.kernel.diagonal, 0.0))
+            return float(np.abs(self.reduction.by_object(self.b)) @ lengths) ** 2
         return float(self.reduction.by_object(self.b) @ self.F)
 
     def value(self) -> float:
@@ -132,6 +145,8 @@ class Descent:
         return self.gap() if not np.isfinite(gap) else gap
 
     def gap(self) -> float:
+        if not self.is_known:
+            return float(np.inf)
         return duality_gap(self.terms, self.b, self.at_variables(), self.square())
 
     def allowance(self) -> float:
@@ -140,7 +155,7 @@ class Descent:
         At any multipliers the gap changes by at most `sum_i |error_i| (upper_i - lower_i)`; the
         mean error is taken to be the sample's, plus three of its standard errors.
         """
-        if self.is_fresh:
+        if self.is_fresh or not self.is_known:
             return 0.0
         n = len(self.F)
         at = np.unique(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.intp))
@@ -176,11 +191,18 @@ class Budget:
         limit = self.stopping.max_iter
         return 2**62 if limit is None else max(0, limit - iterations)
 
+    @property
+    def seconds_left(self) -> float:
+        limit = self.stopping.max_seconds
+        return float(np.inf) if limit is None else self._began + limit - time.perf_counter()
+
+    def check(self) -> None:
+        """Raise `OutOfTimeError` where no time is left."""
+        if self.seconds_left <= 0:
+            raise OutOfTimeError
+
     def spent(self, iterations: int) -> str | None:
         """The name of the limit that is reached."""
         if self.left(iterations) == 0:
             return "max_iter"
-        limit = self.stopping.max_seconds
-        if limit is not None and time.perf_counter() - self._began >= limit:
-            return "max_seconds"
-        return None
+        return "max_seconds" if self.seconds_left <= 0 else None

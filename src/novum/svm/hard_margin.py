@@ -11,7 +11,8 @@ minimum of zero is a point in both hulls: along that direction the dual of the h
 without end, which proves that the primal is infeasible. Without groups (ranking) there is one
 hull, and the other point is the origin.
 
-In floating point zero means: not to be told from the rounding errors of `b'Kb`.
+In floating point a value that cannot be told from the rounding errors of `b'Kb` proves nothing:
+hulls at a small distance have it as well. `overlap` proves what can be proved of them.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def direction_of(problem: QuadraticProblem, coefficients: Floats) -> Floats:
 
 
 def verdict(value: float, gap: float, largest: float) -> str | None:
-    """ "apart", "touching", or None as long as it is open.
+    """ "apart", "near" (no distance to be told from rounding), or None as long as it is open.
 
     Parameters
     ----------
@@ -86,8 +87,8 @@ def verdict(value: float, gap: float, largest: float) -> str | None:
     Examples
     --------
     >>> verdict(0.5, 0.1, 1.0), verdict(1e-15, 1e-15, 1.0), verdict(0.5, 0.6, 1.0)
-    ('apart', 'touching', None)
+    ('apart', 'near', None)
     """
     if value <= ZERO * largest:
-        return "touching"
+        return "near"
     return "apart" if value - gap > ZERO * largest else None

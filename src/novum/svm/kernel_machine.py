@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.errors import ModelFileError
+from novum.core.errors import MissingValuesError, ModelFileError
 from novum.core.parallel import check_cancelled
 from novum.core.validation import Sample, Target
 from novum.kernels.precomputed import Precomputed
@@ -32,6 +32,7 @@ from novum.kernels.protocol import Kernel
 from novum.kernels.validity import admitted
 from novum.kernels.vectors.linear import Linear
 from novum.numerics.blas_threads import one_blas_thread
+from novum.svm.centering import linear_rows, middle_of
 from novum.svm.objects import (
     KernelSample,
     SparseVectors,
@@ -50,6 +51,8 @@ BLOCK_ENTRIES = 2**19
 # Supports below this are summed in double precision, which costs little there.
 SINGLE_SUPPORT = 1024
 SINGLE_ERROR = 1e-3
+# Sums of coefficients below this part of their sizes are rounding errors of zero.
+_CANCELLED = 1e-13
 
 
 class KernelMachine:
@@ -91,6 +94,8 @@ class KernelMachine:
     def _read(self, X: Any, y: Any, sample_weight: Any, target: Target) -> KernelSample:
         """The training sample; sets `kernel_`, `schema_` and `shape_fit_`."""
         self._forget()
+        if is_pairwise(self.kernel):
+            _refuse_missing_similarities(X)
         sample = read_training(self, X, y, sample_weight, target)
         self.kernel_, self.schema_ = sample.kernel, sample.schema
         columns = () if sample.schema is None else (sample.schema.n_columns,)
@@ -192,6 +197,8 @@ class KernelMachine:
     def _prepared_new(self, X: Any) -> Any:
         """New objects, prepared like the support."""
         check_is_fitted(self, "expansion_")
+        if is_pairwise(self.kernel):
+            _refuse_missing_similarities(X)
         return self.kernel_.prepare(read_new(self, X), self._support)
 
     def _scores_of(self, new: Any, segments: Sequence[int] | None = None) -> Floats:
@@ -215,7 +222,11 @@ class KernelMachine:
             raise AttributeError(
                 f"coef_ is only available when using a linear kernel, not {self.kernel_!r}."
             )
-        return self.support_vectors_
+        rows = self.support_vectors_
+        if not isinstance(rows, np.ndarray) or not len(rows) or not _cancel(self.expansion_).all():
+            return rows
+        # The same sums, without the rounding errors of rows far from the origin.
+        return rows - middle_of(rows)
 
     # scikit-learn
 
@@ -239,6 +250,22 @@ class KernelMachine:
             )
         if self.support_objects_ is not None and len(self._support) != n:
             raise ModelFileError(f"{len(self._support)} objects are kept of {n} in the support")
+
+
+def _refuse_missing_similarities(X: Any) -> None:
+    """Raises for NaN in given similarities, which are no cells that a learner could work around."""
+    try:
+        missing = np.isnan(np.asarray(X, np.float64))
+    except (TypeError, ValueError):
+        # The reader says what is wrong with anything else.
+        return
+    if missing.ndim == 2 and missing.any():
+        row, column = np.argwhere(missing)[0].tolist()
+        raise MissingValuesError(
+            f"Input X contains NaN: of the precomputed similarities {int(missing.sum())} are "
+            f"missing, the first of them in row {row}, column {column}. Compute them, or leave out "
+            "the objects without similarities."
+        )
 
 
 def expand(
@@ -272,6 +299,13 @@ def expand(
     sums = np.zeros((len(new), len(parts), len(coefficients)))
     columns = np.ascontiguousarray(coefficients.T, dtype)
     size = max(1, BLOCK_ENTRIES // max(1, len(support)))
+    rows_of_support, rows_of_new = linear_rows(support), linear_rows(new)
+    if rows_of_support is not None and rows_of_new is not None and len(support):
+        for number, part in enumerate(parts):
+            W = _hyperplanes(rows_of_support[part], coefficients[:, part])
+            with one_blas_thread():
+                sums[:, number] = rows_of_new @ W.T
+        return sums[:, 0] if segments is None else sums
     with one_blas_thread():
         for start in range(0, len(new) if len(support) else 0, size):
             check_cancelled()
@@ -280,3 +314,22 @@ def expand(
             for number, part in enumerate(parts):
                 sums[rows, number] = block[:, part] @ columns[part]
     return sums[:, 0] if segments is None else sums
+
+
+def _hyperplanes(rows: Floats, coefficients: Floats) -> Floats:
+    """`w_t = sum_i c_ti x_i`, of shape (n_outputs, n_columns).
+
+    Summed about the mean row: far from the origin, similarities of rows have no digits left where
+    their sums differ.
+    """
+    if not len(rows):
+        return np.zeros((len(coefficients), rows.shape[1]))
+    middle = middle_of(rows)
+    sums = np.where(_cancel(coefficients), 0.0, coefficients.sum(axis=1))
+    return np.asarray(coefficients @ (rows - middle) + np.outer(sums, middle))
+
+
+def _cancel(coefficients: Floats) -> NDArray[np.bool_]:
+    """Whether the coefficients of each output add up to zero, but for rounding."""
+    sums, sizes = coefficients.sum(axis=1), np.abs(coefficients).sum(axis=1)
+    return np.asarray(np.abs(sums) <= _CANCELLED * sizes)

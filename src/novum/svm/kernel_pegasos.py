@@ -209,9 +209,10 @@ class KernelPegasos(KernelMachine, ClassifierMixin, BaseEstimator):
         weight = sample.weight * factors[sample.target]
         columns = Columns(prepared, float(self.fit_intercept), cache_bytes_of(self))
         root, budget = seed_sequence(self.random_state), Budget(stopping)
+        columns.rows.check = budget.check
         runs, signs = [], []
         for member in members_of(sample.target, len(self.classes_), "rest"):
-            machine = ObjectMachine(columns, member.sign, rule)
+            machine = ObjectMachine(columns, member.sign, rule, budget)
             rng = stream(root, "draws", int(member.positive))
             runs.append(train(machine, weight, rule, stopping, budget.restarted(), rng))
             signs.append(member.sign)
@@ -255,7 +256,10 @@ class KernelPegasos(KernelMachine, ClassifierMixin, BaseEstimator):
 class ObjectMachine:
     """The shares of the objects in one binary machine under way, and its values."""
 
-    def __init__(self, columns: Columns, sign: Floats, rule: PegasosRule) -> None:
+    def __init__(
+        self, columns: Columns, sign: Floats, rule: PegasosRule, budget: Budget | None = None
+    ) -> None:
+        self._budget = Budget(Stopping()) if budget is None else budget
         self._columns, self._sign, self._rule = columns, as_argument(sign), rule
         self.shares = np.zeros(len(columns))
         self._values = np.zeros(len(columns))
@@ -266,7 +270,7 @@ class ObjectMachine:
         return float(self._state[0])
 
     def take(self, order: Places) -> None:
-        """Steps over the objects in this order."""
+        """Steps over the objects in this order, as far as time allows."""
         from novum.svm.pegasos_kernels import kernel_steps
 
         batch = self._rule.batch_size
@@ -274,6 +278,8 @@ class ObjectMachine:
         block = batch * max(1, _BLOCK // batch)
         for start in range(0, len(order), block):
             check_cancelled()
+            if start and self._budget.is_late:
+                break
             chosen = as_argument(order[start : start + block], np.int64)
             kernel_steps(
                 as_argument(self._rows(chosen)),

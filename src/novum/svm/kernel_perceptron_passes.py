@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.core.certificate import Stopwatch
 from novum.core.parallel import check_cancelled
 from novum.core.randomness import stream
 from novum.linear.perceptron_passes import Run, Training
 from novum.linear.perceptron_proof import Proof
+from novum.svm.descent import Budget, OutOfTimeError
+from novum.svm.problem import Stopping
 from novum.svm.row_cache import KernelRows
 
 Floats = NDArray[np.float64]
@@ -183,28 +184,37 @@ def train_dual(
     >>> found.run.stopped_by, found.run.error
     ('separated', 0.0)
     """
-    watch, state = Stopwatch(), DualState.zero(len(columns), visits)
+    budget, state = Budget(Stopping(max_seconds=max_seconds)), DualState.zero(len(columns), visits)
+    columns.rows.check = budget.check
     trace: list[float] = []
     best, idle, stopped_by = np.inf, 0, "max_iter"
     for number in range(training.max_passes):
         before = state.mistakes
-        _pass(columns, visits, training, _order(visits, training, root, number), state)
+        order = _order(visits, training, root, number)
+        is_whole = True
+        try:
+            _pass(columns, visits, training, order, state, budget)
+        except OutOfTimeError:
+            is_whole = False
         error = visits.error(state.values)
         state.offer(error)
         trace.append(state.pocket_error / visits.total)
-        if error == 0 or state.mistakes == before:
+        if error == 0 or (is_whole and state.mistakes == before):
             stopped_by = "separated"
+            break
+        if budget.spent(0) is not None:
+            stopped_by = "max_seconds"
             break
         gained = not np.isfinite(best) or best - trace[-1] > (training.tol or 0.0)
         best, idle = (trace[-1], 0) if gained else (best, idle + 1)
         if training.tol is not None and idle >= training.patience:
             stopped_by = "no_gain"
             break
-        if max_seconds is not None and watch.seconds > max_seconds:
-            stopped_by = "max_seconds"
-            break
     left = training.max_passes - len(trace) if stopped_by == "separated" else 0
-    return _finished(columns, visits, training, state, tuple(trace), stopped_by, left)
+    try:
+        return _finished(columns, visits, training, state, tuple(trace), stopped_by, left)
+    except OutOfTimeError:
+        return _unproved(columns, visits, training, state, tuple(trace))
 
 
 def _order(visits: DualVisits, training: Training, root: Any, number: int) -> Places:
@@ -214,20 +224,31 @@ def _order(visits: DualVisits, training: Training, root: Any, number: int) -> Pl
 
 
 def _pass(
-    columns: Columns, visits: DualVisits, training: Training, order: Places, state: DualState
+    columns: Columns,
+    visits: DualVisits,
+    training: Training,
+    order: Places,
+    state: DualState,
+    budget: Budget,
 ) -> None:
     check_cancelled()
     if training.rule == "batch":
-        _batch_pass(columns, visits, training.rate, state)
+        _batch_pass(columns, visits, training.rate, state, budget)
     else:
-        _visit_all(columns, visits, training.rate, order, state)
+        _visit_all(columns, visits, training.rate, order, state, budget)
 
 
 def _visit_all(
-    columns: Columns, visits: DualVisits, rate: float, order: Places, state: DualState
+    columns: Columns,
+    visits: DualVisits,
+    rate: float,
+    order: Places,
+    state: DualState,
+    budget: Budget,
 ) -> None:
     at, look = 0, _FIRST_LOOK
     while at < len(order):
+        budget.check()
         seen = order[at : at + look]
         wrong = ~(visits.sign[seen] * state.values[visits.objects[seen]] > 0)
         first = int(np.argmax(wrong))
@@ -268,16 +289,20 @@ def _correct(
     state.visited += weight
 
 
-def _batch_pass(columns: Columns, visits: DualVisits, rate: float, state: DualState) -> None:
+def _batch_pass(
+    columns: Columns, visits: DualVisits, rate: float, state: DualState, budget: Budget
+) -> None:
     """All mistakes of the present coefficients at once."""
+    budget.check()
     wrong = ~(visits.sign * state.values[visits.objects] > 0)
     steps = np.where(wrong, visits.weight, 0.0)
     m = len(columns)
     amount = np.bincount(visits.objects, rate * steps * visits.sign, m).astype(float)
+    values = columns.values(amount)
     state.a += amount
     state.lag += state.visited * amount
     state.count += np.bincount(visits.objects, steps, m)
-    state.values += columns.values(amount)
+    state.values += values
     state.mistakes += float(steps.sum())
     state.visited += visits.total
 
@@ -311,6 +336,24 @@ def _finished(
     return DualRun(run, _proof(columns, visits, training, run, its_values), state.count)
 
 
+def _unproved(
+    columns: Columns,
+    visits: DualVisits,
+    training: Training,
+    state: DualState,
+    trace: tuple[float, ...],
+) -> DualRun:
+    """What is known where no time is left to sum values anew: nothing is proved by it."""
+    averaged, mean = training.rule == "averaged", state.mean()
+    answer = mean if averaged else state.pocket
+    # The values of a mean were never computed; all that is known of its error is a bound.
+    error = visits.total if averaged else state.pocket_error
+    run = Run(
+        answer, state.a, mean, state.visited, state.mistakes, error, None, trace, "max_seconds"
+    )
+    return DualRun(run, Proof(_radius(columns, visits), None, None, None), state.count)
+
+
 def _average_on(columns: Columns, visits: DualVisits, state: DualState, passes: int) -> None:
     """Passes without a mistake change nothing but the mean: twice as many until it separates."""
     behind, done = columns.values(state.lag), 0
@@ -324,7 +367,7 @@ def _proof(
     columns: Columns, visits: DualVisits, training: Training, run: Run, values: Floats
 ) -> Proof:
     """Novikoff's numbers in the feature space; see `novum.linear.perceptron_proof`."""
-    radius = float(np.sqrt(max(float(columns.diagonal[visits.objects].max()), 0.0)))
+    radius = _radius(columns, visits)
     ceiling = None
     if run.mistakes > 0:
         last = columns.values(run.last)
@@ -337,3 +380,8 @@ def _proof(
     if bound is not None and training.rule == "batch":
         bound *= visits.total
     return Proof(radius, margin, ceiling, bound)
+
+
+def _radius(columns: Columns, visits: DualVisits) -> float:
+    """The length of the longest row in the feature space."""
+    return float(np.sqrt(max(float(columns.diagonal[visits.objects].max()), 0.0)))

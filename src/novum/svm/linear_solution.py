@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.parallel import check_cancelled
+from novum.svm.descent import OutOfTimeError
 from novum.svm.problem import Stopping
 
 Floats = NDArray[np.float64]
@@ -53,6 +54,8 @@ class LinearSolution:
 
 def relative(gap: float, primal: float, dual: float) -> float:
     """The gap over the larger magnitude of the two values; 0 where nothing is left."""
+    if not np.isfinite(gap):
+        return float(np.inf)
     size = max(abs(primal), abs(dual))
     return gap / size if size > 0 else 0.0
 
@@ -85,10 +88,18 @@ class Budget:
         return other
 
     @property
+    def is_late(self) -> bool:
+        """Whether no time is left."""
+        return self._deadline is not None and time.perf_counter() >= self._deadline
+
+    def check(self) -> None:
+        """Raise `OutOfTimeError` where no time is left."""
+        if self.is_late:
+            raise OutOfTimeError
+
+    @property
     def spent(self) -> str | None:
         """What has run out, if anything."""
         if self._most is not None and self.iterations >= self._most:
             return "max_iter"
-        if self._deadline is not None and time.perf_counter() >= self._deadline:
-            return "max_seconds"
-        return None
+        return "max_seconds" if self.is_late else None

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from novum.core.certificate import Stopwatch
 from novum.core.randomness import RandomSource
 from novum.core.text import label_text
-from novum.svm.binary_machine import BinaryMachine, BinaryTask, nu_margin
+from novum.svm.binary_machine import BinaryMachine, BinaryTask, nu_margin, nu_program
 from novum.svm.certification import cache_bytes_of, stopping_of
 from novum.svm.classification import CLASSIFIER_PARAMETERS, SupportVectorClassifier
 from novum.svm.parameters import SHARE
+from novum.svm.problem import QuadraticProblem, Solution
 from novum.svm.problems import check_nu, feasible_nu
 
 Floats = NDArray[np.float64]
@@ -124,9 +125,15 @@ calibration_, kernel_, fit_status_, n_iter_, shape_fit_
                 stacklevel=6,
             )
 
+    def _program(self, task: BinaryTask) -> QuadraticProblem:
+        return nu_program(task, float(self.nu))
+
     def _machine(
-        self, task: BinaryTask, watch: Stopwatch, start: Floats | None = None
+        self,
+        task: BinaryTask,
+        watch: Stopwatch,
+        start: Floats | None = None,
+        found: Solution | None = None,
     ) -> BinaryMachine:
-        return nu_margin(
-            task, float(self.nu), stopping_of(self, watch), cache_bytes_of(self), start
-        )
+        stopping, cache_bytes = stopping_of(self, watch), cache_bytes_of(self)
+        return nu_margin(task, float(self.nu), stopping, cache_bytes, start, found)

@@ -22,6 +22,7 @@ the margin. It is stretched, `s > 1`, by as little as makes it keep all margins.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -169,6 +170,22 @@ def duality_gap(terms: Terms, b: Floats, F: Floats, square: float) -> float:
     r = best_multipliers(terms, b, g)
     # V - D with the terms of b taken together: they cancel where b is at its better bound.
     return gap_at(terms, b, g, r) + (s - 1) ** 2 / 2 * square
+
+
+def delivered(
+    terms: Terms, b: Floats, g: Floats, is_enough: Callable[[float], bool]
+) -> tuple[Floats, float]:
+    """The multipliers that a model uses, and the gap at these very multipliers.
+
+    The middle ones if their gap is enough; otherwise those that make the gap least. Where margins
+    are hard the gap of the middle ones is infinite unless the point is stretched; they stay.
+    """
+    middle = middle_multipliers(terms, b, g)
+    gap = gap_at(terms, b, g, middle)
+    if is_enough(gap) or not np.isfinite(gap):
+        return middle, gap
+    best = best_multipliers(terms, b, g)
+    return best, gap_at(terms, b, g, best)
 
 
 def _admissible(values: Floats, lower: Floats, upper: Floats) -> tuple[float, float]:

@@ -25,6 +25,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from novum.svm.descent import OutOfTimeError
 from novum.svm.linear_solution import Budget, LinearSolution, relative
 from novum.svm.problem import Stopping
 
@@ -101,7 +102,11 @@ def train(
             continue
         look = budget.iterations * _GROWTH + 1
         dual = shares / total if rule.average else machine.shares / machine.steps
-        primal, lower = judged(machine, dual, weight / weight.sum(), rule.penalty)
+        try:
+            primal, lower = judged(machine, dual, weight / weight.sum(), rule.penalty)
+        except OutOfTimeError:
+            # Coefficients of zero are feasible, so that no primal value is below zero.
+            primal, lower = float(np.inf), 0.0
         trace.append(relative(primal - lower, primal, lower))
         if trace[-1] <= stopping.tol or budget.spent:
             break

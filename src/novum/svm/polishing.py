@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from novum.svm.descent import Descent
 from novum.svm.feasibility import shifted
 from novum.svm.optimality import Terms, middle_multipliers
+from novum.svm.row_cache import Check, go_on
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
@@ -40,7 +41,7 @@ def polish(descent: Descent, most: int = MOST_VARIABLES) -> bool:
         return False
     part = _restricted(terms, chosen)
     K = descent.kernel.block(descent.rows[chosen])
-    target = _block_optimum(K, part, b[chosen], g[chosen])
+    target = _block_optimum(K, part, b[chosen], g[chosen], descent.kernel.check)
     if target is None:
         return False
     if not terms.is_grouped:
@@ -87,11 +88,12 @@ def _restricted(terms: Terms, chosen: Positions) -> Terms:
 # --- The program of a block -----------------------------------------------------------------------
 
 
-def _block_optimum(K: Floats, part: Terms, b: Floats, g: Floats) -> Floats | None:
+def _block_optimum(K: Floats, part: Terms, b: Floats, g: Floats, check: Check) -> Floats | None:
     """Where active sets settle, or the last point tried; None if no system could be solved."""
     side = np.zeros(len(b), np.int8)
     target: Floats | None = None
     for _ in range(_CHANGES):
+        check()
         free = side == 0
         bound = np.where(side < 0, part.lower, np.where(side > 0, part.upper, b))
         fixed = np.where(free, 0.0, bound - b)
@@ -108,10 +110,10 @@ def _block_optimum(K: Floats, part: Terms, b: Floats, g: Floats) -> Floats | Non
         if np.array_equal(new, side):
             return target
         side = new
-    return one_at_a_time(K, part, b, g) if len(b) <= _FEW else target
+    return one_at_a_time(K, part, b, g, check) if len(b) <= _FEW else target
 
 
-def one_at_a_time(K: Floats, part: Terms, b: Floats, g: Floats) -> Floats:
+def one_at_a_time(K: Floats, part: Terms, b: Floats, g: Floats, check: Check = go_on) -> Floats:
     """The classical active-set method: bounds join and leave one by one, the objective falls.
 
     Slower than changing whole sets, and not misled by systems that are nearly singular.
@@ -119,6 +121,7 @@ def one_at_a_time(K: Floats, part: Terms, b: Floats, g: Floats) -> Floats:
     x, free = b.copy(), np.ones(len(b), bool)
     nothing = np.zeros(len(b))
     for _ in range(4 * len(b)):
+        check()
         now = g + K @ (x - b)
         step = _newton_step(K, part, now, nothing, free)
         if step is None:

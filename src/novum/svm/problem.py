@@ -85,14 +85,17 @@ class Solution:
     coefficients : float array of shape (n_variables,)
         `b`; entries at a bound equal it exactly.
     gradient : float array of shape (n_variables,)
-        `Kb + p`, in double precision.
+        `Kb + p`; similarities may be of single precision where `tol` allows it.
     multipliers : float array of shape (n_groups,)
         `rho`: the mean of the gradient over a group's unbound variables, or the middle of the
-        admissible interval where a group has none.
+        admissible interval where a group has none; where the gap at these is not yet within the
+        tolerance, the ones that make it least.
     value : float
         The minimized objective at `b`; the maximized dual is `-value`.
     gap : float
-        Absolute, at the multipliers that make it least.
+        Absolute, at `multipliers`; of hard margins, of the point stretched to keep them. Infinite
+        where time ran out before anything was known. Where similarities were of single
+        precision it includes an allowance for their error, estimated on a sample of objects.
     violation : float
         The largest violation of the Karush-Kuhn-Tucker conditions at `multipliers`.
     iterations : int

@@ -13,6 +13,7 @@ can be drawn from more than memory would hold.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -184,14 +185,15 @@ class PairRows(Prepared):
         return np.asarray(np.maximum(found, 0.0))
 
     def cross(self, other: PairRows, dtype: DTypeLike = np.float64) -> Array:
-        rows, i, j = self._ends()
-        columns, k, m = other._ends()
+        rows, i, j = self._ends
+        columns, k, m = other._ends
         block = self.base.take(rows).cross(other.base.take(columns), dtype)
         differences = block[i] - block[j]
         found = np.ascontiguousarray(differences[:, k])
         found -= differences[:, m]
         return found
 
+    @cached_property
     def _ends(self) -> tuple[Positions, Positions, Positions]:
         """The objects that take part, and where the two of every pair are among them."""
         rows, places = np.unique(np.concatenate([self.above, self.below]), return_inverse=True)

@@ -62,7 +62,7 @@ class BlockRounds:
     """A working set, kernel rows in single precision."""
 
     def __init__(self, descent: Descent, cache_bytes: int) -> None:
-        self._cache = RowCache(descent.kernel.prepared, cache_bytes, BLOCK)
+        self._cache = RowCache(descent.kernel.prepared, cache_bytes, BLOCK, descent.kernel.check)
         # Units in which the largest kernel value is about 1 keep single precision from overflowing.
         self._scale = power_of_two(descent.largest())
         self._extrapolation = Extrapolation()

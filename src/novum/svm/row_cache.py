@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,17 @@ from novum.numerics.jit import as_argument
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
+# Called before each piece of rows; raises where no more may be computed.
+Check = Callable[[], None]
 
 # Entries of a piece of rows that is computed at once: some MB.
 _PIECE_ENTRIES = 2**19
 # A double-precision Gram matrix of so many rows is held as a whole.
 WHOLE_ROWS = 512
+
+
+def go_on() -> None:
+    """The check that allows everything."""
 
 
 class KernelRows:
@@ -38,10 +45,12 @@ class KernelRows:
         The objects.
     whole_bytes : int
         Up to so many bytes the matrix is held as a whole, once a product was asked for.
+    check : callable
+        Called before each piece of a product; what it raises ends the product.
     """
 
-    def __init__(self, prepared: Any, whole_bytes: int = 0) -> None:
-        self.prepared = prepared
+    def __init__(self, prepared: Any, whole_bytes: int = 0, check: Check = go_on) -> None:
+        self.prepared, self.check = prepared, check
         self.n_rows = len(prepared)
         self.diagonal = np.asarray(prepared.diagonal(), float)
         self._holds = self.n_rows <= WHOLE_ROWS or 8 * self.n_rows**2 <= whole_bytes
@@ -68,6 +77,7 @@ class KernelRows:
             return np.asarray(amounts @ self.gram()[rows])
         total = np.zeros(self.n_rows)
         for piece in pieces(len(rows), self.n_rows):
+            self.check()
             taken = self.prepared.take(rows[piece])
             total += amounts[piece] @ taken.cross(self.prepared, np.float64)
         return total
@@ -91,6 +101,8 @@ class RowCache:
         Bytes; at least two blocks of `block` rows are held whatever it says.
     block : int
         Rows that are asked for at once, at most.
+    check : callable
+        Called before each piece of rows; what it raises leaves the rows held as they are.
 
     Attributes
     ----------
@@ -99,8 +111,8 @@ class RowCache:
         Rows computed so far.
     """
 
-    def __init__(self, prepared: Any, budget: int, block: int) -> None:
-        self.prepared = prepared
+    def __init__(self, prepared: Any, budget: int, block: int, check: Check = go_on) -> None:
+        self.prepared, self._check = prepared, check
         n = len(prepared)
         self.capacity = min(n, max(2 * block, int(budget) // (4 * n)))
         # Memory that is touched for the first time costs as much as computing a kernel row. More of
@@ -138,6 +150,7 @@ class RowCache:
         # A row counts as held only when it is: Ctrl-C may come in between.
         self._row_of[free] = -1
         for piece in pieces(missing.size, self.rows.shape[1]):
+            self._check()
             rows, places = missing[piece], free[piece]
             values = self.prepared.take(rows).cross(self.prepared, np.float32)
             self.rows[places] = values
@@ -153,10 +166,11 @@ class RowCache:
         add_rows(self.rows, slots, as_argument(amounts), out)
 
 
-def rough_product(some: Any, prepared: Any, amounts: Floats) -> Floats:
+def rough_product(some: Any, prepared: Any, amounts: Floats, check: Check = go_on) -> Floats:
     """`sum_r amounts_r k(some_r, .)` at all `prepared`, from single-precision kernel values."""
     total = np.zeros(len(prepared))
     for piece in pieces(len(some), len(prepared)):
+        check()
         values = some.take(piece).cross(prepared, np.float32)
         total += amounts[piece].astype(np.float32) @ values
     return total

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novum.svm.descent import Budget, OutOfTimeError
 from novum.svm.feasibility import least_vertex
 from novum.svm.problem import QuadraticProblem, Solution, Stopping
 from novum.svm.row_cache import rough_product
@@ -39,9 +40,13 @@ _MOST_UNBOUND = 0.75
 _MOST_EXPECTED = 0.25
 _TOL = 1e-2
 _STEPS_PER_VARIABLE = 5
+# Of the time that is left, what the sample may take.
+_SHARE_OF_TIME = 0.3
 
 
-def sampled_start(prepared: Any, problem: QuadraticProblem, solve: SolveSample) -> Floats | None:
+def sampled_start(
+    prepared: Any, problem: QuadraticProblem, solve: SolveSample, budget: Budget | None = None
+) -> Floats | None:
     """A feasible point near the optimum, or None where a sample does not tell.
 
     Parameters
@@ -51,7 +56,10 @@ def sampled_start(prepared: Any, problem: QuadraticProblem, solve: SolveSample) 
         With finite bounds.
     solve : callable
         Solves the program of the sample.
+    budget : Budget, optional
+        Of the whole fit; without time there is no start from a sample.
     """
+    budget = Budget(Stopping()) if budget is None else budget
     n = len(prepared)
     if n < LEAST_OBJECTS or not _is_bounded(problem):
         return None
@@ -71,24 +79,34 @@ def sampled_start(prepared: Any, problem: QuadraticProblem, solve: SolveSample) 
     if not _is_feasible(sample):
         return None
     objects = prepared.take(np.flatnonzero(taken))
-    stopping = Stopping(_TOL, max_iter=_STEPS_PER_VARIABLE * len(sample.rows))
+    left = _SHARE_OF_TIME * budget.seconds_left
+    seconds = max(left, 0.0) if np.isfinite(left) else None
+    stopping = Stopping(_TOL, _STEPS_PER_VARIABLE * len(sample.rows), seconds)
     solution = solve(objects, sample, stopping)
     b = solution.coefficients
     unbound = ((b > sample.lower) & (b < sample.upper)).sum()
     most = np.count_nonzero(b) * min(_MOST_UNBOUND, _MOST_EXPECTED / SHARE)
     if solution.stopped_by is not None or unbound > most:
         return None
-    return least_vertex(problem, _predicted(prepared, problem, objects, sample, b))
+    try:
+        return least_vertex(problem, _predicted(prepared, problem, objects, sample, b, budget))
+    except OutOfTimeError:
+        return None
 
 
 def _predicted(
-    prepared: Any, problem: QuadraticProblem, objects: Any, sample: QuadraticProblem, b: Floats
+    prepared: Any,
+    problem: QuadraticProblem,
+    objects: Any,
+    sample: QuadraticProblem,
+    b: Floats,
+    budget: Budget,
 ) -> Floats:
     """The gradient of the whole program at the expansion of the sample."""
     amounts = np.zeros(len(objects))
     np.add.at(amounts, sample.rows, b)
     there = np.flatnonzero(amounts)
-    products = rough_product(objects.take(there), prepared, amounts[there])
+    products = rough_product(objects.take(there), prepared, amounts[there], budget.check)
     return np.asarray(products[problem.rows] + problem.linear)
 
 

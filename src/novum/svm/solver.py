@@ -21,6 +21,7 @@ along which a hard margin's dual is unbounded.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -29,10 +30,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.numerics.blas_threads import one_blas_thread
-from novum.svm.descent import Budget, Descent, relative
+from novum.svm.centering import centered, moved_back
+from novum.svm.descent import Budget, Descent, OutOfTimeError, relative
 from novum.svm.feasibility import check_problem, feasible_start
 from novum.svm.hard_margin import direction_of, hull_problem, needs_proof, verdict
-from novum.svm.optimality import largest_violation, middle_multipliers
+from novum.svm.optimality import delivered, largest_violation
+from novum.svm.overlap import hulls_overlap
 from novum.svm.polishing import MOST_VARIABLES, polish
 from novum.svm.problem import QuadraticProblem, Solution, Stopping
 from novum.svm.reduction import Reduction, reduced
@@ -62,6 +65,8 @@ PROOF_ROUNDS = 200
 # for compiled and for plain rounds; then at twice as many, and so on.
 FIRST_NEWTON = (101, 4)
 FEW_VARIABLES = 2000
+# Cubes of variables that a Newton step surely gets through in a second.
+STEPS_PER_SECOND = 2e9
 
 Done = Callable[[float, float], bool]
 
@@ -106,36 +111,89 @@ def solve(
     stopping = Stopping() if stopping is None else stopping
     check_problem(problem, len(prepared))
     budget = Budget(stopping)
-
-    def done(value: float, gap: float) -> bool:
-        return relative(gap, value) <= stopping.tol
-
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        spent = 0
-        if needs_proof(problem):
-            hulls = _nearest_points(prepared, problem, budget, cache_bytes)
-            spent = hulls.iterations
-            if verdict(hulls.value(), hulls.gap(), hulls.largest()) == "touching":
-                direction = direction_of(problem, hulls.reduction.restored(hulls.b))
-                descent = _begin(prepared, problem, direction, cache_bytes)
-                return replace(_solution(descent, "infeasible", prepared), iterations=spent)
-        given = problem.start if start is None else start
-        if given is None:
-            given = sampled_start(prepared, problem, partial(solve, cache_bytes=cache_bytes))
-            b = feasible_start(problem) if given is None else given
-        else:
-            b = feasible_start(problem, given)
-        descent = _begin(prepared, problem, b, cache_bytes)
-        descent.iterations = spent
-        reason = descend(descent, budget, cache_bytes, done)
-        if reason is not None:
+        moved, middle = centered(prepared, problem)
+        solution = _solved(moved, problem, budget, cache_bytes, start)
+    return solution if middle is None else moved_back(solution, problem, moved.rows, middle)
+
+
+def _solved(
+    prepared: Any,
+    problem: QuadraticProblem,
+    budget: Budget,
+    cache_bytes: int,
+    start: Floats | None,
+) -> Solution:
+    def done(value: float, gap: float) -> bool:
+        return relative(gap, value) <= budget.stopping.tol
+
+    spent = 0
+    if needs_proof(problem):
+        hulls = _nearest_points(prepared, problem, budget, cache_bytes)
+        spent = hulls.iterations
+        b = hulls.reduction.restored(hulls.b)
+        found = verdict(hulls.value(), hulls.gap(), hulls.largest())
+        if found != "apart" and hulls_overlap(prepared, hulls.reduction.problem, b):
+            return _along(prepared, problem, hulls, cache_bytes, "infeasible", 1.0)
+        if found == "near":
+            # Hulls that are apart have their optimum at this multiple of the nearest points.
+            least = max(hulls.value(), np.finfo(float).eps * hulls.largest(), 1e-300)
+            return _along(prepared, problem, hulls, cache_bytes, "precision", 1.0 / least)
+    descent = _first_point(prepared, problem, budget, cache_bytes, start)
+    descent.iterations = spent
+    reason = descend(descent, budget, cache_bytes, done)
+    if reason is not None and descent.is_known:
+        # Without time the products stay as they are, and the gap has an allowance for them.
+        with suppress(OutOfTimeError):
             descent.settle(slack=1.0)
-        return _solution(descent, reason, prepared)
+    return _solution(descent, reason, prepared, done)
 
 
-def _begin(prepared: Any, problem: QuadraticProblem, b: Floats, cache_bytes: int) -> Descent:
+def _along(
+    prepared: Any,
+    problem: QuadraticProblem,
+    hulls: Descent,
+    cache_bytes: int,
+    reason: str,
+    amount: float,
+) -> Solution:
+    """The multiple of the hulls' nearest points, of which no gap is known."""
+    b = amount * direction_of(problem, hulls.reduction.restored(hulls.b))
+    descent = _begin(prepared, problem, b, cache_bytes, Budget(Stopping()))
+    found = _solution(descent, reason, prepared, _never)
+    return replace(found, gap=float(np.inf), iterations=hulls.iterations)
+
+
+def _never(*_: float) -> bool:
+    return False
+
+
+def _first_point(
+    prepared: Any,
+    problem: QuadraticProblem,
+    budget: Budget,
+    cache_bytes: int,
+    start: Floats | None,
+) -> Descent:
+    """The start that is given or a sample suggests, or one of few coefficients if time is short."""
+    given = problem.start if start is None else start
+    if given is None:
+        solve_sample = partial(solve, cache_bytes=cache_bytes)
+        b = sampled_start(prepared, problem, solve_sample, budget)
+    else:
+        b = feasible_start(problem, given)
+    if b is not None:
+        descent = _begin(prepared, problem, b, cache_bytes, budget)
+        if descent.is_known:
+            return descent
+    return _begin(prepared, problem, feasible_start(problem), cache_bytes, budget)
+
+
+def _begin(
+    prepared: Any, problem: QuadraticProblem, b: Floats, cache_bytes: int, budget: Budget
+) -> Descent:
     reduction = reduced(problem, b)
-    kernel = KernelRows(reduction.prepared(prepared), cache_bytes)
+    kernel = KernelRows(reduction.prepared(prepared), cache_bytes, budget.check)
     return Descent(reduction, kernel, b[reduction.order], PLAIN_VARIABLES)
 
 
@@ -144,25 +202,33 @@ def _nearest_points(
 ) -> Descent:
     """A descent to the nearest points of the hulls, until it is known whether they touch."""
     hulls = hull_problem(problem)
-    descent = _begin(prepared, hulls, feasible_start(hulls), cache_bytes)
+    descent = _begin(prepared, hulls, feasible_start(hulls), cache_bytes, budget)
 
     def done(value: float, gap: float) -> bool:
         decided = verdict(value, gap, descent.largest()) is not None
         return decided or len(descent.trace) > PROOF_ROUNDS
 
     # A value near zero is trusted in double precision only.
-    while descend(descent, budget, cache_bytes, done) is None:
+    with suppress(OutOfTimeError):
+        while descend(descent, budget, cache_bytes, done) is None:
+            descent.recompute()
+            if done(descent.value(), descent.gap()):
+                break
         descent.recompute()
-        if done(descent.value(), descent.gap()):
-            break
-    descent.recompute()
     return descent
 
 
 def descend(descent: Descent, budget: Budget, cache_bytes: int, done: Done) -> str | None:
     """Rounds until `done`, which is asked only about trusted gaps; otherwise why they ended."""
-    if not descent.b.size:
-        return None
+    if not descent.is_known:
+        return "max_seconds"
+    try:
+        return _rounds(descent, budget, cache_bytes, done) if descent.b.size else None
+    except OutOfTimeError:
+        return "max_seconds"
+
+
+def _rounds(descent: Descent, budget: Budget, cache_bytes: int, done: Done) -> str | None:
     small = len(descent.b) <= PLAIN_VARIABLES
     rounds: Any = WholeRounds(descent) if small else BlockRounds(descent, cache_bytes)
     progress, next_newton = Progress(LONG_ROUNDS[small]), FIRST_NEWTON[small]
@@ -190,15 +256,21 @@ def descend(descent: Descent, budget: Budget, cache_bytes: int, done: Done) -> s
             stalls += descent.settle()
         if len(descent.trace) >= next_newton:
             next_newton *= 2
-            least = min(least, polished_gap(descent, FEW_VARIABLES))
+            least = min(least, polished_gap(descent, affordable(FEW_VARIABLES, budget)))
         if progress.stalls(descent.trace[-1], gap):
-            polished = polished_gap(descent, MOST_VARIABLES)
+            polished = polished_gap(descent, affordable(MOST_VARIABLES, budget))
             stalls = 0 if polished < 0.9 * least else stalls + 1
             least = min(least, polished)
             progress = Progress(LONG_ROUNDS[small])
         # The first time, products may have been the reason, which are exact again.
         if stalls >= 2:
             return "precision"
+
+
+def affordable(most: int, budget: Budget) -> int:
+    """Variables of a Newton step, at most: its cost is cubic, and it cannot be interrupted."""
+    left = budget.seconds_left
+    return most if not np.isfinite(left) else min(most, int(np.cbrt(STEPS_PER_SECOND * left)))
 
 
 class Progress:
@@ -246,10 +318,14 @@ def polished_gap(descent: Descent, most: int) -> float:
     return descent.gap()
 
 
-def _solution(descent: Descent, reason: str | None, prepared: Any) -> Solution:
+def _solution(descent: Descent, reason: str | None, prepared: Any, done: Done) -> Solution:
     reduction: Reduction = descent.reduction
-    g = descent.gradient()
-    multipliers = middle_multipliers(descent.terms, descent.b, g)
+    g, value, allowance = descent.gradient(), descent.value(), descent.allowance()
+    multipliers, gap = delivered(
+        descent.terms, descent.b, g, lambda gap: done(value, gap + allowance)
+    )
+    if not (np.isfinite(gap) and descent.is_known):
+        gap = descent.gap()
     violation = largest_violation(descent.terms, descent.b, g, multipliers)
     full = np.zeros(len(prepared))
     full[reduction.objects] = descent.F
@@ -257,8 +333,8 @@ def _solution(descent: Descent, reason: str | None, prepared: Any) -> Solution:
         coefficients=reduction.restored(descent.b),
         gradient=full[reduction.problem.rows] + reduction.problem.linear,
         multipliers=reduction.multipliers(multipliers),
-        value=descent.value(),
-        gap=max(0.0, descent.gap()) + descent.allowance(),
+        value=value,
+        gap=max(0.0, gap) + allowance,
         violation=violation,
         iterations=descent.iterations,
         stopped_by=reason,

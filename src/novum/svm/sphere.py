@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from novum.core.errors import InputError
+from novum.kernels.validity import admitted
 from novum.svm import problems
 from novum.svm.novelty import NoveltyMachine
 from novum.svm.objects import KernelSample
@@ -124,6 +125,14 @@ n_iter_, shape_fit_
         self.max_seconds = max_seconds
         self.categorical_features = categorical_features
         self.indefinite = indefinite
+
+    def _prepared(self, sample: KernelSample) -> Any:
+        return admitted(
+            self.kernel_,
+            sample.prepared,
+            advice="A sphere has no projected form: choose a kernel that is positive semi-definite "
+            "by construction, or use OneClassSVM with indefinite='project'.",
+        )
 
     def _problem(self, sample: KernelSample, prepared: Any) -> QuadraticProblem:
         total = float(sample.weight.sum())

@@ -165,16 +165,6 @@ def test_extreme_widths_neither_overflow_nor_turn_to_nan(width: float) -> None:
 # --- Prepared rows --------------------------------------------------------------------------------
 
 
-def test_conversions_to_single_precision_are_made_once() -> None:
-    rows = Gaussian(3.0).prepare(np.random.default_rng(0).normal(size=(20, 3)))
-    rows.cross(rows, np.float32)
-    converted = rows.single
-    part = rows.take(np.array([3, 1]))
-    part.cross(rows, np.float32)
-    assert rows.single is converted
-    np.testing.assert_array_equal(vars(part)["single"], converted[[3, 1]])
-
-
 def test_rows_prepared_apart_are_brought_together() -> None:
     X, Z = np.array([[0.0], [1.0]]), np.array([[5.0], [6.0]])
     kernel = Gaussian(2.0)

@@ -11,6 +11,9 @@ from scipy import sparse
 
 from novum.core.errors import InputError, MissingValuesError, SchemaError
 from novum.core.validation import check_sample
+from novum.kernels.protocol import Kernel
+from novum.kernels.strings.spectrum import Spectrum
+from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.kernels.vectors.polynomial import Polynomial
 from novum.kernels.vectors.vector_rows import (
@@ -127,8 +130,9 @@ def test_mirroring_copies_the_lower_triangle() -> None:
     np.testing.assert_array_equal(mirrored(K), expected)
 
 
-def test_conversions_to_single_precision_are_made_once() -> None:
-    rows = Linear().prepare(np.random.default_rng(0).normal(size=(20, 3)))
+@pytest.mark.parametrize("kernel", [Linear(), Gaussian(3.0)], ids=str)
+def test_conversions_to_single_precision_are_made_once(kernel: Kernel) -> None:
+    rows = kernel.prepare(np.random.default_rng(0).normal(size=(20, 3)))
     rows.cross(rows, np.float32)
     converted = rows.single
     part = rows.take(np.array([3, 1]))
@@ -162,3 +166,8 @@ def test_what_single_precision_cannot_hold_goes_through_double() -> None:
         (far := Linear().prepare([[1e20]])).cross(far, np.float32)
     with pytest.raises(InputError, match="too large for single precision"):
         Linear().prepare([[1.0]]).cross(Linear().prepare([[1e39]]), np.float32)
+
+
+def test_objects_that_are_no_rows_are_refused_in_plain_words() -> None:
+    with pytest.raises(InputError, match=r"Gaussian compares rows of numbers.*: 'ab'"):
+        (Spectrum(2) + Gaussian(1.0)).gram(["ab", "b"])

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from novum.kernels.class_or_value import class_or_value
 from novum.kernels.parameters import positive_number
 from novum.kernels.protocol import Array, Kernel, Prepared
 from novum.kernels.vectors.vector_rows import (
@@ -86,12 +87,15 @@ class Gaussian(Kernel):
         """The kernel `exp(-gamma |x - z|^2)`."""
         return cls(1.0 / sqrt(2.0 * positive_number(gamma, "gamma of a Gaussian kernel")))
 
-    @staticmethod
-    def of(inner: Kernel, width: float = 1.0) -> GaussianOf:
-        """The Gaussian of the distance in the feature space of a kernel on any objects."""
+    @class_or_value
+    def of(given: Any, inner: Kernel, width: float | None = None) -> GaussianOf:  # noqa: N805
+        """The Gaussian of the distance in the feature space of a kernel on any objects.
+
+        The width is that of the value it is called on, or 1 for the class, unless it is given.
+        """
         from novum.kernels.composition import GaussianOf
 
-        return GaussianOf(inner, width)
+        return GaussianOf(inner, given.width if width is None else width)
 
     @property
     def gamma(self) -> float:

@@ -11,8 +11,9 @@ constant of at least 0, because sums, products and non-negative multiples of ker
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from novum.kernels.class_or_value import class_or_value
 from novum.kernels.parameters import finite_number, positive_integer
 from novum.kernels.protocol import Array, Kernel
 from novum.kernels.vectors.polynomial_features import PolynomialFeatures
@@ -74,12 +75,26 @@ class Polynomial(InnerProductKernel):
             return None
         return PolynomialFeatures(self.degree, self.constant, self.scale)
 
-    @staticmethod
-    def of(inner: Kernel, degree: int = 2, constant: float = 0.0, scale: float = 1.0) -> Composed:
-        """`(scale a(x, z) + constant)^degree` for a kernel `a` on any objects."""
+    @class_or_value
+    def of(
+        given: Any,  # noqa: N805
+        inner: Kernel,
+        degree: int | None = None,
+        constant: float | None = None,
+        scale: float | None = None,
+    ) -> Composed:
+        """`(scale a(x, z) + constant)^degree` for a kernel `a` on any objects.
+
+        What is not given is that of the value it is called on, or the default for the class.
+        """
         from novum.kernels.composition import Composed
 
-        return Composed(Polynomial(degree, constant, scale), inner)
+        outer = Polynomial(
+            given.degree if degree is None else degree,
+            given.constant if constant is None else constant,
+            given.scale if scale is None else scale,
+        )
+        return Composed(outer, inner)
 
     def from_products(self, block: Array) -> Array:
         if self.scale != 1.0:

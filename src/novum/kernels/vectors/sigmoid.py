@@ -10,10 +10,11 @@ other libraries have models with it; learners check the Gram matrix or refuse.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from novum.kernels.class_or_value import class_or_value
 from novum.kernels.parameters import finite_number
 from novum.kernels.protocol import Array, Kernel
 from novum.kernels.vectors.vector_rows import InnerProductKernel
@@ -58,12 +59,24 @@ class Sigmoid(InnerProductKernel):
     def is_psd_by_construction(self) -> bool:
         return False
 
-    @staticmethod
-    def of(inner: Kernel, scale: float = 1.0, constant: float = 0.0) -> Composed:
-        """`tanh(scale a(x, z) + constant)` for a kernel `a` on any objects."""
+    @class_or_value
+    def of(
+        given: Any,  # noqa: N805
+        inner: Kernel,
+        scale: float | None = None,
+        constant: float | None = None,
+    ) -> Composed:
+        """`tanh(scale a(x, z) + constant)` for a kernel `a` on any objects.
+
+        What is not given is that of the value it is called on, or the default for the class.
+        """
         from novum.kernels.composition import Composed
 
-        return Composed(Sigmoid(scale, constant), inner)
+        outer = Sigmoid(
+            given.scale if scale is None else scale,
+            given.constant if constant is None else constant,
+        )
+        return Composed(outer, inner)
 
     def from_products(self, block: Array) -> Array:
         block *= block.dtype.type(self.scale)

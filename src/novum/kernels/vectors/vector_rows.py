@@ -14,6 +14,7 @@ only how a block of inner products becomes a block of similarities, in place.
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -100,7 +101,16 @@ def _checked(X: Any, kernel: str) -> Any:
     if isinstance(X, Sample):
         return X.numeric if X.is_sparse else treatment_rows(X, 0, X.n_rows)
     reader = type(kernel, (_Reader,), {})()
-    rows = check_sample(reader, X, target="none", accept_sparse=True).numeric
+    try:
+        rows = check_sample(reader, X, target="none", accept_sparse=True).numeric
+    except InputError:
+        raise
+    except ValueError as error:
+        reason = re.sub(r"np\.str_\((.*?)\)", r"\1", str(error)).rstrip(".")
+        raise InputError(
+            f"{kernel} compares rows of numbers, and X does not hold such: {reason}. Give it a "
+            "table of numbers; other objects need a kernel of their own kind."
+        ) from error
     if not sparse.issparse(rows):
         return rows
     merged = sparse.csr_array(rows)

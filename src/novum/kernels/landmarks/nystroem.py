@@ -39,9 +39,9 @@ from novum.core.parallel import run_tasks
 from novum.core.randomness import RandomSource, stream
 from novum.core.validation import Sample, check_features, check_sample
 from novum.kernels.callables import FromCallable, read_objects, taken
-from novum.kernels.low_rank import inverse_root, low_rank_certificate
+from novum.kernels.landmarks.low_rank import inverse_root, low_rank_certificate
+from novum.kernels.landmarks.pivoted_cholesky import pivoted_cholesky
 from novum.kernels.names import NAMES, resolve_kernel
-from novum.kernels.pivoted_cholesky import pivoted_cholesky
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.protocol import Kernel
 from novum.kernels.validity import refuse_indefinite

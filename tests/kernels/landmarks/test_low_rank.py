@@ -12,7 +12,7 @@ from novum.core.certificate import Verdict
 from novum.core.errors import InputError
 from novum.kernels.callables import FromCallable
 from novum.kernels.contracts import check_kernel_contract
-from novum.kernels.low_rank import LowRank, inverse_root, low_rank
+from novum.kernels.landmarks.low_rank import LowRank, inverse_root, low_rank
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.trees.subset_tree import SubsetTreeKernel
 from novum.kernels.validity import IndefiniteKernelError

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from novum.core.errors import InputError, MemoryLimitError
-from novum.kernels.alignment import centered_alignment
-from novum.kernels.alignment_weights import joint_weights, single_weights
+from novum.kernels.target_alignment.cosine import centered_alignment
+from novum.kernels.target_alignment.weights import joint_weights, single_weights
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 

@@ -5,8 +5,8 @@
 The landmarks are part of the kernel, so the form is a kernel as any other: of the same value for
 training and new objects, and positive semi-definite by construction. On the training objects it
 is `LL'`, exact in the landmarks' rows. Landmarks chosen by pivoted Cholesky come with the trace of
-what is left, which bounds every error (`novum.kernels.pivoted_cholesky`). Strings, graphs and trees
-become rows of r numbers, with which learners work at the price of a linear kernel.
+what is left, which bounds every error (`novum.kernels.landmarks.pivoted_cholesky`). Strings, graphs
+and trees become rows of r numbers, with which learners work at the price of a linear kernel.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import InputError
 from novum.core.text import label_text
 from novum.kernels.feature_rows import FeatureRows
+from novum.kernels.landmarks.pivoted_cholesky import pivoted_cholesky
 from novum.kernels.parameters import positive_integer
-from novum.kernels.pivoted_cholesky import pivoted_cholesky
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.protocol import Kernel, Takes
 from novum.kernels.similarity_matrix import objects_at

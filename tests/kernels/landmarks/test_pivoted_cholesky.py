@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import MemoryLimitError
-from novum.kernels.pivoted_cholesky import Floats, pivoted_cholesky
+from novum.kernels.landmarks.pivoted_cholesky import Floats, pivoted_cholesky
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.validity import IndefiniteKernelError
 from novum.kernels.vectors.gaussian import Gaussian

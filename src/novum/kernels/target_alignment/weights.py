@@ -23,7 +23,7 @@ from scipy import linalg, optimize
 
 from novum.core.errors import InputError
 from novum.core.memory import check_memory
-from novum.kernels.alignment import (
+from novum.kernels.target_alignment.cosine import (
     Target,
     centered,
     check_pair,

@@ -26,7 +26,7 @@ from novum.core.contracts import (
 from novum.core.errors import InputError, MissingValuesError, ModelFileError
 from novum.core.persistence import load, save
 from novum.core.registry import ESTIMATORS, VALUES, registered
-from novum.kernels.nystroem import Nystroem
+from novum.kernels.landmarks.nystroem import Nystroem
 from novum.kernels.trees.ordered_tree import OrderedTree
 from novum.kernels.trees.subset_tree import SubsetTreeKernel
 from novum.kernels.trees.subtree import SubtreeKernel
@@ -212,7 +212,7 @@ def test_in_a_pipeline() -> None:
 
 def test_jobs_and_blocks_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Nystroem(n_components=6, random_state=0).fit(X)
-    monkeypatch.setattr("novum.kernels.nystroem.BLOCK_ENTRIES", 30)
+    monkeypatch.setattr("novum.kernels.landmarks.nystroem.BLOCK_ENTRIES", 30)
     one = model.transform(X)
     two = model.set_params(n_jobs=2).transform(X)
     np.testing.assert_array_equal(one, two)

@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.kernels.alignment import alignment, centered, centered_alignment, ideal_matrix
+from novum.kernels.target_alignment.cosine import (
+    alignment,
+    centered,
+    centered_alignment,
+    ideal_matrix,
+)
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 

@@ -1,0 +1,1 @@
+"""Kernels through a few landmarks: the form itself, the choice of landmarks, and a transformer."""

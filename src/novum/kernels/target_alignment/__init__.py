@@ -1,0 +1,1 @@
+"""Alignment of kernels with a target, and weights of kernels by it."""
