@@ -49,6 +49,23 @@ class PyAgrum:
             found.append({v: engine.posterior(v).toarray() for v in names})
         return found
 
+    def again(self, bn: Any, cases: list[dict[str, str]]) -> list[Marginals]:
+        return self.marginals(bn, cases)
+
+    def queries(self, bn: Any, asked: list[tuple[str, dict[str, str]]]) -> list[np.ndarray]:
+        found = []
+        for node, evidence in asked:
+            engine = getattr(self.gum, self.engine)(bn)
+            engine.setTargets({node})
+            engine.setEvidence(evidence)
+            engine.makeInference()
+            found.append(engine.posterior(node).toarray())
+        return found
+
+    def batch(self, bn: Any, cases: list[dict[str, str]]) -> Marginals:
+        rows = self.marginals(bn, cases)
+        return {v: np.array([row[v] for row in rows]) for v in bn.names()}
+
     def explanations(self, bn: Any, cases: list[dict[str, str]]) -> list[dict[str, str]]:
         found = []
         for evidence in cases:
@@ -79,6 +96,26 @@ class PyAgrum:
         sampler.setEvidence(evidence)
         sampler.makeInference()
         return {v: sampler.posterior(v).toarray() for v in bn.names()}
+
+    def weighted(self, bn: Any, evidence: dict[str, str], size: int) -> Marginals:
+        sampler = self.gum.WeightedSampling(bn)
+        sampler.setMaxIter(size)
+        sampler.setEpsilon(1e-12)
+        sampler.setMinEpsilonRate(1e-12)
+        sampler.setPeriodSize(size)
+        sampler.setEvidence(evidence)
+        sampler.makeInference()
+        return {v: sampler.posterior(v).toarray() for v in bn.names()}
+
+    def loopy(self, bn: Any, evidence: dict[str, str], iterations: int) -> Marginals:
+        engine = self.gum.LoopyBeliefPropagation(bn)
+        engine.setMaxIter(iterations)
+        engine.setEpsilon(1e-300)
+        engine.setMinEpsilonRate(1e-300)
+        engine.setPeriodSize(1)
+        engine.setEvidence(evidence)
+        engine.makeInference()
+        return {v: engine.posterior(v).toarray() for v in bn.names()}
 
     # Learning
 

@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.clock import Clock
 from benchmarks.graphical.likelihood import log_likelihood
 from benchmarks.graphical.networks import network
+from benchmarks.graphical.novum_adapter import Novum
 from benchmarks.graphical.pgmpy_adapter import Pgmpy
 from benchmarks.graphical.pyagrum_adapter import PyAgrum
 from benchmarks.peers import Make, Peer
@@ -37,7 +38,7 @@ def explain(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     return figures
 
 
-for name, cases in {"alarm": 5, "win95pts": 5, "andes": 2}.items():
+for name, cases in {"alarm": 5, "win95pts": 5, "andes": 2, "mildew": 3}.items():
     workload(
         f"graphical.inference.explanation.{name}",
         Recipe(network, name, cases=cases),
@@ -46,6 +47,7 @@ for name, cases in {"alarm": 5, "win95pts": 5, "andes": 2}.items():
             Peer("pyagrum", lambda _: PyAgrum()),
             Peer("pgmpy", lambda _: Pgmpy(), slow=True),
         ],
+        novum=Peer("novum", lambda _: Novum(), ours=True),
         target=12.0,
         quality=Quality("log_probability", tolerance=1e-6),
         limit=120,

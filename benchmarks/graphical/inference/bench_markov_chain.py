@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.clock import Clock
 from benchmarks.graphical.inference.exact import network_with_marginals
 from benchmarks.graphical.likelihood import flat
+from benchmarks.graphical.novum_adapter import Novum
 from benchmarks.graphical.pgmpy_adapter import Pgmpy
 from benchmarks.graphical.pyagrum_adapter import PyAgrum
 from benchmarks.peers import Make, Peer
@@ -37,6 +38,7 @@ workload(
         Peer("pyagrum", lambda _: PyAgrum()),
         Peer("pgmpy (no evidence)", lambda _: Pgmpy(), slow=True),
     ],
+    novum=Peer("novum", lambda _: Novum(), ours=True),
     target=70.0,
     quality=Quality("error", "low", 1.0),
     note="5000 sweeps over 37 nodes, 10 % observed",

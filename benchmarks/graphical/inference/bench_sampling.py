@@ -1,4 +1,4 @@
-"""Forward sampling of whole rows, and turning them into a data frame."""
+"""Forward sampling of whole rows and as a data frame, and likelihood weighting."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.clock import Clock
 from benchmarks.graphical.inference.exact import network_with_marginals
 from benchmarks.graphical.likelihood import flat
+from benchmarks.graphical.novum_adapter import Novum
 from benchmarks.graphical.pgmpy_adapter import Pgmpy
 from benchmarks.graphical.pyagrum_adapter import PyAgrum
 from benchmarks.peers import Make, Peer
@@ -43,7 +44,29 @@ workload(
     Recipe(network_with_marginals, "alarm", rows(100_000)),
     sample,
     [Peer("pyagrum", lambda _: PyAgrum()), Peer("pgmpy", lambda _: Pgmpy())],
+    novum=Peer("novum", lambda _: Novum(), ours=True),
     target=30.0,
     quality=Quality("error", "low", 1.0),
     note="forward sampling, 100k rows; table: as a data frame",
+)
+
+
+def weigh(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
+    """The mean error of the marginals given a tenth of the nodes."""
+    adapter = make(data)
+    bn = adapter.load(data.path)
+    with clock("weigh"):
+        found = adapter.weighted(bn, data.cases[0], data.n)
+    return lambda: {"error": np.abs(flat([found], data.nodes) - data.posterior).mean()}
+
+
+workload(
+    "graphical.inference.sampling.weighting.alarm",
+    Recipe(network_with_marginals, "alarm", rows(50_000)),
+    weigh,
+    [Peer("pyagrum", lambda _: PyAgrum())],
+    novum=Peer("novum", lambda _: Novum(), ours=True),
+    target=200.0,
+    quality=Quality("error", "low", 1.0),
+    note="likelihood weighting, 50k rows, 10 % observed",
 )

@@ -52,9 +52,11 @@ def _application() -> typer.Typer:
     import typer
 
     from novum.apps.cli.evaluate import evaluate
+    from novum.apps.cli.findings import FindingsCommand
     from novum.apps.cli.models import models
     from novum.apps.cli.predict import predict
     from novum.apps.cli.profile import profile
+    from novum.apps.cli.query import query
     from novum.apps.cli.report import report
     from novum.apps.cli.run import run
     from novum.apps.cli.version import version
@@ -69,6 +71,7 @@ def _application() -> typer.Typer:
     application.callback()(_options())
     for command in (run, predict, evaluate, report, profile, models, warmup, version):
         application.command()(command)
+    application.command(cls=FindingsCommand)(query)
     return application
 
 

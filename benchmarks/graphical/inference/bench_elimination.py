@@ -1,0 +1,44 @@
+"""One node at a time, with all that does not matter for it left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from benchmarks.clock import Clock
+from benchmarks.graphical.networks import network
+from benchmarks.graphical.novum_adapter import Novum
+from benchmarks.graphical.pyagrum_adapter import PyAgrum
+from benchmarks.peers import Make, Peer
+from benchmarks.recipes import Data, Recipe
+from benchmarks.registry import Figures, workload
+
+ASKED = 30
+
+
+def ask(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
+    adapter = make(data)
+    bn = adapter.load(data.path)
+    rng = np.random.default_rng(5)
+    nodes = [str(v) for v in rng.choice(data.nodes, ASKED)]
+    known = data.cases[0]
+    with clock("prior"):
+        prior = adapter.queries(bn, [(v, {}) for v in nodes])
+    given = [(v, {w: s for w, s in known.items() if w != v}) for v in nodes]
+    with clock("evidence"):
+        posterior = adapter.queries(bn, given)
+    return lambda: {"_prior": np.concatenate(prior), "_posterior": np.concatenate(posterior)}
+
+
+for name in ("alarm", "andes", "pigs", "munin", "munin1", "diabetes"):
+    workload(
+        f"graphical.inference.elimination.{name}",
+        Recipe(network, name, cases=1),
+        ask,
+        [Peer("pyagrum lazy", lambda _: PyAgrum())],
+        novum=Peer("novum", lambda _: Novum(), ours=True),
+        target=6.0,
+        limit=90,
+        note=f"{ASKED} nodes, one after the other; without evidence and with 10 % observed",
+    )

@@ -1,0 +1,257 @@
+"""`novum query`: a question to a Bayesian network, answered with a table and its price."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from novum.apps.cli.failures import guarded
+from novum.apps.cli.options import Debug, Json
+
+if TYPE_CHECKING:
+    from novum.graphical import BayesianNetwork
+
+# Lines of an answer on a screen; --json has them all.
+MOST_LINES = 60
+_BAR = 20
+_TEXT_SUFFIXES = (".txt", ".network")
+
+Answer = dict[str, Any]
+
+
+@guarded
+def query(
+    network: Annotated[Path, typer.Argument(help="BIF, XMLBIF, UAI or Hugin file, or text.")],
+    nodes: Annotated[
+        list[str] | None, typer.Argument(help="Nodes asked for, together where there are several.")
+    ] = None,
+    given: Annotated[
+        list[str] | None, typer.Option(metavar="NODE=STATE ...", help="What is observed.")
+    ] = None,
+    do: Annotated[
+        list[str] | None, typer.Option(metavar="NODE=STATE ...", help="What is set from outside.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every node by itself.")] = False,
+    most_probable: Annotated[
+        bool,
+        typer.Option(
+            "--most-probable", help="The most probable states together, of the nodes or of all."
+        ),
+    ] = False,
+    explain: Annotated[
+        str | None, typer.Option(metavar="NODE", help="Which finding moved this node, and how.")
+    ] = None,
+    draw: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="Write a picture with posteriors.")
+    ] = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Ask a Bayesian network: novum query alarm.bif --given JohnCalls=true Burglary
+
+    Behind --given and --do stand one or more NODE=STATE; arguments without = are asked for. The
+    answer is exact, and its price is shown.
+    """
+    from novum.apps.cli.findings import findings
+    from novum.apps.cli.streams import write_json
+    from novum.core.errors import InputError
+
+    del debug
+    asked = nodes or []
+    if not (asked or every or most_probable or explain or draw):
+        raise InputError(
+            "What is asked? Name one node or more, or use --all, --most-probable, --explain NODE "
+            "or --draw FILE.svg."
+        )
+    asked_network = _read(network)
+    known = findings(asked_network, given or [], "--given")
+    chosen = findings(asked_network, do or [], "--do")
+    answer = _answered(asked_network, asked, known, chosen, every, most_probable, explain)
+    if draw is not None:
+        known_states = {**answer["given"], **answer["do"]}
+        _changed(asked_network, chosen).draw(known_states).save(draw)
+    if as_json:
+        write_json({"network": network.name, **answer})
+        return
+    _show(asked_network, answer)
+    if draw is not None:
+        typer.echo(f"written: {draw}")
+
+
+def _read(path: Path) -> BayesianNetwork:
+    from novum.graphical import BayesianNetwork
+
+    if path.suffix.lower() not in _TEXT_SUFFIXES:
+        return BayesianNetwork.read(path)
+    from novum.graphical.formats.files import file_bytes, file_text
+
+    return BayesianNetwork.from_text(file_text(file_bytes(path), path.name))
+
+
+def _changed(network: BayesianNetwork, do: Mapping[str, Any]) -> BayesianNetwork:
+    return network.do(do) if do else network
+
+
+# --- Answers --------------------------------------------------------------------------------------
+
+
+def _answered(
+    network: BayesianNetwork,
+    nodes: Sequence[str],
+    given: Mapping[str, Any],
+    do: Mapping[str, Any],
+    every: bool,
+    most_probable: bool,
+    explain: str | None,
+) -> Answer:
+    """All that was asked, as plain values; the price is found first."""
+    from dataclasses import asdict
+
+    changed = _changed(network, do)
+    known = {**given, **do}
+    price = changed.forecast(known)
+    answer: Answer = {"given": _states(network, given), "do": _states(network, do)}
+    if most_probable:
+        best = changed.most_probable(known, nodes=list(nodes) or None)
+        answer["most_probable"] = dict(best)
+        answer["log_probability"] = best.log_probability
+    elif nodes:
+        table = network.query(*nodes, given=given, do=do)
+        answer["nodes"] = list(nodes)
+        answer["table"] = _rows(table)
+    if every:
+        found = network.marginals(given, do=do)
+        answer["marginals"] = {
+            name: [[row["states"][name], row["probability"]] for row in _rows(found[name])]
+            for name in found
+        }
+    if explain is not None:
+        answer["explanation"] = asdict(changed.explain(explain, given))
+    answer["log_evidence"] = network.log_evidence(given, do=do)
+    answer["price"] = {**asdict(price), "sentence": str(price)}
+    return answer
+
+
+def _states(network: BayesianNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
+    """States as the network has them."""
+    from novum.graphical.models.questions import state_of
+
+    found = {}
+    for name, state in given.items():
+        axis = network[name].variable
+        found[name] = axis.states[state_of(axis, state)]
+    return found
+
+
+def _rows(table: Any) -> list[dict[str, Any]]:
+    """A joint table as rows of states and their probability."""
+    from itertools import product
+
+    cells = table.probabilities.ravel().tolist()
+    return [
+        {"states": dict(zip(table.names, states, strict=True)), "probability": cell}
+        for states, cell in zip(product(*table.states), cells, strict=True)
+    ]
+
+
+# --- On a screen ----------------------------------------------------------------------------------
+
+
+def _show(network: BayesianNetwork, answer: Answer) -> None:
+    from novum.apps.cli.streams import output, say
+
+    out = output()
+    condition = _condition(answer)
+    if "table" in answer:
+        names = answer["nodes"]
+        say(out, f"P({', '.join(names)}{condition})", "bold")
+        rows = [
+            [*(_text(row["states"][name]) for name in names), row["probability"]]
+            for row in answer["table"]
+        ]
+        _show_table(out, names, rows)
+    if "most_probable" in answer:
+        say(out, f"most probable{condition or ' of all'}", "bold")
+        states = [[name, _text(state)] for name, state in answer["most_probable"].items()]
+        _show_lines(out, ["node", "state"], states)
+        say(out, f"probability {_number(answer['log_probability'])}, the evidence included")
+    if "marginals" in answer:
+        say(out, f"P(each node{condition})", "bold")
+        rows = [
+            [name if place == 0 else "", _text(state), cell]
+            for name, cells in answer["marginals"].items()
+            for place, (state, cell) in enumerate(cells)
+        ]
+        _show_table(out, ["node", "state"], rows)
+    if "explanation" in answer:
+        _show_explanation(out, answer["explanation"])
+    if answer["given"]:
+        say(out, f"probability of what is given: {_number(answer['log_evidence'])}")
+    say(out, f"{len(network)} nodes; {answer['price']['sentence']}")
+
+
+def _condition(answer: Answer) -> str:
+    """What stands behind the bar: ` | a = x, do(b = y)`."""
+    parts = [f"{name} = {_text(state)}" for name, state in answer["given"].items()]
+    parts += [f"do({name} = {_text(state)})" for name, state in answer["do"].items()]
+    return f" | {', '.join(parts)}" if parts else ""
+
+
+def _show_table(out: Any, names: Sequence[str], rows: list[list[Any]]) -> None:
+    shown = [[*row[:-1], f"{row[-1]:.6g}", _bar(row[-1])] for row in rows]
+    _show_lines(out, [*names, "probability", ""], shown, number=len(names))
+
+
+def _show_lines(
+    out: Any, heads: Sequence[str], rows: list[list[str]], number: int | None = None
+) -> None:
+    from novum.apps.cli.streams import say, table_of
+
+    columns = [(head, "right" if place == number else "left") for place, head in enumerate(heads)]
+    out.print(table_of(columns, rows[:MOST_LINES]))
+    if len(rows) > MOST_LINES:
+        say(out, f"and {len(rows) - MOST_LINES:,} more lines; --json has them all.")
+
+
+def _show_explanation(out: Any, found: Mapping[str, Any]) -> None:
+    from novum.apps.cli.streams import say
+
+    say(
+        out,
+        f"{found['node']} = {_text(found['state'])}: {found['prior']:.4g} before the evidence, "
+        f"{found['posterior']:.4g} after",
+        "bold",
+    )
+    rows = [
+        [
+            f"{part['node']} = {_text(part['state'])}",
+            f"{part['weight']:+.3g}",
+            f"{part['alone']:.4g}",
+            f"{part['without']:.4g}",
+        ]
+        for part in found["findings"]
+    ]
+    _show_lines(out, ["finding", "bits", "alone", "without it"], rows)
+
+
+def _text(state: Any) -> str:
+    return state if isinstance(state, str) else repr(state)
+
+
+def _number(log_probability: float) -> str:
+    """A probability that may be too small for a floating-point number."""
+    import math
+
+    if log_probability > -700:
+        return f"{math.exp(log_probability):.6g}"
+    return f"e^{log_probability:.6g}"
+
+
+def _bar(probability: float) -> str:
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower()
+    block = "\u2588" if encoding.replace("-", "").startswith("utf") else "#"
+    return block * round(probability * _BAR)

@@ -1,0 +1,112 @@
+from novum.graphical.classifier import BayesianNetworkClassifier
+from novum.graphical.factor import Factor
+from novum.graphical.formats.pgmpy import from_pgmpy, to_pgmpy
+from novum.graphical.formats.pyagrum import from_pyagrum, to_pyagrum
+from novum.graphical.formats.uai import read_evidence, read_factors, write_factors
+from novum.graphical.inference.belief_propagation import LoopyPropagation
+from novum.graphical.inference.blocks import MixingError
+from novum.graphical.inference.chain_diagnosis import (
+    effective_size,
+    monte_carlo_error,
+    rank_r_hat,
+    split_r_hat,
+)
+from novum.graphical.inference.elimination import VariableElimination
+from novum.graphical.inference.enumeration import Enumeration
+from novum.graphical.inference.forecast import Forecast
+from novum.graphical.inference.gibbs import Gibbs
+from novum.graphical.inference.junction import JunctionTree
+from novum.graphical.inference.mean_field import MeanField
+from novum.graphical.inference.metropolis import MetropolisHastings
+from novum.graphical.inference.plain_junction import PlainJunctionTree
+from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, ExactEngine
+from novum.graphical.inference.sampling import (
+    ForwardSampling,
+    LikelihoodWeighting,
+    NothingAcceptedError,
+    RejectionSampling,
+)
+from novum.graphical.inference.trees import CyclicGraphError, SumProduct
+from novum.graphical.inference.trellis import Trellis
+from novum.graphical.models.answers import Configuration, Marginals, Posterior
+from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.compact import Deterministic, NoisyOr, noisy_or
+from novum.graphical.models.conditional import NetworkWarning, Tabular
+from novum.graphical.models.explaining import Explanation, Finding
+from novum.graphical.models.factor_graph import FactorGraph
+from novum.graphical.models.markov_chain import CommunicatingClass, MarkovChain
+from novum.graphical.structure.dag import Dag
+from novum.graphical.structure.equivalence import PartialDag, are_equivalent
+from novum.graphical.structure.independence_maps import (
+    MapVerdict,
+    PerfectMap,
+    is_independence_map,
+    minimal_independence_map,
+    perfect_map,
+)
+from novum.graphical.structure.separation import Separation, Statement, Trail
+
+__all__ = [
+    "BayesianNetwork",
+    "BayesianNetworkClassifier",
+    "Beliefs",
+    "CommunicatingClass",
+    "Configuration",
+    "CyclicGraphError",
+    "Dag",
+    "Deterministic",
+    "Diagnosis",
+    "Engine",
+    "Enumeration",
+    "Evidence",
+    "ExactEngine",
+    "Explanation",
+    "Factor",
+    "FactorGraph",
+    "Finding",
+    "Forecast",
+    "ForwardSampling",
+    "Gibbs",
+    "JunctionTree",
+    "LikelihoodWeighting",
+    "LoopyPropagation",
+    "MapVerdict",
+    "Marginals",
+    "MarkovChain",
+    "MeanField",
+    "MetropolisHastings",
+    "MixingError",
+    "ModelArrays",
+    "NetworkWarning",
+    "NoisyOr",
+    "NothingAcceptedError",
+    "PartialDag",
+    "PerfectMap",
+    "PlainJunctionTree",
+    "Posterior",
+    "RejectionSampling",
+    "Separation",
+    "Statement",
+    "SumProduct",
+    "Tabular",
+    "Trail",
+    "Trellis",
+    "VariableElimination",
+    "are_equivalent",
+    "effective_size",
+    "from_pgmpy",
+    "from_pyagrum",
+    "is_independence_map",
+    "minimal_independence_map",
+    "monte_carlo_error",
+    "noisy_or",
+    "perfect_map",
+    "rank_r_hat",
+    "read_evidence",
+    "read_factors",
+    "split_r_hat",
+    "to_pgmpy",
+    "to_pyagrum",
+    "write_factors",
+]

@@ -1,0 +1,314 @@
+"""Classification by a Bayesian network: the posterior of one node given the cells of a row.
+
+    P(class | x) proportional to  sum over nodes that are not known of  P(class, x, ...)
+
+Exact inference sums over whatever a row does not know, so missing cells need no filling in, and a
+column that the network lacks changes nothing. The network is given, or it is the network in which
+every column depends on the class alone (`novum.graphical.naive_network`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils.validation import check_is_fitted
+
+from novum.core.certificate import Certificate, Verdict
+from novum.core.decisions import DecisionMixin
+from novum.core.errors import InputError, UnseenLevelWarning
+from novum.core.fitting import fitting
+from novum.core.schema import UNSEEN, Column, Kind, Schema
+from novum.core.text import label_text, listed, meant
+from novum.core.validation import check_features, check_sample
+from novum.core.working_point import label_array
+from novum.distributions.joint_table_states import StateAxis
+from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.questions import place_of
+from novum.graphical.models.row_codes import read_rows
+from novum.graphical.naive_network import (
+    ColumnStates,
+    class_name_in,
+    column_states,
+    naive_network,
+    state_codes,
+)
+
+Floats = NDArray[np.float64]
+
+
+class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
+    """Predicts one node of a Bayesian network from the others.
+
+    Parameters
+    ----------
+    network : BayesianNetwork, optional
+        Used as it is: `fit` checks the table against it and learns nothing. Without one, `fit`
+        estimates the network in which every column depends on the class alone.
+    target : str, optional
+        The node to predict. By default the only node of the network that is no column; without a
+        network, the name that the class gets.
+
+    Attributes
+    ----------
+    network_ : BayesianNetwork
+    target_ : str
+    classes_ : array of shape (n_classes,)
+        The states of the target, sorted.
+    class_prior_ : array of shape (n_classes,)
+        Their probabilities when nothing is known.
+    column_states_ : tuple of ColumnStates or None, one for each column
+        How cells became states; only where the network was estimated.
+    schema_, certificate_, n_features_in_, feature_names_in_
+        As everywhere.
+
+    Notes
+    -----
+    A missing cell is unknown, and so is a cell that is no state of its node, with a warning. Nodes
+    without a column are summed over. A row that the network holds impossible raises
+    `ImpossibleEvidence` with the cells that contradict each other. Estimated tables have one
+    pseudo-count in each cell; columns of more than 12 different numbers are cut into at most 6
+    intervals with about as many rows each.
+
+    Examples
+    --------
+    >>> from novum.graphical import BayesianNetwork
+    >>> network = BayesianNetwork().add("ill", table=[0.01, 0.99])
+    >>> network = network.add("test", parents=["ill"], table=[[0.9, 0.1], [0.1, 0.9]])
+    >>> network = network.add("fever", parents=["ill"], table=[[0.8, 0.2], [0.2, 0.8]])
+    >>> rows = {"test": ["true", "true"], "fever": ["true", None]}
+    >>> model = BayesianNetworkClassifier(network, target="ill").fit(rows, ["true", "false"])
+    >>> model.classes_.tolist(), model.predict_proba(rows).round(4).tolist()
+    (['false', 'true'], [[0.7333, 0.2667], [0.9167, 0.0833]])
+    """
+
+    categorical_features = "auto"
+    invariances: Any = ("row_order", "duplication")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "network": [BayesianNetwork, None],
+        "target": [str, None],
+    }
+
+    def __init__(self, network: BayesianNetwork | None = None, target: str | None = None) -> None:
+        self.network = network
+        self.target = target
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Checks a table against the network, or estimates one from it.
+
+        Parameters
+        ----------
+        X : data frame, mapping of columns or array of shape (n_rows, n_columns)
+            With a given network columns are its nodes; those of an array are the nodes other than
+            the target, in their order.
+        y : array-like of shape (n_rows,)
+            States of the target.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts; a given network has nothing to weigh.
+        """
+        with fitting(self) as watch:
+            if self.network is None:
+                details = self._estimate(X, y, sample_weight)
+            else:
+                details = self._check(self.network, X, y)
+            self.certificate_ = Certificate(
+                objective="exact inference in a network "
+                + ("with estimated tables" if self.network is None else "that was given"),
+                verdict=Verdict.PROVED,
+                iterations=0,
+                seconds=watch.seconds,
+                details=details,
+            )
+        return self
+
+    # Estimated
+
+    def _estimate(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+        sample = check_sample(self, X, y, sample_weight, target="classes", allow_missing=True)
+        if sample.classes is None or len(sample.classes) == 0:
+            raise InputError("BayesianNetworkClassifier needs at least one class in y.")
+        states = column_states(sample)
+        name = class_name_in(sample.schema, self.target)
+        target = StateAxis(name, tuple(sample.classes.tolist()))
+        axes = tuple(item.axis for item in states if item is not None)
+        codes = state_codes(states, sample)
+        network = naive_network(target, axes, sample.target, codes, sample.weights)
+        self.schema_, self.classes_ = sample.schema, sample.classes
+        self.column_states_: tuple[ColumnStates | None, ...] | None = states
+        self._store(network, name, np.arange(len(sample.classes)))
+        return {"rows": sample.n_rows, "parameters": network.n_parameters}
+
+    # Given
+
+    def _check(self, network: BayesianNetwork, X: Any, y: Any) -> dict[str, Any]:
+        columns, named = _columns(X)
+        target = self._target_among(network, columns, named)
+        place = place_of(network, target)
+        names = _nodes_of(network, target, columns, named)
+        rows = read_rows(network, dict(zip(names, columns.values(), strict=True)))
+        axis = network.variables[place]
+        labels = label_array(axis.states)
+        order = np.argsort(labels, kind="stable")
+        _check_labels(axis, y, len(rows))
+        self.n_features_in_ = len(names)
+        if named:
+            self.feature_names_in_ = np.array(names, object)
+        self.schema_ = Schema(tuple(_column(network[name].variable) for name in names), named)
+        self.classes_ = labels[order]
+        self.column_states_ = None
+        self._store(network, target, order)
+        return {"rows": len(rows), "parameters": network.n_parameters}
+
+    def _target_among(self, network: BayesianNetwork, columns: dict[str, Any], named: bool) -> str:
+        if self.target is not None:
+            place_of(network, self.target)
+            return self.target
+        left = [name for name in network.names if not named or name not in columns]
+        if len(left) == 1:
+            return left[0]
+        raise InputError(
+            f"Which node is predicted? {len(left)} nodes are no columns: {listed(left)}. Name one: "
+            "target=..."
+        )
+
+    def _store(self, network: BayesianNetwork, target: str, order: NDArray[np.int64]) -> None:
+        self.network_, self.target_ = network, target
+        self._order = order
+        self.class_prior_ = network.query(target).probabilities[order]
+
+    # Prediction
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes given the known cells, of shape (n_rows, n_classes)."""
+        check_is_fitted(self)
+        codes = self._given_codes(X) if self.column_states_ is None else self._codes(X)
+        place = self.network_.places[self.target_]
+        return self.network_.code_posteriors(codes, (place,))[0][:, self._order]
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithm of `predict_proba`; an impossible class has `-inf`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row; of equal ones the first."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def _given_codes(self, X: Any) -> NDArray[np.int64]:
+        columns, named = _columns(X)
+        if named:
+            names = _nodes_of(self.network_, self.target_, columns, named)
+        else:
+            names = list(self.schema_.names)
+            if len(columns) != len(names):
+                raise InputError(
+                    f"X has {len(columns)} features, but BayesianNetworkClassifier is expecting "
+                    f"{len(names)} features as input: {listed(names)}."
+                )
+        given = dict(zip(names, columns.values(), strict=True))
+        return read_rows(self.network_, given, strict=False)
+
+    def _codes(self, X: Any) -> NDArray[np.int64]:
+        sample = check_features(self, X, allow_missing=True)
+        unseen = (sample.codes == UNSEEN).any(axis=0)
+        if unseen.any():
+            names = [c.name for c in self.schema_.columns if c.kind is not Kind.NUMERIC]
+            met = [name for name, strange in zip(names, unseen, strict=True) if strange]
+            warnings.warn(
+                f"Columns {listed(met)} have {int((sample.codes == UNSEEN).sum())} cells with "
+                "levels that training did not have; they are taken as unknown.",
+                UnseenLevelWarning,
+                stacklevel=3,
+            )
+        codes = state_codes(self.column_states_ or (), sample)
+        # The class is the first node, and nothing is known of it.
+        return np.column_stack([np.full(len(codes), -1), codes])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+# --- Columns as nodes -----------------------------------------------------------------------------
+
+
+def _columns(X: Any) -> tuple[dict[str, Any], bool]:
+    """Columns by name, and whether the names are the user's."""
+    import narwhals.stable.v2 as nw
+
+    from novum.distributions.joint_table_counts import named_columns
+
+    if isinstance(X, dict) or nw.dependencies.is_into_dataframe(X):
+        return named_columns(X, what="Rows are read"), True
+    if isinstance(X, (list, tuple)) and X and all(isinstance(row, dict) for row in X):
+        names = dict.fromkeys(name for row in X for name in row)
+        cells = {name: [row.get(name) for row in X] for name in names}
+        return named_columns(cells, what="Rows are read"), True
+    table = np.asarray(X, dtype=object)
+    if table.ndim != 2:
+        raise InputError(
+            f"Rows are a data frame or an array with a column for each node, got shape "
+            f"{table.shape}. Reshape your data to two dimensions."
+        )
+    return {str(place): table[:, place] for place in range(table.shape[1])}, False
+
+
+def _nodes_of(
+    network: BayesianNetwork, target: str, columns: dict[str, Any], named: bool
+) -> list[str]:
+    """The node of each column."""
+    others = [name for name in network.names if name != target]
+    if not named:
+        if len(columns) != len(others):
+            raise InputError(
+                f"An array has a column for each node but the target: {len(others)} "
+                f"({listed(others)}), got {len(columns)}. Give a frame with named columns to leave "
+                "some out."
+            )
+        return others
+    for name in columns:
+        if name == target:
+            raise InputError(
+                f"Column {label_text(name)} is the target itself. Leave it out of X and pass it "
+                "as y."
+            )
+        if name not in network:
+            raise InputError(
+                f"Column {label_text(name)} is no node of the network: {meant(name, others)} "
+                "Select the columns that are nodes."
+            )
+    return list(columns)
+
+
+def _column(axis: StateAxis) -> Column:
+    kind = Kind.ORDINAL if axis.ordered else Kind.NOMINAL
+    return Column(axis.name, kind, axis.states)
+
+
+def _check_labels(axis: StateAxis, y: Any, n_rows: int) -> None:
+    """The labels are states of the target, one for each row."""
+    if y is None:
+        raise InputError(
+            "BayesianNetworkClassifier requires y to be passed, but the target y is None."
+        )
+    from novum.core.targets import check_classes
+
+    labels, codes = check_classes(y, "BayesianNetworkClassifier")
+    if len(codes) != n_rows:
+        raise InputError(f"X has {n_rows} rows, but y has {len(codes)}. Give one label a row.")
+    for label in labels.tolist():
+        try:
+            axis.position(label)
+        except InputError:
+            raise InputError(
+                f"y has the label {label_text(label)}, which is no state of "
+                f"{label_text(axis.name)}: {meant(label, axis.states)} Convert y to the states."
+            ) from None

@@ -1,0 +1,1 @@
+"""Reading and writing networks: BIF, XMLBIF, UAI, Hugin, and other libraries' objects."""

@@ -1,0 +1,279 @@
+"""Variables that are updated together, because single updates would not move them.
+
+A sampler that changes one variable at a time cannot leave a state whose neighbors all have
+probability zero, and hardly leaves one whose neighbors are very unlikely. Therefore
+
+    support   states that no zero cell allows are taken out first
+    zeros     the variables of a factor that still has zeros form a block; blocks that share a
+              variable are one. Factors between blocks are positive then, so that every joint
+              state of the blocks' own states is possible and each can be reached
+    links     variables of factors with extreme ratios are joined too, strongest first, while the
+              block stays small
+
+Only the possible joint states of a block are listed. A block of one variable is an ordinary one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from novum.core.errors import InputError
+from novum.graphical.inference.flat_factors import FlatFactors, flat_factors, starts_of
+from novum.graphical.inference.plain_junction import impossible
+from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
+
+# Beyond these numbers a block is refused: of possible joint states, and of states looked at.
+MOST_CELLS = 2**12
+MOST_LOOKED = 2**18
+# A factor whose cells differ by more than this ratio is a link that single updates hardly cross.
+STRONG = 20.0
+
+
+class MixingError(InputError):
+    """A model in which updates of few variables at a time cannot reach all possible states."""
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A partition of variables, with the possible joint states of each part.
+
+    Attributes
+    ----------
+    left : FlatFactors
+    members : tuple of int64 arrays
+        Variables of each block.
+    states : tuple of int64 arrays (n_cells, n_members)
+        Possible joint states of each block.
+    cell_starts : int64 array
+    inside : float64 array
+        For each cell the product of the factors within its block.
+    link_starts, link_factors : int64 arrays
+        Factors that join each block to others.
+    delta_starts, deltas : int64 arrays
+        For each link and each cell of its block, how far the cell moves in the factor's table.
+    log_constant : float
+        Logarithm of what tables and weights were divided by.
+    strongest : float
+        The largest ratio within a table between blocks; 1 where there is none.
+    """
+
+    left: FlatFactors
+    members: tuple[Positions, ...]
+    states: tuple[Positions, ...]
+    cell_starts: Positions
+    inside: Floats
+    link_starts: Positions
+    link_factors: Positions
+    delta_starts: Positions
+    deltas: Positions
+    log_constant: float
+    strongest: float
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.members)
+
+
+def blocks_of(left: FlatFactors, most_cells: int) -> Blocks:
+    """The blocks of a model.
+
+    Parameters
+    ----------
+    left : FlatFactors
+    most_cells : int
+        Strong links join variables as long as the block has at most this many joint states.
+
+    Raises
+    ------
+    MixingError
+        Where zeros tie more variables together than a block may hold.
+    """
+    allowed = _supported(left)
+    ratios = [_ratio(left, factor, allowed) for factor in range(left.n_factors)]
+    owner = _joined(left, allowed, ratios, most_cells)
+    roots = sorted(set(owner))
+    members = tuple(
+        np.array([v for v, root in enumerate(owner) if root == chosen], np.int64)
+        for chosen in roots
+    )
+    place_of_root = {root: place for place, root in enumerate(roots)}
+    block_of = np.array([place_of_root[root] for root in owner], np.int64)
+    inner: list[list[int]] = [[] for _ in members]
+    outer: list[list[int]] = [[] for _ in members]
+    for factor in range(left.n_factors):
+        touched = sorted(set(block_of[left.scope(factor)].tolist()))
+        for block in touched:
+            (inner if len(touched) == 1 else outer)[block].append(factor)
+    listed = [_cells(left, own, allowed, inner[b]) for b, own in enumerate(members)]
+    states = tuple(cells for cells, _, _ in listed)
+    links = [(block, factor) for block, found in enumerate(outer) for factor in found]
+    deltas = [_deltas(left, factor, members[block], states[block]) for block, factor in links]
+    return Blocks(
+        left,
+        members,
+        states,
+        starts_of([len(cells) for cells in states]),
+        np.concatenate([weights for _, weights, _ in listed]) if listed else np.empty(0),
+        starts_of([len(found) for found in outer]),
+        np.array([factor for _, factor in links], np.int64),
+        starts_of([len(part) for part in deltas]),
+        np.concatenate(deltas) if deltas else np.empty(0, np.int64),
+        left.log_constant + sum(top for _, _, top in listed),
+        max((ratios[factor] for _, factor in links), default=1.0),
+    )
+
+
+def determined(
+    model: ModelArrays, evidence: Evidence, targets: Sequence[int] | None = None
+) -> tuple[FlatFactors, Evidence]:
+    """What is left of a model when variables that zeros leave one state are taken as observed.
+
+    Examples
+    --------
+    >>> from novum.graphical.models.bayesian_network import BayesianNetwork
+    >>> from novum.graphical.models.questions import evidence_of
+    >>> network = BayesianNetwork().add("a", table=[0.5, 0.5])
+    >>> network = network.add("b", parents=["a"], table=lambda a: a, states=["true", "false"])
+    >>> left, known = determined(network.arrays, evidence_of(network, {"b": "true"}))
+    >>> left.n_variables, known.codes.tolist()
+    (0, [0, 0])
+    """
+    left = flat_factors(model, evidence, targets)
+    if left.tables.all():
+        return left, evidence
+    codes, weights, log = evidence.codes.copy(), dict(evidence.likelihoods), 0.0
+    for variable, mask in zip(left.variables.tolist(), _supported(left), strict=True):
+        if mask.sum() == 1:
+            codes[variable] = int(mask.argmax())
+            if variable in weights:
+                log += math.log(float(weights.pop(variable)[codes[variable]]))
+    known = Evidence(codes, weights)
+    fewer = flat_factors(model, known, targets)
+    return replace(fewer, log_constant=fewer.log_constant + log), known
+
+
+def _supported(left: FlatFactors) -> list[np.ndarray]:
+    """For each variable the states that no table excludes on its own, found until none changes."""
+    allowed = [np.ones(int(card), np.bool_) for card in left.cards]
+    zeros = [f for f in range(left.n_factors) if not left.table(f).all()]
+    of_variable: dict[int, list[int]] = {}
+    for factor in zeros:
+        for variable in left.scope(factor).tolist():
+            of_variable.setdefault(variable, []).append(factor)
+    waiting = dict.fromkeys(zeros)
+    while waiting:
+        factor = next(iter(waiting))
+        del waiting[factor]
+        scope = left.scope(factor).tolist()
+        possible = _positive(left, factor, allowed)
+        for axis, variable in enumerate(scope):
+            others = tuple(a for a in range(len(scope)) if a != axis)
+            kept = possible.any(axis=others) & allowed[variable]
+            if not kept.any():
+                raise impossible()
+            if (kept != allowed[variable]).any():
+                allowed[variable] = kept
+                waiting.update(dict.fromkeys(of_variable[variable]))
+    return allowed
+
+
+def _positive(left: FlatFactors, factor: int, allowed: list[np.ndarray]) -> np.ndarray:
+    """Which cells of a table are positive at allowed states."""
+    possible = left.table(factor) > 0
+    for axis, variable in enumerate(left.scope(factor).tolist()):
+        shape = [-1 if a == axis else 1 for a in range(possible.ndim)]
+        possible = possible & allowed[variable].reshape(shape)
+    return possible
+
+
+def _at_allowed(left: FlatFactors, factor: int, allowed: list[np.ndarray]) -> Floats:
+    masks = [allowed[variable] for variable in left.scope(factor).tolist()]
+    if all(mask.all() for mask in masks):
+        return left.table(factor)
+    return left.table(factor)[np.ix_(*masks)]
+
+
+def _ratio(left: FlatFactors, factor: int, allowed: list[np.ndarray]) -> float:
+    cells = _at_allowed(left, factor, allowed)
+    low = float(cells.min())
+    return float(cells.max()) / low if low > 0 else math.inf
+
+
+def _joined(
+    left: FlatFactors, allowed: list[np.ndarray], ratios: list[float], most_cells: int
+) -> list[int]:
+    """The block of each variable, named by one of its variables."""
+    owner = list(range(left.n_variables))
+    sizes = [int(mask.sum()) for mask in allowed]
+
+    def find(variable: int) -> int:
+        while owner[variable] != variable:
+            owner[variable] = owner[owner[variable]]
+            variable = owner[variable]
+        return variable
+
+    for factor in sorted(range(left.n_factors), key=lambda f: (-ratios[f], f)):
+        ratio = ratios[factor]
+        roots = sorted({find(variable) for variable in left.scope(factor).tolist()})
+        joint = math.prod(sizes[root] for root in roots)
+        if len(roots) < 2 or ratio < STRONG or (ratio < math.inf and joint > most_cells):
+            continue
+        for other in roots[1:]:
+            owner[other] = roots[0]
+        sizes[roots[0]] = joint
+    return [find(variable) for variable in range(left.n_variables)]
+
+
+def _cells(
+    left: FlatFactors, own: Positions, allowed: list[np.ndarray], inner: list[int]
+) -> tuple[Positions, Floats, float]:
+    """Possible joint states of a block, their weights, and the logarithm of the largest."""
+    place = {int(variable): at for at, variable in enumerate(own)}
+    ready: dict[int, list[int]] = {}
+    for factor in inner:
+        last = max(place[variable] for variable in left.scope(factor).tolist())
+        ready.setdefault(last, []).append(factor)
+    states = np.empty((1, 0), np.int64)
+    logs = np.zeros(1)
+    for at, variable in enumerate(own):
+        choices = np.flatnonzero(allowed[variable])
+        if len(states) * len(choices) > MOST_LOOKED:
+            raise _too_large(len(own))
+        states = np.column_stack(
+            [np.repeat(states, len(choices), axis=0), np.tile(choices, len(states))]
+        )
+        logs = np.repeat(logs, len(choices))
+        for factor in ready.get(at, ()):
+            columns = [place[v] for v in left.scope(factor).tolist()]
+            with np.errstate(divide="ignore"):
+                logs = logs + np.log(left.table(factor)[tuple(states[:, columns].T)])
+        states, logs = states[logs > -math.inf], logs[logs > -math.inf]
+        if len(states) == 0:
+            raise impossible()
+    if len(states) > MOST_CELLS:
+        raise _too_large(len(own))
+    top = float(logs.max())
+    return states, np.exp(logs - top), top
+
+
+def _too_large(n_variables: int) -> MixingError:
+    return MixingError(
+        f"Zero probabilities tie {n_variables} variables together, with more than {MOST_CELLS} "
+        "possible joint states: updates of fewer at a time could not reach all of them. Use "
+        "JunctionTree() or LikelihoodWeighting()."
+    )
+
+
+def _deltas(left: FlatFactors, factor: int, own: Positions, states: Positions) -> Positions:
+    """How far each joint state of a block moves in a factor's table."""
+    place = {int(variable): at for at, variable in enumerate(own)}
+    moved = np.zeros(len(states), np.int64)
+    for edge in range(left.scope_starts[factor], left.scope_starts[factor + 1]):
+        variable = int(left.scopes[edge])
+        if variable in place:
+            moved += left.strides[edge] * states[:, place[variable]]
+    return moved

@@ -1,0 +1,142 @@
+"""What fills the values of a program: records of tables, and their copies at what is observed."""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from novum.graphical.inference.compiled.factors_kernels import ONES, SOFT
+from novum.graphical.inference.compiled.items_kernels import ORIGIN, SIZE, VALUE
+from novum.graphical.inference.compiled.layout import (
+    LOAD_FIELDS,
+    LOAD_FROM,
+    LOAD_TO,
+    LOCAL_AT,
+    N_FREE,
+    N_LOCAL,
+    N_OBSERVED,
+    N_ONES,
+    N_RECORDS,
+    N_SOFT,
+    ONES_AT,
+    RECORDS_AT,
+    SOFT_AT,
+)
+from novum.numerics.jit import lean_kernel
+
+
+@lean_kernel(
+    "int64(int64[::1], int64, int64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], uint8[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, int64[::1])"
+)
+def write_loads(
+    code,
+    at,
+    items,
+    item_starts,
+    item_axes,
+    item_strides,
+    sources,
+    cards,
+    kept,
+    table_starts,
+    pairs_at,
+    pairs,
+    variables,
+    n_items,
+    of_factor,
+):
+    """Records that fill the values: tables at what is observed, soft evidence, ones."""
+    code[RECORDS_AT] = at
+    for factor in range(kept.size):
+        of_factor[factor] = -1
+    for item in range(sources.size):
+        if sources[item] >= 0:
+            of_factor[sources[item]] = item
+    for factor in range(kept.size):
+        if kept[factor] == 0:
+            continue
+        code[N_RECORDS] += 1
+        item = of_factor[factor]
+        n_observed = pairs_at[factor + 1] - pairs_at[factor]
+        code[at + LOAD_TO] = items[VALUE, item] if item >= 0 else -1
+        code[at + LOAD_FROM] = table_starts[factor]
+        code[at + N_OBSERVED] = n_observed
+        code[at + N_FREE] = item_starts[item + 1] - item_starts[item] if item >= 0 else 0
+        n_free = code[at + N_FREE]
+        at += LOAD_FIELDS
+        for pair in range(2 * n_observed):
+            code[at + pair] = pairs[2 * pairs_at[factor] + pair]
+        at += 2 * n_observed
+        for axis in range(n_free):
+            code[at + axis] = cards[item_axes[item_starts[item] + axis]]
+            code[at + n_free + axis] = item_strides[item_starts[item] + axis]
+        at += 2 * n_free
+    code[SOFT_AT] = at
+    for item in range(n_items):
+        if items[ORIGIN, item] <= SOFT:
+            code[at] = SOFT - items[ORIGIN, item]
+            code[at + 1] = items[VALUE, item]
+            at += 2
+            code[N_SOFT] += 1
+    code[ONES_AT] = at
+    for item in range(n_items):
+        if items[ORIGIN, item] == ONES:
+            code[at] = items[VALUE, item]
+            code[at + 1] = items[SIZE, item]
+            at += 2
+            code[N_ONES] += 1
+    code[LOCAL_AT] = at
+    code[N_LOCAL] = variables.size
+    for v in range(variables.size):
+        code[at + v] = variables[v]
+    return at + variables.size
+
+
+@lean_kernel("void(float64[::1], int64, int64[::1], int64, int64, float64[::1], int64, int64[::1])")
+def copy_cells(tables, source, code, at, n_axes, out_values, to, digits):
+    """Copies a table with its axes in another order: cards at `at`, source strides behind them."""
+    last = n_axes - 1
+    run, stride = code[at + last], code[at + n_axes + last]
+    for axis in range(n_axes):
+        digits[axis] = 0
+    while True:
+        for j in range(run):
+            out_values[to + j] = tables[source + j * stride]
+        to += run
+        axis = last - 1
+        while axis >= 0:
+            digits[axis] += 1
+            source += code[at + n_axes + axis]
+            if digits[axis] < code[at + axis]:
+                break
+            source -= digits[axis] * code[at + n_axes + axis]
+            digits[axis] = 0
+            axis -= 1
+        if axis < 0:
+            return
+
+
+@lean_kernel("float64(int64[::1], float64[::1], int64[::1], float64[::1], int64[::1])")
+def load_values(code, tables, codes, out_values, digits):
+    """Tables at the observed states; the logarithm of those that are but a number then."""
+    log = 0.0
+    at = code[RECORDS_AT]
+    for _ in range(code[N_RECORDS]):
+        source, n_axes = code[at + LOAD_FROM], code[at + N_FREE]
+        to, n_observed = code[at + LOAD_TO], code[at + N_OBSERVED]
+        at += LOAD_FIELDS
+        for _ in range(n_observed):
+            source += codes[code[at]] * code[at + 1]
+            at += 2
+        if n_axes == 0:
+            log += np.log(tables[source])
+        else:
+            copy_cells(tables, source, code, at, n_axes, out_values, to, digits)
+        at += 2 * n_axes
+    at = code[ONES_AT]
+    for _ in range(code[N_ONES]):
+        for cell in range(code[at], code[at] + code[at + 1]):
+            out_values[cell] = 1.0
+        at += 2
+    return log

@@ -1,0 +1,186 @@
+"""Runs of a program: collect to the roots, distribute back to the leaves.
+
+Every message is divided by its largest entry, whose logarithm is kept. Downward, what multiplies a
+message is its derivative, brought to  sum of message * derivative = 1; where a message is zero its
+derivative touches nothing and is set to zero, so that it cannot grow. A run stops after `budget`
+blocks and goes on where it was: `state` holds the clique and the block that are next.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from novum.graphical.inference.compiled.blocks_kernels import (
+    backward,
+    enter_block,
+    forward,
+    next_block,
+    sum_block,
+)
+from novum.graphical.inference.compiled.layout import (
+    BAR_FROM,
+    BAR_TO,
+    BLOCKS,
+    CLIQUES_AT,
+    COUNTED,
+    FROM_BAR,
+    FROM_VALUE,
+    INCOMING,
+    IS_ROOT,
+    MESSAGE,
+    MESSAGE_BAR,
+    MESSAGE_SIZE,
+    N_CLIQUES,
+    N_OPS,
+    N_PROJECTIONS,
+    NEEDED,
+    PROJECTED_AXES,
+    PROJECTION_FIELDS,
+    PROJECTIONS,
+    TO,
+    TO_SIZE,
+)
+from novum.numerics.jit import lean_kernel
+
+
+@lean_kernel("float64(float64[::1], int64, int64)")
+def scale_message(values, at, size):
+    """Divides a message by its largest entry; the logarithm of that."""
+    top = 0.0
+    for cell in range(at, at + size):
+        top = max(top, values[cell])
+    if not top > 0.0:
+        return -np.inf
+    for cell in range(at, at + size):
+        values[cell] /= top
+    return np.log(top)
+
+
+@lean_kernel(
+    "float64(int64[::1], int32[::1], float64[::1], float64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64)"
+)
+def collect(code, maps, values, block, digits, bases, state, budget):
+    """Messages from the leaves to the roots; the logarithm of their scales so far."""
+    log = 0.0
+    while state[0] >= 0 and budget > 0:
+        at = code[code[CLIQUES_AT] + state[0]]
+        if code[at + NEEDED] != 0:
+            if state[1] == 0:
+                for cell in range(code[at + MESSAGE], code[at + MESSAGE] + code[at + MESSAGE_SIZE]):
+                    values[cell] = 0.0
+            enter_block(code, at, state[1], digits, bases)
+            n_ops = code[at + N_OPS]
+            while state[1] < code[at + BLOCKS] and budget > 0:
+                forward(code, at, n_ops - 1, maps, values, bases, block)
+                sum_block(code, at, maps, values, bases, block)
+                next_block(code, at, digits, bases)
+                state[1] += 1
+                budget -= 1
+            if state[1] < code[at + BLOCKS]:
+                return log
+            part = scale_message(values, code[at + MESSAGE], code[at + MESSAGE_SIZE])
+            if part == -np.inf:
+                state[0] = -1
+                return part
+            if code[at + COUNTED] != 0:
+                log += part
+        state[0] -= 1
+        state[1] = 0
+    return log
+
+
+# --- Downward -------------------------------------------------------------------------------------
+
+
+@lean_kernel("void(int64[::1], int64, float64[::1], float64[::1], float64[::1], int64[::1])")
+def project(code, at, values, bars, out, digits):
+    """Sums value times bar of an item over some axes, to a table that sums to one."""
+    n_axes, to, size = code[at + PROJECTED_AXES], code[at + TO], code[at + TO_SIZE]
+    value, bar = code[at + FROM_VALUE], code[at + FROM_BAR]
+    cards = at + PROJECTION_FIELDS
+    strides = cards + n_axes
+    for cell in range(to, to + size):
+        out[cell] = 0.0
+    for axis in range(n_axes):
+        digits[axis] = 0
+    run, stride = code[strides - 1], code[strides + n_axes - 1]
+    cell = to
+    axis = 0
+    while axis >= 0:
+        if stride == 0:
+            total = 0.0
+            for j in range(run):
+                total += values[value + j] * bars[bar + j]
+            out[cell] += total
+        else:
+            for j in range(run):
+                out[cell + j * stride] += values[value + j] * bars[bar + j]
+        value += run
+        bar += run
+        axis = n_axes - 2
+        while axis >= 0:
+            digits[axis] += 1
+            cell += code[strides + axis]
+            if digits[axis] < code[cards + axis]:
+                break
+            cell -= digits[axis] * code[strides + axis]
+            digits[axis] = 0
+            axis -= 1
+    total = 0.0
+    for cell in range(to, to + size):
+        total += out[cell]
+    for cell in range(to, to + size):
+        out[cell] /= total
+
+
+@lean_kernel("void(int64[::1], int64, float64[::1], float64[::1], int64[::1])")
+def receive(code, at, values, bars, digits):
+    """Prepares the derivative by a clique's message, and zero bars for its items."""
+    bar, size = code[at + MESSAGE_BAR], code[at + MESSAGE_SIZE]
+    if code[at + IS_ROOT] != 0:
+        for cell in range(bar, bar + size):
+            bars[cell] = 1.0
+    if code[at + INCOMING] >= 0:
+        project(code, code[at + INCOMING], values, bars, bars, digits)
+    elif code[at + NEEDED] != 0:
+        message = code[at + MESSAGE]
+        total = 0.0
+        for cell in range(size):
+            if values[message + cell] > 0.0:
+                total += values[message + cell] * bars[bar + cell]
+            else:
+                bars[bar + cell] = 0.0
+        for cell in range(size):
+            bars[bar + cell] /= total
+    for cell in range(code[at + BAR_FROM], code[at + BAR_TO]):
+        bars[cell] = 0.0
+
+
+@lean_kernel(
+    "void(int64[::1], int32[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64, float64[::1])"
+)
+def distribute(code, maps, values, bars, block, slope, digits, bases, state, budget, out_answers):
+    """Derivatives from the roots to the leaves, and the posterior of every variable."""
+    while state[0] < code[N_CLIQUES] and budget > 0:
+        at = code[code[CLIQUES_AT] + state[0]]
+        if state[1] == 0:
+            receive(code, at, values, bars, digits)
+        enter_block(code, at, state[1], digits, bases)
+        n_ops = code[at + N_OPS]
+        while state[1] < code[at + BLOCKS] and budget > 0:
+            forward(code, at, n_ops - 1, maps, values, bases, block)
+            backward(code, at, maps, values, bars, bases, block, slope)
+            next_block(code, at, digits, bases)
+            state[1] += 1
+            budget -= 1
+        if state[1] < code[at + BLOCKS]:
+            return
+        place = code[at + PROJECTIONS]
+        for _ in range(code[at + N_PROJECTIONS]):
+            project(code, place, values, bars, out_answers, digits)
+            place += PROJECTION_FIELDS + 2 * code[place + PROJECTED_AXES]
+        state[0] += 1
+        state[1] = 0

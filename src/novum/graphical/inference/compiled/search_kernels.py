@@ -1,0 +1,60 @@
+"""The cheapest of several elimination orders.
+
+By fill first; by weight where the tables are not small; then by both with chance, until the words
+of work spent on orders are `SHARE` of the cells that a run will touch. Both are counts, so the
+order depends on nothing but the model.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from novum.graphical.inference.compiled.orders_kernels import (
+    BY_FILL,
+    BY_WEIGHT,
+    greedy_order,
+    order_cells,
+)
+from novum.numerics.jit import kernel
+
+SMALL_CELLS = 3000.0
+SHARE = 0.1
+MOST_TRIES = 40
+
+
+@kernel(
+    "Tuple((uint64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], float64))"
+    "(uint64[:, ::1], float64[::1])"
+)
+def best_order(graph, logs):
+    """Cliques as rows of bits, order, places, steps above, degrees and cells of the best order."""
+    n, words = graph.shape
+    half = 1
+    while half < n:
+        half *= 2
+    tournament = np.empty(2 * half)
+    touched = np.empty(words, np.uint64)
+    sizes = np.empty(n)
+    best_rows, rows = np.empty((n, words), np.uint64), np.empty((n, words), np.uint64)
+    # Rows of these are order, places, steps above and degrees.
+    best, found = np.empty((4, n), np.int64), np.empty((4, n), np.int64)
+    cells = np.inf
+    spent = 0
+    for attempt in range(MOST_TRIES):
+        if attempt == 1 and cells < SMALL_CELLS:
+            break
+        if attempt > 1 and spent > SHARE * cells:
+            break
+        for v in range(n):
+            for w in range(words):
+                rows[v, w] = graph[v, w]
+        seed = np.uint64(attempt if attempt > 1 else 0)
+        rule = BY_FILL if attempt % 2 == 0 else BY_WEIGHT
+        spent += greedy_order(rows, logs, rule, seed, tournament, touched, found[0], found[1])
+        price = order_cells(rows, logs, found[0], found[1], found[2], found[3], sizes)
+        if price < cells:
+            cells = price
+            best_rows, rows = rows, best_rows
+            best, found = found, best
+    return best_rows, best[0], best[1], best[2], best[3], cells

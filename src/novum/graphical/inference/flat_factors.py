@@ -1,0 +1,185 @@
+"""The factors that are left when observed variables are gone, in flat arrays for kernels.
+
+    product over f of table_f(x)  at what is known  =  exp(log_constant) * product of what is left
+
+Variables are numbered anew, 0, 1, ... in the order of the model; `variables` gives their old
+numbers. An *edge* joins a factor to one variable of its scope: edges lie factor by factor in the
+order of the axes, and `variable_edges` lists them variable by variable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.graphical.inference.plain_junction import impossible
+from novum.graphical.inference.relevance import relevant_factors
+from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
+from novum.numerics.jit import as_argument
+
+
+@dataclass(frozen=True, eq=False)
+class FlatFactors:
+    """Factors over unobserved variables.
+
+    Attributes
+    ----------
+    variables : int64 array
+        Numbers in the model, ascending.
+    cards : int64 array
+    scope_starts, scopes, strides : int64 arrays
+        Edges of factor f are `scope_starts[f]` up to `scope_starts[f + 1]`; `scopes` has the
+        variable of each (by new number) and `strides` how far apart its states are in the table.
+    table_starts, tables : int64 array, float64 array
+        Scaled so that the largest cell of each table is 1.
+    log_constant : float
+        Logarithm of what was divided out, and of factors without variables.
+    """
+
+    variables: Positions
+    cards: Positions
+    scope_starts: Positions
+    scopes: Positions
+    strides: Positions
+    table_starts: Positions
+    tables: Floats
+    log_constant: float
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.cards)
+
+    @property
+    def n_factors(self) -> int:
+        return len(self.scope_starts) - 1
+
+    @property
+    def n_edges(self) -> int:
+        return len(self.scopes)
+
+    def scope(self, factor: int) -> Positions:
+        return self.scopes[self.scope_starts[factor] : self.scope_starts[factor + 1]]
+
+    def table(self, factor: int) -> Floats:
+        cells = self.tables[self.table_starts[factor] : self.table_starts[factor + 1]]
+        return cells.reshape(self.cards[self.scope(factor)])
+
+    @cached_property
+    def factor_of_edge(self) -> Positions:
+        return np.repeat(np.arange(self.n_factors), np.diff(self.scope_starts))
+
+    @cached_property
+    def variable_edges(self) -> tuple[Positions, Positions]:
+        """Starts for each variable, and its edges."""
+        edges = np.argsort(self.scopes, kind="stable").astype(np.int64)
+        counts = np.bincount(self.scopes, minlength=self.n_variables)
+        return starts_of(counts), edges
+
+    @cached_property
+    def cell_starts(self) -> Positions:
+        """Where the states of each variable begin when all are laid out one after the other."""
+        return starts_of(self.cards)
+
+
+def starts_of(sizes: Sequence[int] | NDArray[np.integer]) -> Positions:
+    """Where parts of these sizes begin, and the end of the last."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
+def flat_factors(
+    model: ModelArrays, evidence: Evidence, targets: Sequence[int] | None = None
+) -> FlatFactors:
+    """What is left of a model; with `targets` only of the part that decides about them.
+
+    Raises
+    ------
+    ImpossibleEvidence
+        Where a factor without unobserved variables, or all of a table, is zero.
+
+    Examples
+    --------
+    >>> from novum.graphical.models.bayesian_network import BayesianNetwork
+    >>> from novum.graphical.models.questions import evidence_of
+    >>> network = BayesianNetwork().add("rain", table=[0.2, 0.8])
+    >>> network = network.add("wet", parents=["rain"], table=[[0.9, 0.1], [0.1, 0.9]])
+    >>> left = flat_factors(network.arrays, evidence_of(network, {"wet": "true"}))
+    >>> left.scopes.tolist(), (left.tables * np.exp(left.log_constant / 2)).round(3).tolist()
+    ([0, 0], [0.212, 0.849, 0.849, 0.094])
+    """
+    if targets is None:
+        factors, weighted = list(range(model.n_factors)), list(evidence.likelihoods)
+        free = np.flatnonzero(evidence.codes < 0)
+    else:
+        asked = [variable for variable in targets if evidence.codes[variable] < 0]
+        factors, weighted = relevant_factors(model, evidence, asked)
+        free = _free_in(model, evidence, factors, [*asked, *weighted])
+    return _flattened(model, evidence, factors, weighted, free)
+
+
+def flat_factors_of(model: ModelArrays, evidence: Evidence, factors: Sequence[int]) -> FlatFactors:
+    """What is left of some factors, and of all likelihoods; variables in none are left out."""
+    weighted = list(evidence.likelihoods)
+    free = _free_in(model, evidence, factors, weighted)
+    return _flattened(model, evidence, factors, weighted, free)
+
+
+def _free_in(
+    model: ModelArrays, evidence: Evidence, factors: Sequence[int], more: Sequence[int]
+) -> Positions:
+    """The unobserved variables of some factors, and more of them, ascending."""
+    inside = np.zeros(model.n_variables, np.bool_)
+    for factor in factors:
+        inside[model.scope(factor)] = True
+    inside[list(more)] = True
+    return np.flatnonzero(inside & (evidence.codes < 0))
+
+
+def _flattened(
+    model: ModelArrays,
+    evidence: Evidence,
+    factors: Sequence[int],
+    weighted: Sequence[int],
+    free: Positions,
+) -> FlatFactors:
+    from novum.graphical.inference.flat_factors_kernels import slice_tables
+
+    new_numbers = np.full(model.n_variables, -1, np.int64)
+    new_numbers[free] = np.arange(len(free))
+    widest = int(np.max(np.diff(model.scope_starts), initial=1))
+    scope_starts, table_starts = np.zeros((2, len(factors) + 1), np.int64)
+    scopes, strides = np.empty((2, len(model.scopes)), np.int64)
+    tables, counts = np.empty(len(model.tables)), np.zeros(3, np.int64)
+    log = slice_tables(
+        model.cards, model.scope_starts, model.scopes, model.table_starts,
+        as_argument(model.tables),
+        evidence.codes, np.array(factors, np.int64), new_numbers,
+        np.empty((3, widest), np.int64), scope_starts, scopes, strides, table_starts, tables,
+        counts,
+    )  # fmt: skip
+    if log == -math.inf:
+        raise impossible()
+    n_factors, n_edges, n_cells = counts.tolist()
+    weights = [np.asarray(evidence.likelihoods[variable], np.float64) for variable in weighted]
+    tops = [float(values.max()) for values in weights]
+    soft = new_numbers[list(weighted)]
+    return FlatFactors(
+        variables=free.astype(np.int64),
+        cards=model.cards[free],
+        scope_starts=np.append(scope_starts[: n_factors + 1], n_edges + 1 + np.arange(len(soft))),
+        scopes=np.append(scopes[:n_edges], soft),
+        strides=np.append(strides[:n_edges], np.ones(len(soft), np.int64)),
+        table_starts=np.append(
+            table_starts[: n_factors + 1], n_cells + np.cumsum(model.cards[list(weighted)])
+        ),
+        tables=np.concatenate(
+            [tables[:n_cells], *(v / top for v, top in zip(weights, tops, strict=True))]
+        ),
+        log_constant=float(log) + sum(map(math.log, tops)),
+    )

@@ -1,0 +1,74 @@
+"""Factors at what is known: slices of tables, copied one after the other."""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from novum.numerics.jit import lean_kernel
+
+
+@lean_kernel(
+    "float64(int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
+    " int64[::1])"
+)
+def slice_tables(
+    cards, scope_starts, scopes, table_starts, tables, codes, factors, new_numbers, work,
+    out_scope_starts, out_scopes, out_strides, out_table_starts, out_tables, out_counts,
+):  # fmt: skip
+    """Copies the chosen factors without their observed axes, each over its largest cell.
+
+    Returns the logarithm of all that was divided out; `-inf` if a factor is all zero. `out_counts`
+    tells how many factors, edges and cells there are; those without free variables are left out.
+    """
+    free, strides, digits = work[0], work[1], work[2]
+    log = 0.0
+    n_factors = 0
+    n_edges = 0
+    n_cells = 0
+    for f in factors:
+        base = table_starts[f]
+        stride = 1
+        n_free = 0
+        for edge in range(scope_starts[f + 1] - 1, scope_starts[f] - 1, -1):
+            v = scopes[edge]
+            if codes[v] >= 0:
+                base += stride * codes[v]
+            else:
+                # From the last axis to the first.
+                free[n_free], strides[n_free], digits[n_free] = v, stride, 0
+                n_free += 1
+            stride *= cards[v]
+        size = 1
+        for i in range(n_free):
+            out_strides[n_edges + n_free - 1 - i] = size
+            out_scopes[n_edges + n_free - 1 - i] = new_numbers[free[i]]
+            size *= cards[free[i]]
+        top = 0.0
+        for cell in range(n_cells, n_cells + size):
+            value = tables[base]
+            top = max(top, value)
+            out_tables[cell] = value
+            for i in range(n_free):
+                base += strides[i]
+                digits[i] += 1
+                if digits[i] < cards[free[i]]:
+                    break
+                base -= strides[i] * digits[i]
+                digits[i] = 0
+        if top == 0.0:
+            return -np.inf
+        log += math.log(top)
+        if n_free > 0:
+            for cell in range(n_cells, n_cells + size):
+                out_tables[cell] /= top
+            n_factors += 1
+            n_edges += n_free
+            n_cells += size
+            out_scope_starts[n_factors] = n_edges
+            out_table_starts[n_factors] = n_cells
+    out_counts[0], out_counts[1], out_counts[2] = n_factors, n_edges, n_cells
+    return log

@@ -1,0 +1,86 @@
+"""What exact inference will cost, before it starts.
+
+The elimination order is found first, and it alone decides the price: every clique is a table, the
+sum of all decides the time; the largest one, or where none is stored all messages, the memory.
+Seconds are those of a reference machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from novum.core.memory import format_bytes
+from novum.graphical.inference.compiled.layout import (
+    PRICE_BYTES,
+    PRICE_CELLS,
+    PRICE_LARGEST,
+    PRICE_WIDTH,
+)
+from novum.graphical.inference.compiled.planning import prices_of
+from novum.graphical.inference.junction import is_plain
+from novum.graphical.inference.plain_junction import order_for
+from novum.graphical.inference.potentials import known_potentials
+from novum.graphical.models.arrays import Evidence, ModelArrays
+
+# Collecting and distributing read and write each cell a few times.
+SECONDS_PER_CELL = 4e-9
+SECONDS_PER_VARIABLE = 4e-6
+_BYTES = 8
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The price of all posteriors.
+
+    Attributes
+    ----------
+    width : int
+        Variables of the largest clique, less one.
+    largest, cells : float
+        Cells of the largest table, and of all.
+    bytes : float
+        Memory of the largest tables at one time.
+    seconds : float
+        On a reference machine.
+
+    Examples
+    --------
+    >>> print(Forecast(width=4, largest=512, cells=2_000, bytes=16_384, seconds=3e-4))
+    exact inference: cliques of up to 5 variables, 512 cells in the largest, 2000 in all; \
+about 16.4 kB and 0.3 ms
+    """
+
+    width: int
+    largest: float
+    cells: float
+    bytes: float
+    seconds: float
+
+    def __str__(self) -> str:
+        size = format_bytes(int(self.bytes))
+        return (
+            f"exact inference: cliques of up to {self.width + 1} variables, {self.largest:.4g} "
+            f"cells in the largest, {self.cells:.4g} in all; about {size} and "
+            f"{_duration(self.seconds)}"
+        )
+
+
+def forecast(model: ModelArrays, evidence: Evidence) -> Forecast:
+    """The price of the posteriors of all variables given what is known."""
+    if is_plain(model):
+        order = order_for(known_potentials(model, evidence), model.cards, ())
+        width, largest, cells = order.width, order.largest, order.cells
+        needed = order.largest * _BYTES * 4
+    else:
+        # Clique tables are not stored: memory is that of factors and messages.
+        prices = prices_of(model, evidence)
+        width, largest = int(prices[PRICE_WIDTH]), float(prices[PRICE_LARGEST])
+        cells, needed = float(prices[PRICE_CELLS]), float(prices[PRICE_BYTES])
+    seconds = SECONDS_PER_CELL * cells + SECONDS_PER_VARIABLE * model.n_variables
+    return Forecast(width, largest, cells, needed, seconds)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1:
+        return f"{seconds * 1000:.2g} ms"
+    return f"{seconds:.3g} s"

@@ -1,0 +1,107 @@
+"""What an inference engine offers.
+
+An engine is an immutable value that holds settings only; it is given a model as arrays and what is
+known, and answers with tables. Exact engines also know the probability of the evidence and the
+most probable configuration; approximate ones attach a diagnosis to every answer, which says how
+far to trust it.
+
+Evidence of probability zero raises `ImpossibleEvidence`, except in `log_evidence`, which is
+`-inf`. Work beyond the memory limit raises `MemoryLimitError` with the forecast, before it starts.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.graphical.models.arrays import Evidence, ModelArrays
+
+Floats = NDArray[np.float64]
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """How far an approximate answer is to be trusted.
+
+    Attributes
+    ----------
+    method : str
+        Name of the engine, in words.
+    trusted : bool
+        Whether the method's own checks found nothing wrong.
+    sentence : str
+        What was found, in words.
+    iterations : int
+        Sweeps, messages passes or samples.
+    errors : tuple of arrays, one for each table of the answer, or None
+        Monte-Carlo standard error of every cell.
+    effective_size : float or None
+        Independent samples that would give the same error, of the worst cell.
+    r_hat : float or None
+        Ratio of spreads between and within chains, of the worst cell; near 1 when mixed.
+    bound : float or None
+        Proved lower bound of the log-evidence (mean field).
+    """
+
+    method: str
+    trusted: bool
+    sentence: str
+    iterations: int
+    errors: tuple[Floats, ...] | None = None
+    effective_size: float | None = None
+    r_hat: float | None = None
+    bound: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """Tables that answer a question, with what is known about their quality.
+
+    Attributes
+    ----------
+    tables : tuple of arrays
+        Each sums to one.
+    log_evidence : float or None
+        Logarithm of the probability of the evidence (for undirected models of the sum over all
+        states that agree with it), where the engine knows it.
+    diagnosis : Diagnosis or None
+        None for exact answers.
+    """
+
+    tables: tuple[Floats, ...]
+    log_evidence: float | None = None
+    diagnosis: Diagnosis | None = None
+
+
+class Engine(ABC):
+    """A way to compute posteriors."""
+
+    is_exact: bool = False
+
+    @abstractmethod
+    def marginals(
+        self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None = None
+    ) -> Beliefs:
+        """The posterior of each variable (by default of all that are not hidden), one table each.
+
+        An observed variable has a table of one 1.
+        """
+
+    @abstractmethod
+    def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
+        """The joint posterior of some variables, as one table with axes in the order given."""
+
+
+class ExactEngine(Engine):
+    """An engine whose answers are exact up to rounding."""
+
+    is_exact = True
+
+    @abstractmethod
+    def log_evidence(self, model: ModelArrays, evidence: Evidence) -> float:
+        """Logarithm of the probability of the evidence; `-inf` where it is zero."""

@@ -1,0 +1,283 @@
+"""Independent samples: forward, rejection and likelihood weighting.
+
+    forward      every variable from its table, parents first: rows of the network
+    rejection    forward rows, those that contradict the evidence thrown away
+    weighting    observed variables are set, and a row weighs  product of P(observed | parents)
+
+Rejection keeps a row with the probability of the evidence, so it needs 1 / P(e) draws for each row
+it keeps. Weighting keeps all rows, but a few may carry all the weight: the effective size tells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.errors import InputError
+from novum.core.interrupts import time_sliced
+from novum.core.memory import check_memory
+from novum.core.randomness import RandomSource, stream
+from novum.graphical.inference.plain_junction import impossible
+from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
+from novum.graphical.inference.settings import check_count
+from novum.graphical.inference.weighted_rows import (
+    RowSource,
+    Totals,
+    check_directed,
+    drawing_arrays,
+    soft_constant,
+)
+from novum.graphical.models.arrays import UNKNOWN, Evidence, ModelArrays
+
+# Fewer independent rows than this leave even a probability of one half uncertain by 0.05.
+ENOUGH = 100
+
+
+class NothingAcceptedError(InputError):
+    """No row of all that were drawn agreed with the evidence."""
+
+
+def forward_codes(model: ModelArrays, size: int, random_state: RandomSource) -> NDArray[np.int32]:
+    """Rows of a network, states by number.
+
+    Parameters
+    ----------
+    model : ModelArrays
+        Directed.
+    size : int
+    random_state : int, generator or None
+
+    Returns
+    -------
+    int32 array of shape (size, n_variables)
+        Columns are contiguous; hidden variables come last.
+
+    Examples
+    --------
+    >>> from novum.graphical.models.bayesian_network import BayesianNetwork
+    >>> network = BayesianNetwork().add("a", table=[1.0], states=["only"])
+    >>> forward_codes(network.arrays, 3, random_state=0).tolist()
+    [[0], [0], [0]]
+    """
+    check_count("size", size, least=0)
+    check_directed(model, "Forward sampling")
+    check_memory(
+        4 * int(size) * model.n_variables,
+        f"A sample of {size} rows of {model.n_variables} variables",
+        "Draw fewer rows at a time.",
+    )
+    from novum.graphical.inference.sampling_kernels import BLOCK, draw_columns
+
+    codes = np.empty((model.n_variables, size), np.int32)
+    free = np.full(model.n_variables, UNKNOWN, np.int64)
+    key = stream(random_state, "rows").integers(0, 2**64, dtype=np.uint64)
+    offsets = np.empty(BLOCK, np.int64)
+    arrays = drawing_arrays(model)
+    for start, stop in time_sliced(size, block=BLOCK):
+        draw_columns(*arrays, model.order, free, key, start, stop, offsets, codes)
+    return codes.T
+
+
+class _IndependentSampling(Engine):
+    """An engine that answers by one run of independent rows."""
+
+    random_state: RandomSource
+
+    def marginals(
+        self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None = None
+    ) -> Beliefs:
+        asked = range(model.n_variables - model.n_hidden) if variables is None else variables
+        return self._answer(model, evidence, [(variable,) for variable in asked])
+
+    def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
+        return self._answer(model, evidence, [tuple(variables)])
+
+    def _answer(
+        self, model: ModelArrays, evidence: Evidence, targets: Sequence[Sequence[int]]
+    ) -> Beliefs:
+        check_directed(model, type(self).__name__)
+        source = RowSource(model, evidence, targets, self.random_state)
+        return self._run(source)
+
+    def _run(self, source: RowSource) -> Beliefs:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ForwardSampling(_IndependentSampling):
+    """Estimates from rows of the network; without evidence only.
+
+    Parameters
+    ----------
+    size : int
+        Rows.
+    random_state : int, generator or None
+
+    Examples
+    --------
+    >>> from novum.graphical.models.bayesian_network import BayesianNetwork
+    >>> network = BayesianNetwork().add("rain", table=[0.2, 0.8])
+    >>> found = network.query("rain", engine=ForwardSampling(10_000, random_state=0))
+    >>> bool(abs(found.values[0] - 0.2) < 4 * found.errors[0])
+    True
+    """
+
+    size: int = 10_000
+    random_state: RandomSource = None
+
+    def __post_init__(self) -> None:
+        check_count("size", self.size)
+
+    def _run(self, source: RowSource) -> Beliefs:
+        evidence = source.evidence
+        if evidence.observed.size or evidence.likelihoods:
+            raise InputError(
+                "Forward sampling draws rows of the network as it is and cannot use evidence. Use "
+                "LikelihoodWeighting() or RejectionSampling()."
+            )
+        source.weigh(self.size)
+        found = source.result()
+        said = f"{self.size} independent rows."
+        return _beliefs("forward sampling", found, said, 0.0)
+
+
+@dataclass(frozen=True)
+class LikelihoodWeighting(_IndependentSampling):
+    """Estimates from rows in which the evidence is set, weighed by how likely it is there.
+
+    Parameters
+    ----------
+    size : int
+        Rows.
+    random_state : int, generator or None
+
+    Examples
+    --------
+    >>> from novum.graphical.models.bayesian_network import BayesianNetwork
+    >>> network = BayesianNetwork().add("rain", table=[0.2, 0.8])
+    >>> network = network.add("wet", parents=["rain"], table=[[0.9, 0.1], [0.1, 0.9]])
+    >>> engine = LikelihoodWeighting(10_000, random_state=0)
+    >>> found = network.query("rain", given={"wet": "true"}, engine=engine)
+    >>> bool(abs(found.values[0] - 9 / 13) < 4 * found.errors[0]), found.diagnosis.trusted
+    (True, True)
+    """
+
+    size: int = 10_000
+    random_state: RandomSource = None
+
+    def __post_init__(self) -> None:
+        check_count("size", self.size)
+
+    def _run(self, source: RowSource) -> Beliefs:
+        source.weigh(self.size)
+        if source.totals[2] == 0:
+            _refuse_weightless(source, self.size)
+        found = source.result()
+        said = (
+            f"{self.size} weighted rows, worth about {found.effective_size:.0f} independent ones."
+        )
+        return _beliefs("likelihood weighting", found, said, soft_constant(source.evidence))
+
+
+def _refuse_weightless(source: RowSource, size: int) -> None:
+    """Says whether evidence without any weight is impossible, where that can be found out."""
+    if _is_impossible(source.model, source.evidence):
+        raise impossible()
+    raise NothingAcceptedError(
+        f"All {size} rows have weight 0: the evidence is impossible, or the states that allow it "
+        "are too rare to be drawn. Use JunctionTree(), or more rows if that is too large."
+    )
+
+
+def _is_impossible(model: ModelArrays, evidence: Evidence) -> bool:
+    from novum.core.errors import MemoryLimitError
+    from novum.graphical.inference.plain_junction import PlainJunctionTree
+
+    try:
+        return PlainJunctionTree().log_evidence(model, evidence) == -math.inf
+    except MemoryLimitError:
+        return False
+
+
+@dataclass(frozen=True)
+class RejectionSampling(_IndependentSampling):
+    """Estimates from rows of the network that agree with the evidence; others are thrown away.
+
+    Parameters
+    ----------
+    size : int
+        Rows to keep.
+    max_draws : int
+        Rows to draw at most.
+    random_state : int, generator or None
+
+    Notes
+    -----
+    A row is kept with the probability of the evidence; soft evidence keeps it with its
+    likelihood over the largest. Fewer than `size` rows are used as they are, and the diagnosis
+    says so; if none is kept, `NothingAcceptedError` is raised.
+
+    Examples
+    --------
+    >>> from novum.graphical.models.bayesian_network import BayesianNetwork
+    >>> network = BayesianNetwork().add("rain", table=[0.2, 0.8])
+    >>> network = network.add("wet", parents=["rain"], table=[[0.9, 0.1], [0.1, 0.9]])
+    >>> engine = RejectionSampling(2_000, random_state=0)
+    >>> found = network.query("rain", given={"wet": "true"}, engine=engine)
+    >>> bool(abs(found.values[0] - 9 / 13) < 4 * found.errors[0])
+    True
+    """
+
+    size: int = 10_000
+    max_draws: int = 10_000_000
+    random_state: RandomSource = None
+
+    def __post_init__(self) -> None:
+        check_count("size", self.size)
+        check_count("max_draws", self.max_draws)
+
+    def _run(self, source: RowSource) -> Beliefs:
+        source.accept(self.size, self.max_draws)
+        kept = int(source.totals[2])
+        if kept == 0:
+            self._refuse(source)
+        found = source.result()
+        rate = kept / source.rows
+        said = f"{kept} of {source.rows} rows agreed with the evidence ({rate:.3g} of all)."
+        if kept < self.size:
+            said += (
+                f" {self.size} would need about {self.size / rate:.2g} draws: raise max_draws, or "
+                "use LikelihoodWeighting()."
+            )
+        return _beliefs("rejection sampling", found, said, soft_constant(source.evidence))
+
+    def _refuse(self, source: RowSource) -> None:
+        if _is_impossible(source.model, source.evidence):
+            raise impossible()
+        # With probability 0.95 something would have been kept at a rate of 3 / draws.
+        raise NothingAcceptedError(
+            f"None of {source.rows} rows agreed with the evidence: its probability is probably "
+            f"below {3 / source.rows:.1g}. Use LikelihoodWeighting() or JunctionTree()."
+        )
+
+
+def _beliefs(method: str, found: Totals, said: str, log_constant: float) -> Beliefs:
+    trusted = found.effective_size >= ENOUGH
+    if not trusted:
+        said += (
+            f" They are worth fewer than {ENOUGH} independent rows: the errors are large and "
+            "themselves uncertain. Draw more rows, or use JunctionTree()."
+        )
+    diagnosis = Diagnosis(
+        method,
+        trusted,
+        f"{method.capitalize()}: {said}",
+        found.rows,
+        found.errors,
+        found.effective_size,
+    )
+    return Beliefs(found.tables, found.log_mean_weight + log_constant, diagnosis)

@@ -1,0 +1,249 @@
+"""Rows drawn from a network and weighed by the evidence: what all its samplers share.
+
+    P(t | e)  is estimated by  p = sum of w_i [row i has t] / sum of w_i
+    variance of p  by  sum of w_i^2 ([row i has t] - p)^2 / (sum of w_i)^2         (delta method)
+
+Rows come variable by variable, parents first. Weights are kept as logarithms until a block of rows
+is done, so that many observed variables do not underflow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from novum.core.errors import InputError
+from novum.core.interrupts import time_sliced
+from novum.core.randomness import RandomSource, stream
+from novum.distributions.joint_table_states import check_cells
+from novum.graphical.inference.flat_factors import starts_of
+from novum.graphical.inference.relevance import ancestors_of
+from novum.graphical.models.arrays import UNKNOWN, Evidence, Floats, ModelArrays, Positions
+from novum.numerics.jit import as_argument
+
+# No error is stated below that of half a row: a cell that was never met is not known to be empty.
+HALF_A_ROW = math.sqrt(0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """What a run of weighted rows adds up to.
+
+    Attributes
+    ----------
+    tables, errors : tuples of arrays
+        Estimates and their standard errors.
+    rows : int
+        Rows drawn.
+    positive : int
+        Rows of positive weight.
+    effective_size : float
+        Independent rows that would give the error of the worst cell.
+    log_mean_weight : float
+    """
+
+    tables: tuple[Floats, ...]
+    errors: tuple[Floats, ...]
+    rows: int
+    positive: int
+    effective_size: float
+    log_mean_weight: float
+
+
+class RowSource:
+    """Draws rows of a network and adds up their weights by targets.
+
+    Parameters
+    ----------
+    model : ModelArrays
+        Directed.
+    evidence : Evidence
+    targets : sequence of sequences of variables
+        One table each.
+    random_state : RandomSource
+    """
+
+    def __init__(
+        self,
+        model: ModelArrays,
+        evidence: Evidence,
+        targets: Sequence[Sequence[int]],
+        random_state: RandomSource,
+    ) -> None:
+        self.model = model
+        self.evidence = evidence
+        self.targets = targets
+        rng = stream(random_state, "rows")
+        self.key, self.second_key = rng.integers(0, 2**64, 2, dtype=np.uint64)
+        named = {variable for target in targets for variable in target}
+        needed = ancestors_of(model, [*named, *evidence.observed.tolist(), *evidence.likelihoods])
+        self.order = np.ascontiguousarray(model.order[needed[model.order]])
+        self.tree = drawing_arrays(model)
+        self.soft = _soft_arrays(evidence)
+        self.cells = _target_arrays(model, targets)
+        self.sums = np.zeros(int(self.cells[3][-1]))
+        self.squares = np.zeros_like(self.sums)
+        self.totals = np.array([0.0, 0.0, 0.0, -math.inf])
+        self.rows = 0
+
+    def weigh(self, size: int) -> None:
+        """Draws rows with the evidence set, weighed by how likely it is given its parents."""
+        from novum.graphical.inference.sampling_kernels import BLOCK, draw_block, weigh_by_tables
+
+        _, scope_starts, scopes, strides, table_starts, _ = self.tree
+        with np.errstate(divide="ignore"):
+            log_tables = np.log(self.model.tables)
+        observed = self.evidence.observed
+        work = self._work(BLOCK)
+        for start, stop in time_sliced(size, block=BLOCK):
+            for first in range(start, stop, BLOCK):
+                n = min(BLOCK, stop - first)
+                draw_block(
+                    *self.tree, self.order, self.evidence.codes, self.key,
+                    first, n, 0, work[0], work[1],
+                )  # fmt: skip
+                weigh_by_tables(
+                    scope_starts, scopes, strides, table_starts, log_tables, observed,
+                    *self.soft, n, *work,
+                )  # fmt: skip
+                self._add(n, work)
+
+    def accept(self, wanted: int, most: int) -> None:
+        """Draws rows freely and keeps those that agree, until there are enough or `most` drawn."""
+        from novum.graphical.inference.sampling_kernels import BLOCK, draw_block, weigh_by_agreement
+
+        free = np.full(self.model.n_variables, UNKNOWN, np.int64)
+        observed = self.evidence.observed
+        work = self._work(BLOCK)
+        left = wanted
+        for start, stop in time_sliced(most, block=BLOCK):
+            for first in range(start, stop, BLOCK):
+                n = min(BLOCK, stop - first)
+                draw_block(*self.tree, self.order, free, self.key, first, n, 0, work[0], work[1])
+                left -= weigh_by_agreement(
+                    self.evidence.codes, observed, *self.soft, self.second_key, first, n, left,
+                    work[1], work[2],
+                )  # fmt: skip
+                self._add(n, work)
+                if left == 0:
+                    return
+
+    def _work(self, block: int) -> tuple[Any, ...]:
+        shape = (self.model.n_variables, block)
+        return np.empty(block, np.int64), np.zeros(shape, np.int32), np.empty(block)
+
+    def _add(self, n: int, work: tuple[Any, ...]) -> None:
+        from novum.graphical.inference.sampling_kernels import add_weights
+
+        offsets, codes, logs = work
+        add_weights(*self.cells, n, codes, logs, offsets, self.sums, self.squares, self.totals)
+        self.rows += n
+
+    def result(self) -> Totals:
+        """Estimates with their errors; some weight must be positive."""
+        total, squared, positive, top = (float(value) for value in self.totals)
+        estimates = self.sums / total
+        spread = self.squares * (1 - 2 * estimates) + estimates**2 * squared
+        errors = np.sqrt(np.maximum(spread, 0.0)) / total
+        kish = total**2 / squared
+        errors = np.maximum(errors, HALF_A_ROW / kish)
+        starts = self.cells[3]
+        tables, stated = [], []
+        for t, target in enumerate(self.targets):
+            shape = tuple(int(self.model.cards[variable]) for variable in target)
+            cells = slice(starts[t], starts[t + 1])
+            tables.append(estimates[cells].reshape(shape))
+            fixed = impossible_cells(self.model, self.evidence, target)
+            stated.append(np.where(fixed, 0.0, errors[cells].reshape(shape)))
+        return Totals(
+            tuple(tables),
+            tuple(stated),
+            self.rows,
+            int(positive),
+            worst_size(tables, stated, kish),
+            math.log(total / self.rows) + top,
+        )
+
+
+def worst_size(tables: Sequence[Floats], errors: Sequence[Floats], most: float) -> float:
+    """Independent rows that would give the error of the worst cell, `p (1 - p) / error^2`."""
+    sizes = [most]
+    for table, error in zip(tables, errors, strict=True):
+        # Cells met hardly ever say more about chance than about the rows.
+        inside = (table > 5 / most) & (table < 1 - 5 / most) & (error > 0)
+        if inside.any():
+            p, e = table[inside], error[inside]
+            sizes.append(float(np.min(p * (1 - p) / e**2)))
+    return min(sizes)
+
+
+def impossible_cells(model: ModelArrays, evidence: Evidence, target: Sequence[int]) -> Any:
+    """Which cells of a table are known without drawing: all where nothing is free, and those that
+    disagree with an observed state."""
+    shape = tuple(int(model.cards[variable]) for variable in target)
+    cells = np.zeros(shape, np.bool_)
+    free = 1
+    for axis, variable in enumerate(target):
+        code = int(evidence.codes[variable])
+        if code >= 0:
+            differs = np.arange(shape[axis]) != code
+            cells |= differs.reshape([-1 if a == axis else 1 for a in range(len(shape))])
+        else:
+            free *= shape[axis]
+    return cells if free > 1 else np.ones(shape, np.bool_)
+
+
+def drawing_arrays(model: ModelArrays) -> tuple[Any, ...]:
+    """Cards, scopes, strides and cumulative tables of a network, as kernels draw from them."""
+    from novum.graphical.inference.sampling_kernels import cumulate_tables
+
+    strides = np.empty(len(model.scopes), np.int64)
+    cumulative = np.empty(len(model.tables), np.int64)
+    arrays = model.cards, model.scope_starts, model.scopes
+    tables = as_argument(model.tables)
+    cumulate_tables(*arrays, model.table_starts, tables, strides, cumulative)
+    return (*arrays, strides, model.table_starts, cumulative)
+
+
+def check_directed(model: ModelArrays, engine: str) -> None:
+    """Refuses models whose variables cannot be drawn one after the other."""
+    if not model.is_directed:
+        raise InputError(
+            f"{engine} draws each variable given its parents, and this model has factors that are "
+            "no conditional tables. Use Gibbs(), LoopyPropagation() or JunctionTree()."
+        )
+
+
+def _soft_arrays(evidence: Evidence) -> tuple[Positions, Positions, Floats]:
+    """Variables with likelihoods, where theirs begin, and logarithms relative to the largest."""
+    variables = sorted(evidence.likelihoods)
+    weights = [np.asarray(evidence.likelihoods[variable]) for variable in variables]
+    with np.errstate(divide="ignore"):
+        logs = [np.log(values / values.max()) for values in weights]
+    joined = np.concatenate(logs) if logs else np.empty(0)
+    return np.array(variables, np.int64), starts_of([len(part) for part in logs]), joined
+
+
+def soft_constant(evidence: Evidence) -> float:
+    """Logarithm of what `_soft_arrays` divides by."""
+    return sum(math.log(float(np.max(values))) for values in evidence.likelihoods.values())
+
+
+def _target_arrays(model: ModelArrays, targets: Sequence[Sequence[int]]) -> tuple[Positions, ...]:
+    strides: list[int] = []
+    sizes: list[int] = []
+    for target in targets:
+        shape = [int(model.cards[variable]) for variable in target]
+        check_cells(shape)
+        strides += [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+        sizes.append(math.prod(shape))
+    return (
+        starts_of([len(target) for target in targets]),
+        np.array([variable for target in targets for variable in target], np.int64),
+        np.array(strides, np.int64),
+        starts_of(sizes),
+    )

@@ -1,0 +1,1 @@
+"""The models: Bayesian networks, factor graphs and Markov chains."""

@@ -1,0 +1,190 @@
+"""Answers of a network, as small tables that people can read.
+
+A `Posterior` is a `JointTable` that knows where it comes from: the probability of the evidence and,
+where an approximate engine made it, the diagnosis and the error of every cell. `Marginals` maps
+nodes to tables and makes them when they are looked at. A `Configuration` maps nodes to states.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.errors import InputError
+from novum.core.schema import Level
+from novum.core.text import label_text, meant
+from novum.distributions.joint_table import JointTable
+from novum.distributions.joint_table_states import StateAxis, StateSpace, shown
+from novum.graphical.inference.protocol import Beliefs, Diagnosis
+
+Floats = NDArray[np.float64]
+# Lines of a long answer that are shown.
+LINES = 20
+
+
+class Posterior(JointTable):
+    """A joint distribution of some nodes given what is known.
+
+    Attributes
+    ----------
+    values : array
+        The cells: another name of `probabilities`.
+    log_evidence : float or None
+        Logarithm of the probability of what is known, where the engine found it.
+    diagnosis : Diagnosis or None
+        How far an approximate answer is to be trusted; None where it is exact.
+    errors : array or None
+        Monte-Carlo standard error of each cell.
+    """
+
+    log_evidence: float | None
+    diagnosis: Diagnosis | None
+    errors: Floats | None
+
+    @classmethod
+    def of(cls, axes: Sequence[StateAxis], beliefs: Beliefs, place: int = 0) -> Posterior:
+        """One table of an engine's answer; nothing is checked, so that queries are quick."""
+        cells = np.array(beliefs.tables[place], dtype=np.float64, order="C")
+        cells.flags.writeable = False
+        found, diagnosis = object.__new__(cls), beliefs.diagnosis
+        errors = None if diagnosis is None else diagnosis.errors
+        found.__dict__.update(
+            probabilities=cells,
+            names=tuple(axis.name for axis in axes),
+            states=tuple(axis.states for axis in axes),
+            ordered=tuple(axis.name for axis in axes if axis.ordered),
+            sample_size=None,
+            space=StateSpace(axes),
+            log_evidence=beliefs.log_evidence,
+            diagnosis=diagnosis,
+            errors=None if errors is None else errors[place],
+        )
+        return found
+
+    @property
+    def values(self) -> Floats:
+        return self.probabilities
+
+    def __repr__(self) -> str:
+        if self.diagnosis is None:
+            return super().__repr__()
+        lines = [super().__repr__(), self.diagnosis.sentence]
+        if self.errors is not None:
+            lines.append(f"standard error of a cell: at most {self.errors.max():.2g}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        if self.diagnosis is None:
+            return super()._repr_html_()
+        return f"{super()._repr_html_()}<p>{html.escape(self.diagnosis.sentence)}</p>"
+
+
+class Marginals(Mapping[str, Posterior]):
+    """The posterior of each node.
+
+    Examples
+    --------
+    >>> from novum.graphical.models.bayesian_network import BayesianNetwork
+    >>> network = BayesianNetwork().add("rain", table=[0.2, 0.8])
+    >>> network = network.add("wet", parents=["rain"], table=[[0.9, 0.1], [0.1, 0.9]])
+    >>> network.marginals(given={"wet": "true"})
+          true    false
+    rain  0.6923  0.3077
+    wet   1       0
+    """
+
+    def __init__(self, variables: Mapping[str, StateAxis], beliefs: Beliefs) -> None:
+        self._variables = variables
+        self._beliefs = beliefs
+        self._places = {name: place for place, name in enumerate(variables)}
+
+    def __getitem__(self, name: str) -> Posterior:
+        place = self._places.get(name)
+        if place is None:
+            raise KeyError(f"There is no node {label_text(name)}: {meant(name, list(self))}")
+        return Posterior.of((self._variables[name],), self._beliefs, place)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables)
+
+    def __len__(self) -> int:
+        return len(self._variables)
+
+    @property
+    def log_evidence(self) -> float | None:
+        """Logarithm of the probability of what is known."""
+        return self._beliefs.log_evidence
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """How far an approximate answer is to be trusted; None where it is exact."""
+        return self._beliefs.diagnosis
+
+    def __repr__(self) -> str:
+        lines = []
+        earlier: tuple[Level, ...] | None = None
+        names = list(self._variables)[:LINES]
+        width = max((len(shown(name)) for name in names), default=0)
+        for name, table in zip(names, self._beliefs.tables, strict=False):
+            states = self._variables[name].states
+            cells = [f"{cell:.4g}" for cell in table]
+            widths = [max(len(shown(s)), 6) for s in states]
+            if states != earlier:
+                head = "  ".join(shown(s).ljust(w) for s, w in zip(states, widths, strict=True))
+                lines.append(f"{'':{width}}  {head}".rstrip())
+                earlier = states
+            row = "  ".join(cell.ljust(w) for cell, w in zip(cells, widths, strict=True))
+            lines.append(f"{shown(name):{width}}  {row}".rstrip())
+        if len(self) > LINES:
+            lines.append(f"... {len(self) - LINES} more nodes")
+        if self.diagnosis is not None:
+            lines.append(self.diagnosis.sentence)
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name, table in zip(list(self._variables)[:LINES], self._beliefs.tables, strict=False):
+            states = self._variables[name].states
+            cells = ", ".join(
+                f"{html.escape(shown(state))} {cell:.4g}"
+                for state, cell in zip(states, table, strict=True)
+            )
+            rows.append(f"<tr><th>{html.escape(shown(name))}</th><td>{cells}</td></tr>")
+        more = f"<p>{len(self) - LINES} more nodes</p>" if len(self) > LINES else ""
+        body = "".join(rows)
+        return f'<div class="novum-table"><table><tbody>{body}</tbody></table>{more}</div>'
+
+
+class Configuration(dict[str, Level]):
+    """A state of every node.
+
+    Attributes
+    ----------
+    log_probability : float
+        Logarithm of the joint probability of all states, the evidence among them.
+    """
+
+    def __init__(self, states: Mapping[str, Level], log_probability: float) -> None:
+        super().__init__(states)
+        self.log_probability = float(log_probability)
+
+    @property
+    def probability(self) -> float:
+        return math.exp(self.log_probability)
+
+    def __repr__(self) -> str:
+        width = max((len(shown(name)) for name in self), default=0)
+        lines = [f"{shown(name):{width}}  {shown(state)}" for name, state in self.items()]
+        return "\n".join([*lines, f"log-probability {self.log_probability:.6g}"])
+
+
+def row_of_codes(variables: Sequence[StateAxis], codes: Any) -> dict[str, Level]:
+    """States by name, from their numbers."""
+    if len(codes) < len(variables):
+        raise InputError(f"{len(variables)} variables need as many states, got {len(codes)}.")
+    return {axis.name: axis.states[int(code)] for axis, code in zip(variables, codes, strict=False)}

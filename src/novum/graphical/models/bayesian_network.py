@@ -1,0 +1,333 @@
+"""Bayesian network: a joint distribution as a graph of conditional ones.
+
+    P(x_1, ..., x_n) = product over i of P(x_i | parents of x_i)
+
+The graph has no cycles, so the product sums to one whatever the tables are, and each variable is
+independent of its non-descendants given its parents. Questions are answered by engines
+(`novum.graphical.inference`); the default one is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from novum.core.errors import InputError
+from novum.core.schema import Level
+from novum.core.text import label_text, listed, meant
+from novum.distributions.joint_table_states import StateAxis, names_of
+from novum.graphical.models.arrays import ModelArrays
+from novum.graphical.models.compact import Deterministic
+from novum.graphical.models.conditional import Conditional
+from novum.graphical.models.network_arrays import arrays_of
+from novum.graphical.models.network_building import (
+    axis_of,
+    bound,
+    checked_conditionals,
+    checked_order,
+    conditional_of,
+    warn_of_zeros,
+)
+from novum.graphical.models.network_questions import NetworkQuestions
+from novum.graphical.models.questions import States, check_mapping, place_of, state_of
+
+if TYPE_CHECKING:
+    from novum.core.svg_text import SvgText
+    from novum.graphical.inference.protocol import Engine
+    from novum.graphical.structure.dag import Dag
+
+
+class BayesianNetwork(NetworkQuestions):
+    """Discrete variables with named states, their graph and their conditional tables.
+
+    A network is a value: adding a node or changing a table gives another network.
+
+    Parameters
+    ----------
+    conditionals : iterable of Conditional
+        In any order; parents are matched by name. Most networks are built by `add`, `from_dict`,
+        `from_text` or `read` instead.
+
+    Examples
+    --------
+    >>> network = (
+    ...     BayesianNetwork()
+    ...     .add("Burglary", table=[0.001, 0.999])
+    ...     .add("Earthquake", table=[0.002, 0.998])
+    ...     .add("Alarm", parents=["Burglary", "Earthquake"],
+    ...          table=[[[0.95, 0.05], [0.94, 0.06]], [[0.29, 0.71], [0.001, 0.999]]])
+    ...     .add("JohnCalls", parents=["Alarm"], table=[[0.9, 0.1], [0.05, 0.95]])
+    ...     .add("MaryCalls", parents=["Alarm"], table=[[0.7, 0.3], [0.01, 0.99]])
+    ... )
+    >>> network.query("Burglary", given={"JohnCalls": "true", "MaryCalls": "true"})
+    Burglary  probability
+    true         0.284172
+    false        0.715828
+    >>> network.n_parameters, network.n_joint_parameters
+    (10, 31)
+    """
+
+    conditionals: tuple[Conditional, ...]
+
+    def __init__(self, conditionals: Iterable[Conditional] = ()) -> None:
+        self.__dict__["conditionals"] = checked_order(checked_conditionals(conditionals))
+
+    # Building
+
+    def add(
+        self,
+        name: str,
+        parents: str | Sequence[str] = (),
+        table: Any = None,
+        states: Sequence[Level] | None = None,
+        *,
+        ordered: bool = False,
+    ) -> Self:
+        """The network with one more node.
+
+        Parameters
+        ----------
+        name : str
+        parents : name, or names, of nodes that are there already
+        table : array, nested dict, callable or `noisy_or(...)`
+            Probabilities with the parents' states as first axes and the node's own as the last; a
+            callable makes a node that is a function of its parents' states.
+        states : sequence of text, numbers or truth values, optional
+            "true" and "false" by default, where the table has two columns.
+        ordered : bool
+            Whether the states are listed in a meaningful order.
+        """
+        if name in self:
+            raise InputError(
+                f"The network has a node {label_text(name)} already. Use replace to change it."
+            )
+        found = tuple(self.variables[place_of(self, parent)] for parent in names_of(parents))
+        conditional = conditional_of(name, found, table, states, ordered)
+        warn_of_zeros([conditional])
+        return self._with((*self.conditionals, conditional))
+
+    def replace(self, name: str, table: Any, parents: str | Sequence[str] | None = None) -> Self:
+        """The network with another table of a node, and other parents where they are named."""
+        place = place_of(self, name)
+        old = self.conditionals[place]
+        found = old.parents
+        if parents is not None:
+            found = tuple(self.variables[place_of(self, parent)] for parent in names_of(parents))
+        new = bound(old.variable, found, table)
+        warn_of_zeros([new])
+        changed = [*self.conditionals]
+        changed[place] = new
+        return self._with(checked_order(tuple(changed)))
+
+    def remove(self, *names: str) -> Self:
+        """The network without some nodes that have no children left."""
+        gone = {place_of(self, name) for name in names}
+        for place, item in enumerate(self.conditionals):
+            lost = [p.name for p in item.parents if self.places[p.name] in gone]
+            if lost and place not in gone:
+                raise InputError(
+                    f"Node {label_text(lost[0])} has the child {label_text(item.name)}, whose "
+                    "table depends on it. Remove or replace the child first."
+                )
+        return self._with(tuple(c for i, c in enumerate(self.conditionals) if i not in gone))
+
+    def rename(self, names: Mapping[str, str]) -> Self:
+        """The network with other names of nodes."""
+        check_mapping(names, "names")
+        for old in names:
+            place_of(self, old)
+        axes = {
+            axis.name: StateAxis(names.get(axis.name, axis.name), axis.states, axis.ordered)
+            for axis in self.variables
+        }
+        renamed = (
+            item.renamed(axes[item.name], tuple(axes[p.name] for p in item.parents))
+            for item in self.conditionals
+        )
+        return self._with(checked_order(checked_conditionals(renamed)))
+
+    def do(self, states: States) -> Self:
+        """The network after setting nodes from outside: they lose their parents."""
+        check_mapping(states, "states")
+        changed = [*self.conditionals]
+        for name, state in states.items():
+            place = place_of(self, name)
+            axis = self.variables[place]
+            chosen = axis.states[state_of(axis, state)]
+            changed[place] = Deterministic(axis, (), lambda s=chosen: s)
+        return self._with(tuple(changed))
+
+    @classmethod
+    def from_dict(cls, nodes: Mapping[str, Mapping[str, Any]]) -> Self:
+        """A network from `{name: {"states": ..., "parents": ..., "table": ...}}`, in any order.
+
+        Examples
+        --------
+        >>> BayesianNetwork.from_dict({
+        ...     "wet": {"parents": ["rain"], "table": {"yes": {"true": 0.9}, "no": {"true": 0.2}},
+        ...             "states": ["true", "false"]},
+        ...     "rain": {"states": ["yes", "no"], "table": {"yes": 0.3, "no": 0.7}},
+        ... }).names
+        ('wet', 'rain')
+        """
+        if not isinstance(nodes, Mapping):
+            raise InputError(
+                "A network is a mapping from names to nodes, such as {'rain': {'table': [0.2, "
+                f"0.8]}}}}; got {label_text(nodes)}."
+            )
+        axes = {name: axis_of(name, node) for name, node in nodes.items()}
+        made = []
+        for name, node in nodes.items():
+            parents = []
+            for parent in names_of(node.get("parents", ())):
+                if not isinstance(parent, str) or parent not in axes:
+                    raise InputError(
+                        f"Node {label_text(name)} has the parent {label_text(parent)}, which is "
+                        f"no node: {meant(parent, list(axes))}"
+                    )
+                parents.append(axes[parent])
+            made.append(bound(axes[name], tuple(parents), node.get("table")))
+        network = cls(made)
+        warn_of_zeros(made)
+        return network
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Nested dicts of plain values, as `from_dict` reads them."""
+        return {
+            item.name: {
+                "states": list(item.variable.states),
+                "parents": [parent.name for parent in item.parents],
+                "table": item.table.tolist(),
+                **({"ordered": True} if item.variable.ordered else {}),
+            }
+            for item in self.conditionals
+        }
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """A network from its compact text; `to_text` shows the form."""
+        from novum.graphical.models.network_text import parsed
+
+        return cls.from_dict(parsed(text))
+
+    def to_text(self) -> str:
+        """The network as text that people can read and edit."""
+        from novum.graphical.models.network_text import written
+
+        return written(self)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """A network from a file: `.bif`, `.xmlbif`, `.uai`, `.net`, and each with `.gz`."""
+        from novum.graphical.formats.files import read_network
+
+        return cls(read_network(path))
+
+    def write(self, path: str | Path) -> None:
+        """The network as a file, in the format of its suffix."""
+        from novum.graphical.formats.files import write_network
+
+        write_network(self, path)
+
+    def draw(
+        self,
+        given: States | None = None,
+        *,
+        engine: Engine | None = None,
+        max_bars: int = 100,
+        max_states: int = 8,
+    ) -> SvgText:
+        """The network as an SVG picture with the posterior of every node.
+
+        Parameters
+        ----------
+        given : mapping from nodes to states, optional
+        engine : Engine, optional
+        max_bars, max_states : int
+            Networks of more nodes are drawn with names only; boxes show so many states.
+        """
+        from novum.graphical.drawing.drawing import draw
+
+        return draw(self, given, engine=engine, max_bars=max_bars, max_states=max_states)
+
+    def _with(self, conditionals: tuple[Conditional, ...]) -> Self:
+        """A network of conditionals in which every parent is known to be there, without cycles."""
+        made = object.__new__(type(self))
+        made.__dict__["conditionals"] = conditionals
+        return made
+
+    # Structure
+
+    @cached_property
+    def variables(self) -> tuple[StateAxis, ...]:
+        """The nodes with their states."""
+        return tuple(item.variable for item in self.conditionals)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(axis.name for axis in self.variables)
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The number of each node."""
+        return {name: place for place, name in enumerate(self.names)}
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """All (parent, child)."""
+        return tuple((p.name, item.name) for item in self.conditionals for p in item.parents)
+
+    @cached_property
+    def graph(self) -> Dag:
+        """The directed graph, for questions of independence."""
+        from novum.graphical.structure.dag import Dag
+
+        return Dag(
+            self.names,
+            tuple(tuple(self.places[p.name] for p in item.parents) for item in self.conditionals),
+        )
+
+    @cached_property
+    def arrays(self) -> ModelArrays:
+        """The network as engines see it."""
+        return arrays_of(self.conditionals, self.places)
+
+    def __getitem__(self, name: str) -> Conditional:
+        """The conditional distribution of a node."""
+        return self.conditionals[place_of(self, name)]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self.places
+
+    def __len__(self) -> int:
+        return len(self.conditionals)
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that are free to choose in all conditional distributions."""
+        return sum(item.n_parameters for item in self.conditionals)
+
+    @property
+    def n_joint_parameters(self) -> int:
+        """Numbers that the full joint table would have free."""
+        return math.prod(len(axis.states) for axis in self.variables) - 1
+
+    @property
+    def n_zeros(self) -> int:
+        """Cells of tables that are exactly zero."""
+        return sum(item.n_zeros for item in self.conditionals)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BayesianNetwork) and self.conditionals == other.conditionals
+
+    def __hash__(self) -> int:
+        return hash(self.conditionals)
+
+    def __repr__(self) -> str:
+        return (
+            f"BayesianNetwork of {len(self)} nodes and {len(self.edges)} edges: "
+            f"{self.n_parameters} parameters; nodes {listed(self.names)}"
+        )

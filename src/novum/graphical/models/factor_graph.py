@@ -1,0 +1,134 @@
+"""Factor graph: a distribution as a product of factors, directed or not.
+
+    P(x) = 1/Z * product over f of  f(x_scope(f)),       Z = the sum of the product over all x
+
+Variables and factors are the two kinds of nodes; a factor is joined to the variables of its scope.
+Where that graph has no cycles, messages along it are exact; the junction tree is exact always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+import numpy as np
+
+from novum.core.errors import InputError
+from novum.core.text import label_text, listed
+from novum.distributions.joint_table_states import StateAxis
+from novum.graphical.factor import Factor
+from novum.graphical.models.arrays import NO_HEAD, ModelArrays
+from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.network_questions import NetworkQuestions
+
+
+class FactorGraph(NetworkQuestions):
+    """A product of factors over named variables.
+
+    Parameters
+    ----------
+    factors : iterable of Factor
+        Variables of the same name have the same states.
+
+    Examples
+    --------
+    >>> pair = {"a": (0, 1), "b": (0, 1)}
+    >>> alike = Factor([[3.0, 1.0], [1.0, 3.0]], pair)
+    >>> graph = FactorGraph([alike, Factor([1.0, 2.0], {"a": (0, 1)})])
+    >>> graph.query("b")
+    b  probability
+    0     0.416667
+    1     0.583333
+    """
+
+    factors: tuple[Factor, ...]
+    _axes: dict[str, StateAxis]
+
+    def __init__(self, factors: Iterable[Factor]) -> None:
+        given = tuple(factors) if isinstance(factors, Iterable) else (factors,)
+        axes: dict[str, StateAxis] = {}
+        for factor in given:
+            if not isinstance(factor, Factor):
+                raise InputError(
+                    f"A factor graph is made of factors, got {label_text(factor)}. Give "
+                    "Factor(values, variables)."
+                )
+            for axis in factor.variables:
+                known = axes.setdefault(axis.name, axis)
+                if known.states != axis.states:
+                    raise InputError(
+                        f"Variable {label_text(axis.name)} has the states {listed(known.states)} "
+                        f"in one factor and {listed(axis.states)} in another."
+                    )
+        if not axes:
+            raise InputError("A factor graph needs at least one variable.")
+        self.__dict__.update(factors=given, _axes=axes)
+
+    @classmethod
+    def of(cls, network: BayesianNetwork) -> FactorGraph:
+        """The conditional tables of a network as factors."""
+        return cls(
+            Factor(item.table, (*item.parents, item.variable)) for item in network.conditionals
+        )
+
+    @cached_property
+    def variables(self) -> tuple[StateAxis, ...]:
+        return tuple(self._axes.values())
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._axes)
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The number of each variable."""
+        return {name: place for place, name in enumerate(self.names)}
+
+    @cached_property
+    def arrays(self) -> ModelArrays:
+        """The graph as engines see it."""
+        scopes = [[self.places[name] for name in factor.names] for factor in self.factors]
+        n_cells = [factor.values.size for factor in self.factors]
+        return ModelArrays(
+            cards=np.array([len(axis.states) for axis in self.variables], np.int64),
+            scope_starts=np.cumsum([0, *map(len, scopes)]).astype(np.int64),
+            scopes=np.array([v for scope in scopes for v in scope], np.int64),
+            table_starts=np.cumsum([0, *n_cells]).astype(np.int64),
+            tables=np.concatenate([factor.values.ravel() for factor in self.factors]),
+            heads=np.full(len(self.factors), NO_HEAD, np.int64),
+            order=np.arange(len(self.variables)),
+        )
+
+    def log_partition(self) -> float:
+        """Logarithm of Z, the sum of the product over all states."""
+        return self.log_evidence()
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether no cycle runs through variables and factors."""
+        edges = sum(len(factor.variables) for factor in self.factors)
+        return edges == len(self.factors) + len(self.names) - self._n_parts()
+
+    def _n_parts(self) -> int:
+        """Connected parts of variables and factors together."""
+        root = list(range(len(self.names)))
+
+        def find(place: int) -> int:
+            while root[place] != place:
+                root[place] = root[root[place]]
+                place = root[place]
+            return place
+
+        alone = 0
+        for factor in self.factors:
+            found = [find(self.places[name]) for name in factor.names]
+            alone += not found
+            for other in found[1:]:
+                root[find(other)] = find(found[0])
+        return alone + len({find(place) for place in range(len(root))})
+
+    def __repr__(self) -> str:
+        return (
+            f"FactorGraph of {len(self.names)} variables and {len(self.factors)} factors; "
+            f"variables {listed(self.names)}"
+        )

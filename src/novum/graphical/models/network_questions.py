@@ -1,0 +1,331 @@
+"""The questions that a network answers, by names and states."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.errors import InputError
+from novum.core.randomness import RandomSource
+from novum.core.text import label_text
+from novum.distributions.joint_table import ImpossibleEvidence
+from novum.distributions.joint_table_states import StateAxis, names_of
+from novum.graphical.inference.protocol import Engine, ExactEngine
+from novum.graphical.models.answers import Configuration, Marginals, Posterior, row_of_codes
+from novum.graphical.models.arrays import UNKNOWN, Evidence, ModelArrays
+from novum.graphical.models.questions import (
+    Likelihoods,
+    States,
+    default_engine,
+    evidence_of,
+    intervened,
+    place_of,
+)
+
+if TYPE_CHECKING:
+    from novum.graphical.inference.forecast import Forecast
+    from novum.graphical.models.explaining import Explanation
+
+Floats = NDArray[np.float64]
+
+# Findings of a conflict that a message names.
+_MOST_FINDINGS = 12
+
+
+class NetworkQuestions:
+    """What `BayesianNetwork` inherits: questions to its distribution."""
+
+    # Values: what is computed from them is kept, and nothing else is ever set.
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(
+            f"A {type(self).__name__} never changes, so {name} cannot be set. Make another."
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made from: nothing that is computed."""
+        kind = type(self)
+        return {
+            key: value
+            for key, value in self.__dict__.items()
+            if not isinstance(getattr(kind, key, None), cached_property)
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    if TYPE_CHECKING:
+
+        @property
+        def names(self) -> tuple[str, ...]: ...
+        @property
+        def variables(self) -> tuple[StateAxis, ...]: ...
+        @property
+        def places(self) -> Mapping[str, int]: ...
+        @property
+        def arrays(self) -> ModelArrays: ...
+
+    def query(
+        self,
+        *nodes: str,
+        given: States | None = None,
+        likelihood: Likelihoods | None = None,
+        do: States | None = None,
+        engine: Engine | None = None,
+    ) -> Posterior:
+        """The joint distribution of some nodes given what is known.
+
+        Parameters
+        ----------
+        *nodes : str
+        given : mapping from nodes to states, optional
+        likelihood : mapping from nodes to weights of their states, optional
+            Soft evidence: how likely an observation is in each state, up to a factor.
+        do : mapping from nodes to states, optional
+            Set from outside: cut off from their parents.
+        engine : Engine, optional
+            `JunctionTree()` by default, which is exact.
+
+        Returns
+        -------
+        Posterior
+            A `JointTable` over the nodes in the order asked.
+        """
+        asked = self._asked(nodes)
+        model, evidence = self._known(given, likelihood, do)
+        chosen = _checked(engine)
+        with self._naming_conflicts(model, evidence):
+            found = chosen.joint(model, evidence, asked)
+        return Posterior.of([self.variables[place] for place in asked], found)
+
+    def marginals(
+        self,
+        given: States | None = None,
+        likelihood: Likelihoods | None = None,
+        do: States | None = None,
+        engine: Engine | None = None,
+    ) -> Marginals:
+        """The distribution of each node given what is known, as a mapping from names to tables."""
+        model, evidence = self._known(given, likelihood, do)
+        chosen = _checked(engine)
+        with self._naming_conflicts(model, evidence):
+            found = chosen.marginals(model, evidence)
+        return Marginals(dict(zip(self.names, self.variables, strict=True)), found)
+
+    def log_evidence(
+        self,
+        given: States | None = None,
+        likelihood: Likelihoods | None = None,
+        do: States | None = None,
+        engine: ExactEngine | None = None,
+    ) -> float:
+        """Logarithm of the probability of what is known; `-inf` where it is impossible.
+
+        Of undirected models the logarithm of the sum over all states that agree with it.
+        """
+        model, evidence = self._known(given, likelihood, do)
+        chosen: Any = _checked(engine)
+        if not hasattr(chosen, "log_evidence"):
+            raise InputError(
+                f"{type(chosen).__name__} does not know the probability of the evidence. Use an "
+                "exact engine such as JunctionTree()."
+            )
+        return float(chosen.log_evidence(model, evidence))
+
+    def probability(self, given: States) -> float:
+        """The probability that these nodes have these states."""
+        return math.exp(self.log_evidence(given) - self._log_total)
+
+    def most_probable(
+        self,
+        given: States | None = None,
+        *,
+        nodes: str | tuple[str, ...] | list[str] | None = None,
+        k: int = 1,
+        engine: ExactEngine | None = None,
+    ) -> Any:
+        """The most probable states of all nodes together, the evidence among them.
+
+        Parameters
+        ----------
+        given : mapping from nodes to states, optional
+        nodes : names, optional
+            Only of these, all others summed over (maximum a posteriori).
+        k : int
+            With more than 1 a list of the k most probable, best first.
+
+        Returns
+        -------
+        Configuration, or a list of them
+            With `nodes`, `log_probability` is that of these states and the evidence.
+        """
+        from novum.graphical.inference.explanation import most_probable_codes
+
+        if isinstance(k, bool) or not isinstance(k, Integral):
+            raise InputError(f"k is the number of configurations wanted, at least 1; got {k!r}.")
+        model, evidence = self._known(given, None, None)
+        asked = None if nodes is None else self._asked(names_of(nodes))
+        with self._naming_conflicts(model, evidence):
+            found = most_probable_codes(model, evidence, asked, int(k), engine)
+        chosen = self.variables if asked is None else [self.variables[p] for p in asked]
+        answers = [
+            Configuration(row_of_codes(chosen, codes), log - self._log_total)
+            for codes, log in found
+        ]
+        return answers[0] if k == 1 else answers
+
+    def sample(
+        self,
+        size: int,
+        random_state: RandomSource = None,
+        *,
+        frame: str = "arrow",
+        do: States | None = None,
+    ) -> Any:
+        """Independent rows of all nodes, as a table with a dictionary column for each.
+
+        Parameters
+        ----------
+        size : int
+        random_state : int, generator or None
+        frame : {"arrow", "pandas", "polars"}
+        do : mapping from nodes to states, optional
+        """
+        from novum.graphical.inference.sampling import forward_codes
+        from novum.graphical.models.row_codes import frame_of_codes
+
+        model, _ = self._known(None, None, do)
+        codes = forward_codes(model, size, random_state)
+        return frame_of_codes(self.variables, codes, frame)
+
+    def forecast(self, given: States | None = None) -> Forecast:
+        """The price of all posteriors before running: width, table sizes, bytes, seconds."""
+        from novum.graphical.inference.forecast import forecast
+
+        return forecast(*self._known(given, None, None))
+
+    def explain(
+        self, node: str, given: States, *, state: Any = None, engine: Engine | None = None
+    ) -> Explanation:
+        """Which part of the evidence moved a node, and by how much."""
+        from novum.graphical.models.explaining import explained
+
+        return explained(self, node, given, state, engine)
+
+    # Many rows
+
+    def posteriors(self, rows: Any, *nodes: str) -> dict[str, Floats]:
+        """The distribution of each asked node in every row of a table, given the row's cells.
+
+        Parameters
+        ----------
+        rows : data frame, mapping of columns or sequence of mappings
+            Columns are nodes; a missing cell, or a node without a column, is unknown. A node
+            that is asked is not used as evidence.
+        *nodes : str
+
+        Returns
+        -------
+        dict from nodes to arrays of shape (n_rows, n_states)
+            A row that is impossible raises `ImpossibleEvidence`, which names it.
+        """
+        from novum.graphical.models.row_codes import read_rows
+
+        asked = self._asked(nodes)
+        codes = read_rows(self, rows)
+        return dict(zip(nodes, self.code_posteriors(codes, asked), strict=True))
+
+    def code_posteriors(self, codes: Any, asked: Sequence[int]) -> list[Floats]:
+        """`posteriors` of rows that are read already, as `row_codes.read_rows` gives them."""
+        from novum.graphical.inference.batches import batch_marginals
+
+        codes = codes.copy()
+        codes[:, asked] = UNKNOWN
+        found = batch_marginals(self.arrays, codes, asked)
+        for tables in found:
+            impossible = np.flatnonzero(np.isnan(tables).any(axis=1))
+            if impossible.size:
+                row = int(impossible[0])
+                text = self._conflict(self.arrays, Evidence(codes[row]))
+                raise ImpossibleEvidence(f"Row {row} ({impossible.size} such rows): {text}")
+        return found
+
+    def log_probabilities(self, rows: Any) -> Floats:
+        """Logarithm of the probability of each row's cells; missing cells are summed over."""
+        from novum.graphical.inference.batches import batch_log_evidence
+        from novum.graphical.models.row_codes import read_rows
+
+        codes = read_rows(self, rows)
+        return batch_log_evidence(self.arrays, codes) - self._log_total
+
+    def log_likelihood(self, rows: Any) -> float:
+        """Logarithm of the probability of all rows together."""
+        return float(np.sum(self.log_probabilities(rows)))
+
+    @cached_property
+    def _log_total(self) -> float:
+        """Logarithm of the sum over all states: 0 of a network."""
+        return 0.0 if self.arrays.is_directed else self.log_evidence()
+
+    def _asked(self, nodes: Sequence[str]) -> tuple[int, ...]:
+        if not nodes:
+            raise InputError("Name at least one node to ask about, or use marginals for all.")
+        asked = tuple(place_of(self, node) for node in nodes)
+        if len(set(asked)) < len(asked):
+            twice = next(node for node in nodes if list(nodes).count(node) > 1)
+            raise InputError(f"Node {label_text(twice)} is asked twice. Name each node once.")
+        return asked
+
+    def _known(
+        self, given: States | None, likelihood: Likelihoods | None, do: States | None
+    ) -> tuple[ModelArrays, Evidence]:
+        evidence = evidence_of(self, given, likelihood)
+        return intervened(self, evidence, do)
+
+    @contextmanager
+    def _naming_conflicts(self, model: ModelArrays, evidence: Evidence) -> Iterator[None]:
+        """Impossible evidence is reported with the findings that contradict each other."""
+        try:
+            yield
+        except ImpossibleEvidence:
+            raise ImpossibleEvidence(self._conflict(model, evidence)) from None
+
+    def _conflict(self, model: ModelArrays, evidence: Evidence) -> str:
+        from novum.graphical.inference.conflict import smallest_conflict
+
+        engine: Any = default_engine()
+        observed, weighted = smallest_conflict(model, evidence, engine)
+        parts = [
+            f"{label_text(axis.name)} = {label_text(axis.states[int(evidence.codes[place])])}"
+            for place, axis in enumerate(self.variables)
+            if place in observed
+        ]
+        if len(parts) > _MOST_FINDINGS:
+            more = len(parts) - _MOST_FINDINGS
+            parts = [*parts[:_MOST_FINDINGS], f"and {more} more findings"]
+        parts += [f"the likelihood of {label_text(self.names[place])}" for place in weighted]
+        if not parts:
+            return "The model has no state of all variables that is possible. Check its zeros."
+        if len(parts) == 1:
+            return f"The evidence has probability 0: {parts[0]} is impossible. Check that state."
+        return (
+            f"The evidence has probability 0: {', '.join(parts)} cannot hold together. Change or "
+            "leave out one of them."
+        )
+
+
+def _checked(engine: Engine | None) -> Engine:
+    if engine is None:
+        return default_engine()
+    if not isinstance(engine, Engine):
+        raise InputError(
+            f"engine is an object such as JunctionTree() or LikelihoodWeighting(); got "
+            f"{label_text(engine)}."
+        )
+    return engine

@@ -1,0 +1,208 @@
+"""From names and states to an engine's arrays, and back.
+
+`given` fixes states, `likelihood` weighs them (an observation that is `L(x)` times as likely in
+state x), `do` cuts a node off from its parents and sets it, as an intervention does:
+
+    P(y | do(x)) = product over nodes other than x of P(node | parents), at x
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from novum.core.errors import InputError
+from novum.core.schema import Level
+from novum.core.text import label_text, meant
+from novum.distributions.joint_table_states import StateAxis
+from novum.graphical.inference.protocol import Engine
+from novum.graphical.models.arrays import UNKNOWN, Evidence, Floats, ModelArrays
+
+States = Mapping[str, Level]
+Likelihoods = Mapping[str, Mapping[Level, float] | Sequence[float]]
+
+
+class NamedModel(Protocol):
+    """A model whose variables have names, such as a network."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def variables(self) -> tuple[StateAxis, ...]: ...
+    @property
+    def places(self) -> Mapping[str, int]: ...
+    @property
+    def arrays(self) -> ModelArrays: ...
+
+
+def default_engine() -> Engine:
+    """The engine of questions that name none."""
+    from novum.graphical.inference.junction import JunctionTree
+
+    return JunctionTree()
+
+
+def place_of(network: NamedModel, name: object) -> int:
+    """The number of a node; an unknown name is an error that suggests one."""
+    place = network.places.get(name) if isinstance(name, str) else None
+    if place is None:
+        raise InputError(
+            f"The network has no node {label_text(name)}: {meant(name, network.names)}"
+        )
+    return int(place)
+
+
+def state_of(axis: StateAxis, state: object) -> int:
+    """The number of a state; an unknown one is an error that suggests one."""
+    place = state_like(axis, state)
+    if place is not None:
+        return place
+    raise InputError(
+        f"Node {label_text(axis.name)} has no state {label_text(state)}: "
+        f"{meant(state, axis.states)}"
+    )
+
+
+def state_like(axis: StateAxis, state: object) -> int | None:
+    """The number of a state, or of the only one that is written alike where the types differ.
+
+    Files and command lines know text only, and tables often hold 0, 1 and truth values where the
+    network has text: `"1"` is found for 1 or 1.0, `True` for `"true"`, and the other way round.
+
+    Examples
+    --------
+    >>> state_like(StateAxis("calls", ("true", "false")), True)
+    0
+    >>> state_like(StateAxis("calls", ("true", "false")), "True") is None
+    True
+    """
+    try:
+        return axis.position(state)
+    except InputError:
+        pass
+    plain = state.item() if isinstance(state, np.generic) else state
+    if not isinstance(plain, (str, bool, int, float)):
+        return None
+    alike = [place for place, known in enumerate(axis.states) if _written_alike(plain, known)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _written_alike(one: Level, other: Level) -> bool:
+    if isinstance(one, str) == isinstance(other, str):
+        return False
+    text, value = (one, other) if isinstance(one, str) else (other, one)
+    if isinstance(value, bool):
+        return str(text).casefold() == str(value).casefold()
+    if isinstance(value, float) and value.is_integer():
+        return text in (str(value), str(int(value)))
+    return text == str(value)
+
+
+def check_mapping(given: object, what: str) -> None:
+    """Refuses what is no mapping from nodes."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(
+            f"{what} is a mapping from nodes, such as {{'Alarm': 'true'}}; got {label_text(given)}."
+        )
+
+
+def evidence_of(
+    network: NamedModel, given: States | None, likelihood: Likelihoods | None = None
+) -> Evidence:
+    """What is known, by numbers."""
+    check_mapping(given, "given")
+    check_mapping(likelihood, "likelihood")
+    codes = np.full(network.arrays.n_variables, UNKNOWN, np.int64)
+    for name, state in (given or {}).items():
+        place = place_of(network, name)
+        codes[place] = state_of(network.variables[place], state)
+    weights = {}
+    for name, values in (likelihood or {}).items():
+        place = place_of(network, name)
+        if codes[place] >= 0:
+            raise InputError(
+                f"Node {label_text(name)} has both a state in given and a likelihood. Give one "
+                "of them."
+            )
+        weights[place] = _weights(network.variables[place], values)
+    return Evidence(codes, weights)
+
+
+def _weights(axis: StateAxis, values: Mapping[Level, float] | Sequence[float]) -> Floats:
+    name = label_text(axis.name)
+    listed_values: object = values
+    if isinstance(values, Mapping):
+        by_place = {state_of(axis, state): value for state, value in values.items()}
+        if len(by_place) < len(axis.states):
+            raise InputError(
+                f"The likelihood of {name} names {len(by_place)} of {len(axis.states)} states. "
+                "Give all: what is not named would be impossible."
+            )
+        listed_values = [by_place[place] for place in range(len(axis.states))]
+    try:
+        found = np.array(listed_values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"The likelihood of {name} must be numbers, one for each state; got "
+            f"{label_text(values)}."
+        ) from None
+    if found.shape != (len(axis.states),):
+        raise InputError(
+            f"The likelihood of {name} has shape {found.shape}; it needs {len(axis.states)} "
+            "numbers, one for each state."
+        )
+    if not (np.isfinite(found).all() and (found >= 0).all() and found.max() > 0):
+        raise InputError(
+            f"The likelihood of {name} must be finite, at least 0 and not all 0, got "
+            f"{found.tolist()}."
+        )
+    return found
+
+
+# --- Interventions --------------------------------------------------------------------------------
+
+
+def intervened(
+    network: NamedModel, evidence: Evidence, do: States | None
+) -> tuple[ModelArrays, Evidence]:
+    """The model after setting nodes from outside, and the evidence with them set."""
+    model = network.arrays
+    check_mapping(do, "do")
+    if not do:
+        return model, evidence
+    if not model.is_directed:
+        raise InputError("do cuts a node off from its parents; an undirected model has none.")
+    codes = evidence.codes.copy()
+    chosen: dict[int, int] = {}
+    for name, state in do.items():
+        place = place_of(network, name)
+        if codes[place] >= 0 or place in evidence.likelihoods:
+            raise InputError(
+                f"Node {label_text(name)} is both observed and set by do. Name it in one of them."
+            )
+        chosen[place] = codes[place] = state_of(network.variables[place], state)
+    return _cut(model, chosen), replace(evidence, codes=codes)
+
+
+def _cut(model: ModelArrays, chosen: Mapping[int, int]) -> ModelArrays:
+    """Chosen variables lose their parents and have one state for certain."""
+    scopes, tables = [], []
+    for factor in range(model.n_factors):
+        if factor in chosen:
+            point = np.zeros(model.cards[factor])
+            point[chosen[factor]] = 1.0
+            scopes.append(np.array([factor], np.int64))
+            tables.append(point)
+        else:
+            scopes.append(model.scope(factor))
+            tables.append(model.table(factor).ravel())
+    return replace(
+        model,
+        scope_starts=np.cumsum([0, *(len(scope) for scope in scopes)]).astype(np.int64),
+        scopes=np.concatenate(scopes),
+        table_starts=np.cumsum([0, *(len(table) for table in tables)]).astype(np.int64),
+        tables=np.concatenate(tables),
+    )

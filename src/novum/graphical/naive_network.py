@@ -1,0 +1,169 @@
+"""The network of a class and of columns that depend on nothing else, estimated from a table.
+
+    P(class = k)            = (N_k + 1) / (N + K)
+    P(column = l | class k) = (N_kl + 1) / (N_k. + L)          Laplace's rule of succession
+
+`N_kl` is the weight of rows of class k with level l; a missing cell counts nowhere in its column's
+table, and the row still counts in all others. Numbers become intervals first: a column of few
+different numbers has each as a state, one of many is cut at the quantiles of its present cells.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novum.core.schema import Kind, Level, Schema
+from novum.core.validation import Sample
+from novum.distributions.joint_table_states import StateAxis
+from novum.graphical.models.arrays import UNKNOWN
+from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.conditional import Tabular
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+# Columns of up to so many different numbers have each as a state; others are cut into fewer
+# intervals, so that every one keeps a fair share of the rows.
+MOST_NUMBERS = 12
+INTERVALS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnStates:
+    """How the cells of one column become states.
+
+    Attributes
+    ----------
+    axis : StateAxis
+    cuts : array of increasing numbers, or None
+        Interval i holds the numbers above `cuts[i - 1]` and up to `cuts[i]`; None where the cells
+        are codes of levels already.
+    """
+
+    axis: StateAxis
+    cuts: Floats | None = None
+
+    def codes(self, cells: NDArray[Any]) -> Codes:
+        """The state of each cell, `UNKNOWN` where it is missing or a level that is no state."""
+        if self.cuts is None:
+            known = (cells >= 0) & (cells < len(self.axis.states))
+            return np.where(known, cells, UNKNOWN).astype(np.int64)
+        found = np.searchsorted(self.cuts, cells, side="left").astype(np.int64)
+        found[np.isnan(cells)] = UNKNOWN
+        return found
+
+
+def column_states(sample: Sample) -> tuple[ColumnStates | None, ...]:
+    """The states of every column of a sample; None of a column without any present cell."""
+    return tuple(
+        _of_numbers(name, cells, sample.weights) if kind is None else _of_levels(name, kind, cells)
+        for name, kind, cells in _columns(sample)
+    )
+
+
+def state_codes(states: tuple[ColumnStates | None, ...], sample: Sample) -> Codes:
+    """The states of all cells, of shape (n_rows, n_columns that have states)."""
+    cells = [cells for _, _, cells in _columns(sample)]
+    found = [item.codes(part) for item, part in zip(states, cells, strict=True) if item is not None]
+    return np.column_stack(found) if found else np.empty((sample.n_rows, 0), np.int64)
+
+
+def naive_network(
+    target: StateAxis, axes: tuple[StateAxis, ...], classes: Codes, codes: Codes, weights: Floats
+) -> BayesianNetwork:
+    """The network with `target` as the only parent of every other variable.
+
+    Parameters
+    ----------
+    target, axes : variables
+    classes : int array of shape (n_rows,)
+    codes : int array of shape (n_rows, n_variables), `UNKNOWN` where missing
+    weights : array of shape (n_rows,)
+
+    Examples
+    --------
+    >>> kind, wings = StateAxis("kind", ("bat", "cat")), StateAxis("wings", ("no", "yes"))
+    >>> codes = np.array([[1], [1], [0], [UNKNOWN]])
+    >>> network = naive_network(kind, (wings,), np.array([0, 0, 1, 1]), codes, np.ones(4))
+    >>> network["wings"].table.round(3).tolist()
+    [[0.25, 0.75], [0.667, 0.333]]
+    """
+    n_classes = len(target.states)
+    totals = np.bincount(classes, weights, n_classes) + 1.0
+    made = [Tabular(target, (), totals / totals.sum())]
+    for place, axis in enumerate(axes):
+        size = len(axis.states)
+        known = codes[:, place] != UNKNOWN
+        cells = classes[known] * size + codes[known, place]
+        counts = np.bincount(cells, weights[known], n_classes * size).reshape(n_classes, size) + 1.0
+        made.append(Tabular(axis, (target,), counts / counts.sum(axis=1, keepdims=True)))
+    return BayesianNetwork(made)
+
+
+# --- Columns --------------------------------------------------------------------------------------
+
+
+def _columns(sample: Sample) -> list[tuple[str, Any, NDArray[Any]]]:
+    """Name, column unless it is numeric, and cells: numbers or codes of levels."""
+    numbers = iter(range(sample.numeric.shape[1]))
+    levels = iter(range(sample.codes.shape[1]))
+    return [
+        (column.name, None, sample.numeric[:, next(numbers)])
+        if column.kind is Kind.NUMERIC
+        else (column.name, column, sample.codes[:, next(levels)])
+        for column in sample.schema.columns
+    ]
+
+
+def _of_levels(name: str, column: Any, cells: NDArray[Any]) -> ColumnStates | None:
+    del cells
+    if not column.levels:
+        return None
+    return ColumnStates(StateAxis(name, column.levels, column.kind is Kind.ORDINAL))
+
+
+def _of_numbers(name: str, cells: Floats, weights: Floats) -> ColumnStates | None:
+    known = ~np.isnan(cells)
+    if not known.any():
+        return None
+    values, inverse = np.unique(cells[known], return_inverse=True)
+    # Where a number ends and the next begins; the last interval has no end.
+    chosen = np.arange(len(values) - 1)
+    if len(values) > MOST_NUMBERS:
+        shares = np.cumsum(np.bincount(inverse.ravel(), weights[known]))
+        wanted = np.arange(1, INTERVALS) / INTERVALS * shares[-1]
+        # Up to rounding of sums: weights of 2 and rows that occur twice cut alike.
+        chosen = np.unique(np.searchsorted(shares, wanted * (1 - 1e-12)))
+        chosen = chosen[chosen < len(values) - 1]
+    cuts = _between(values[chosen], values[chosen + 1])
+    return ColumnStates(StateAxis(name, _interval_names(values, cuts), ordered=True), cuts)
+
+
+def _between(low: Floats, high: Floats) -> Floats:
+    """Middles of neighbors, at least the lower and below the higher one."""
+    middle = low / 2 + high / 2
+    return np.where((middle >= low) & (middle < high), middle, low)
+
+
+def _interval_names(values: Floats, cuts: Floats) -> tuple[Level, ...]:
+    if len(cuts) == len(values) - 1:
+        return tuple(values.tolist())
+    ends = [f"{cut:.6g}" for cut in cuts]
+    # Six digits may not tell close ends apart.
+    if len(set(ends)) < len(ends):
+        ends = [repr(float(cut)) for cut in cuts]
+    inner = [f"{a} to {b}" for a, b in itertools.pairwise(ends)]
+    return (f"up to {ends[0]}", *inner, f"above {ends[-1]}")
+
+
+def class_name_in(schema: Schema, target: str | None) -> str:
+    """The name of the class among the columns."""
+    name = target or "class"
+    while name in schema.names:
+        name += "_"
+    return name

@@ -1,0 +1,1 @@
+"""Graphs: independence, equivalence, and the trees that exact inference runs on."""

@@ -1,0 +1,210 @@
+"""Directed acyclic graph of named nodes.
+
+What the graph of a network says without its tables: who depends on whom. Nodes are numbered in
+their order inside, and named outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from novum.core.errors import InputError
+from novum.core.text import label_text, listed, meant
+from novum.distributions.joint_table_states import names_of
+
+if TYPE_CHECKING:
+    from novum.graphical.structure.equivalence import PartialDag
+    from novum.graphical.structure.separation import Separation, Statement
+
+Names = str | Iterable[str]
+
+
+@dataclass(frozen=True, repr=False)
+class Dag:
+    """A directed graph without cycles.
+
+    Parameters
+    ----------
+    names : tuple of str
+    parents : tuple of tuples of int
+        Of each node, by number.
+
+    Examples
+    --------
+    >>> graph = Dag.from_edges([("Burglary", "Alarm"), ("Earthquake", "Alarm"), ("Alarm", "Call")])
+    >>> graph.markov_blanket("Burglary")
+    ('Alarm', 'Earthquake')
+    >>> bool(graph.d_separated("Burglary", "Call", given="Alarm"))
+    True
+    """
+
+    names: tuple[str, ...]
+    parents: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        if len(set(self.names)) < len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise InputError(f"Node {label_text(twice)} occurs twice. Names must differ.")
+        if len(self.order) < len(self.names):
+            shown = " -> ".join(label_text(self.names[i]) for i in _cycle(self.parents, self.order))
+            raise InputError(f"The edges form a cycle: {shown}. Remove one of them.")
+
+    @classmethod
+    def from_edges(cls, edges: Iterable[tuple[str, str]], names: Sequence[str] = ()) -> Dag:
+        """A graph from (parent, child) pairs; `names` adds nodes and fixes their order."""
+        pairs = list(dict.fromkeys((str(a), str(b)) for a, b in edges))
+        places = {name: i for i, name in enumerate(dict.fromkeys([*names, *sum(pairs, ())]))}
+        parents: list[list[int]] = [[] for _ in places]
+        for parent, child in pairs:
+            parents[places[child]].append(places[parent])
+        return cls(tuple(places), tuple(tuple(found) for found in parents))
+
+    # Neighborhoods
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The number of each node."""
+        return {name: place for place, name in enumerate(self.names)}
+
+    def place(self, name: str) -> int:
+        """The number of a node; an unknown name is an error that suggests one."""
+        found = self.places.get(name)
+        if found is None:
+            raise InputError(f"The graph has no node {label_text(name)}: {meant(name, self.names)}")
+        return found
+
+    def numbers(self, names: Names) -> tuple[int, ...]:
+        """The numbers of one node or several."""
+        return tuple(self.place(name) for name in names_of(names))
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Of each node, by number."""
+        found: list[list[int]] = [[] for _ in self.names]
+        for child, parents in enumerate(self.parents):
+            for parent in parents:
+                found[parent].append(child)
+        return tuple(tuple(item) for item in found)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Nodes with parents before children; fewer than all where there is a cycle."""
+        waiting = [len(parents) for parents in self.parents]
+        order = [node for node, count in enumerate(waiting) if count == 0]
+        for node in order:
+            for child in self.children[node]:
+                waiting[child] -= 1
+                if waiting[child] == 0:
+                    order.append(child)
+        return tuple(order)
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """All (parent, child)."""
+        return tuple(
+            (self.names[parent], self.names[child])
+            for child, parents in enumerate(self.parents)
+            for parent in parents
+        )
+
+    def ancestors(self, names: Names) -> tuple[str, ...]:
+        """Who the nodes descend from, the nodes themselves left out."""
+        start = set(self.numbers(names))
+        return self._named(reached(self.parents, start) - start)
+
+    def descendants(self, names: Names) -> tuple[str, ...]:
+        """Who descends from the nodes, the nodes themselves left out."""
+        start = set(self.numbers(names))
+        return self._named(reached(self.children, start) - start)
+
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Parents, children and the children's other parents: they screen off all others."""
+        node = self.place(name)
+        found = {*self.parents[node], *self.children[node]}
+        for child in self.children[node]:
+            found.update(self.parents[child])
+        return self._named(found - {node})
+
+    @cached_property
+    def skeleton(self) -> frozenset[frozenset[str]]:
+        """The edges without their direction."""
+        return frozenset(frozenset(edge) for edge in self.edges)
+
+    @cached_property
+    def immoralities(self) -> frozenset[tuple[frozenset[str], str]]:
+        """All (pair of parents that are not joined, their common child)."""
+        found = set()
+        for child, parents in enumerate(self.parents):
+            for i, a in enumerate(parents):
+                for b in parents[:i]:
+                    pair = frozenset((self.names[a], self.names[b]))
+                    if pair not in self.skeleton:
+                        found.add((pair, self.names[child]))
+        return frozenset(found)
+
+    # Independence
+
+    def d_separated(self, a: Names, b: Names, given: Names = ()) -> Separation:
+        """Whether every trail between two sets is blocked, with the open ones if not."""
+        from novum.graphical.structure.separation import separation
+
+        return separation(self, a, b, given)
+
+    def local_independences(self) -> tuple[Statement, ...]:
+        """Each node is independent of its non-descendants given its parents."""
+        from novum.graphical.structure.separation import local_independences
+
+        return local_independences(self)
+
+    def independences(self, *, most_given: int | None = None) -> tuple[Statement, ...]:
+        """All pairs that are d-separated given some set of others."""
+        from novum.graphical.structure.separation import global_independences
+
+        return global_independences(self, most_given)
+
+    def is_equivalent(self, other: Dag) -> bool:
+        """Whether two graphs state the same independences."""
+        from novum.graphical.structure.equivalence import are_equivalent
+
+        return are_equivalent(self, other)
+
+    def pattern(self) -> PartialDag:
+        """The class of equivalent graphs: edges that all share, and those that can turn."""
+        from novum.graphical.structure.equivalence import pattern_of
+
+        return pattern_of(self)
+
+    def _named(self, nodes: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.names[node] for node in sorted(nodes))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{a} -> {b}" for a, b in self.edges[:12])
+        more = f", ... ({len(self.edges)})" if len(self.edges) > 12 else ""
+        return f"Dag of {listed(self.names)}: {shown or 'no edges'}{more}"
+
+
+def reached(steps: Sequence[Sequence[int]], start: Iterable[int]) -> set[int]:
+    """All nodes on the way from some, themselves among them."""
+    found = set(start)
+    waiting = list(found)
+    while waiting:
+        for node in steps[waiting.pop()]:
+            if node not in found:
+                found.add(node)
+                waiting.append(node)
+    return found
+
+
+def _cycle(parents: Sequence[Sequence[int]], order: Sequence[int]) -> list[int]:
+    """A cycle among the nodes that no order can take, along the arrows."""
+    left = set(range(len(parents))) - set(order)
+    # Every node left has a parent that is left, so going up must come back.
+    path = [min(left)]
+    while True:
+        above = next(parent for parent in parents[path[-1]] if parent in left)
+        if above in path:
+            return [above, *reversed(path[path.index(above) :])]
+        path.append(above)

@@ -1,0 +1,231 @@
+"""d-separation: which variables a graph declares independent, and along which trails they are not.
+
+A trail from a to b is open given C when each node inside it lets pass:
+
+    chain  -> m ->   and fork  <- m ->      if m is not in C
+    collider  -> m <-                       if m or a descendant of m is in C
+
+A and B are d-separated given C when no trail is open; then they are independent given C in every
+distribution that has the graph, whatever its tables are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from novum.core.errors import InputError
+from novum.core.text import label_text
+from novum.graphical.structure.dag import Dag, Names, reached
+
+# Trails shown as explanation; there can be exponentially many.
+MOST_TRAILS = 10
+# Steps of the search for trails, after which it gives up and shows what it has.
+MOST_STEPS = 100_000
+# Statements that `global_independences` lists at most.
+MOST_STATEMENTS = 100_000
+
+
+@dataclass(frozen=True)
+class Statement:
+    """`a` is independent of `b` given `given`.
+
+    Examples
+    --------
+    >>> print(Statement(("a",), ("b", "c"), ("d",)))
+    a independent of b, c given d
+    """
+
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    given: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        known = f" given {', '.join(self.given)}" if self.given else ""
+        return f"{', '.join(self.a)} independent of {', '.join(self.b)}{known}"
+
+
+@dataclass(frozen=True)
+class Trail:
+    """An open trail.
+
+    Attributes
+    ----------
+    nodes : tuple of str
+    arrows : tuple of str
+        "->" or "<-" between each two nodes.
+    openers : tuple of (collider, observed node)
+        Why its colliders let pass: themselves, or a descendant, is observed.
+    """
+
+    nodes: tuple[str, ...]
+    arrows: tuple[str, ...]
+    openers: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        parts = [self.nodes[0]]
+        for arrow, node in zip(self.arrows, self.nodes[1:], strict=True):
+            parts += [arrow, node]
+        reasons = [
+            f"{collider} is observed" if collider == observed else f"{observed} below {collider} is"
+            for collider, observed in self.openers
+        ]
+        return " ".join(parts) + (f" (open: {'; '.join(reasons)})" if reasons else "")
+
+
+@dataclass(frozen=True, repr=False)
+class Separation:
+    """Whether two sets are d-separated, and the open trails if not; true if separated."""
+
+    statement: Statement
+    holds: bool
+    trails: tuple[Trail, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __repr__(self) -> str:
+        if self.holds:
+            return f"d-separated: {self.statement}"
+        lines = [f"  {trail}" for trail in self.trails]
+        known = f" given {', '.join(self.statement.given)}" if self.statement.given else ""
+        head = (
+            f"not d-separated: {', '.join(self.statement.a)} and {', '.join(self.statement.b)}"
+            f"{known}; open trails:"
+        )
+        return "\n".join([head, *lines])
+
+
+def separation(graph: Dag, a: Names, b: Names, given: Names = ()) -> Separation:
+    """Whether two sets of nodes are d-separated given a third.
+
+    Examples
+    --------
+    >>> graph = Dag.from_edges([("Burglary", "Alarm"), ("Earthquake", "Alarm"), ("Alarm", "Call")])
+    >>> separation(graph, "Burglary", "Earthquake", given="Call")
+    not d-separated: Burglary and Earthquake given Call; open trails:
+      Burglary -> Alarm <- Earthquake (open: Call below Alarm is)
+    """
+    left, right, known = (set(graph.numbers(names)) for names in (a, b, given))
+    _check_disjoint(graph, left, right, known)
+    named = [tuple(graph.names[node] for node in sorted(part)) for part in (left, right, known)]
+    statement = Statement(named[0], named[1], named[2])
+    if not connected(graph, left, known) & right:
+        return Separation(statement, True)
+    trails = []
+    for trail in _open_trails(graph, left, right, known):
+        trails.append(trail)
+        if len(trails) == MOST_TRAILS:
+            break
+    return Separation(statement, False, tuple(trails))
+
+
+def connected(graph: Dag, start: set[int], known: set[int]) -> set[int]:
+    """All nodes with an open trail from one of `start`, in time linear in the graph."""
+    above_known = reached(graph.parents, known)
+    # A visit is (node, whether it was entered from a child); each happens once.
+    waiting = [(node, True) for node in start]
+    visited = set(waiting)
+    found = set()
+    while waiting:
+        node, from_child = waiting.pop()
+        if node not in known:
+            found.add(node)
+        onward: list[tuple[int, bool]] = []
+        if from_child and node not in known:
+            onward += [(parent, True) for parent in graph.parents[node]]
+            onward += [(child, False) for child in graph.children[node]]
+        if not from_child:
+            if node not in known:
+                onward += [(child, False) for child in graph.children[node]]
+            if node in above_known:
+                onward += [(parent, True) for parent in graph.parents[node]]
+        for visit in onward:
+            if visit not in visited:
+                visited.add(visit)
+                waiting.append(visit)
+    return found - start
+
+
+def local_independences(graph: Dag) -> tuple[Statement, ...]:
+    """Each node against its non-descendants that are not parents, given its parents."""
+    found = []
+    for node, name in enumerate(graph.names):
+        below = reached(graph.children, [node])
+        parents = set(graph.parents[node])
+        others = [n for n in range(len(graph.names)) if n not in below and n not in parents]
+        if others:
+            given = tuple(graph.names[parent] for parent in sorted(parents))
+            found.append(Statement((name,), tuple(graph.names[n] for n in others), given))
+    return tuple(found)
+
+
+def global_independences(graph: Dag, most_given: int | None = None) -> tuple[Statement, ...]:
+    """All pairs of nodes that are d-separated given a set of others, smaller sets first."""
+    found = []
+    nodes = range(len(graph.names))
+    largest = len(graph.names) - 2 if most_given is None else most_given
+    for size in range(largest + 1):
+        for a, b in combinations(nodes, 2):
+            rest = [node for node in nodes if node not in (a, b)]
+            for given in combinations(rest, size):
+                if b not in connected(graph, {a}, set(given)):
+                    known = tuple(graph.names[node] for node in given)
+                    found.append(Statement((graph.names[a],), (graph.names[b],), known))
+                    if len(found) > MOST_STATEMENTS:
+                        raise InputError(
+                            f"The graph implies more than {MOST_STATEMENTS} independences. Give "
+                            "most_given=..., or ask d_separated about those of interest."
+                        )
+    return tuple(found)
+
+
+# --- Trails ---------------------------------------------------------------------------------------
+
+
+def _open_trails(graph: Dag, left: set[int], right: set[int], known: set[int]) -> Iterator[Trail]:
+    """Open trails without repeated nodes, shorter ones first."""
+    above_known = reached(graph.parents, known)
+    paths: list[tuple[tuple[int, ...], tuple[bool, ...]]] = [((node,), ()) for node in sorted(left)]
+    steps = 0
+    for path, downs in paths:
+        node = path[-1]
+        if node in right:
+            yield _trail(graph, path, downs, known)
+            continue
+        for down, near in ((False, graph.parents[node]), (True, graph.children[node])):
+            if len(path) > 1 and not _passes(node, downs[-1], down, known, above_known):
+                continue
+            for other in near:
+                if other not in path and other not in left:
+                    steps += 1
+                    paths.append(((*path, other), (*downs, down)))
+        if steps > MOST_STEPS:
+            return
+
+
+def _passes(node: int, came_down: bool, goes_down: bool, known: set[int], above: set[int]) -> bool:
+    if came_down and not goes_down:
+        return node in above
+    return node not in known
+
+
+def _trail(graph: Dag, path: tuple[int, ...], downs: tuple[bool, ...], known: set[int]) -> Trail:
+    openers = []
+    for place in range(1, len(path) - 1):
+        if downs[place - 1] and not downs[place]:
+            below = reached(graph.children, [path[place]]) & known
+            observed = path[place] if path[place] in known else min(below)
+            openers.append((graph.names[path[place]], graph.names[observed]))
+    arrows = tuple("->" if down else "<-" for down in downs)
+    return Trail(tuple(graph.names[node] for node in path), arrows, tuple(openers))
+
+
+def _check_disjoint(graph: Dag, left: set[int], right: set[int], known: set[int]) -> None:
+    if not left or not right:
+        raise InputError("Name at least one node on each side.")
+    for one, other in ((left, right), (left, known), (right, known)):
+        if one & other:
+            name = label_text(graph.names[min(one & other)])
+            raise InputError(f"Node {name} is in two of the sets. They must be disjoint.")

@@ -1,0 +1,90 @@
+"""Programs: which are kept, what they leave out, and their prices."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from novum.graphical.inference.compiled import planning
+from novum.graphical.inference.compiled.layout import (
+    CONNECTED,
+    EVERYTHING,
+    JOINT,
+    MARGINALS,
+    PRICE_CELLS,
+    PRICE_LARGEST,
+)
+from novum.graphical.inference.relevance import relevant_factors
+from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.graphical.models.questions import evidence_of
+from tests.strategies.networks import random_evidence, random_network, seeds
+
+
+def model_of(seed: int) -> ModelArrays:
+    return random_network(seed).arrays
+
+
+def test_new_states_of_the_same_variables_share_a_program() -> None:
+    model = random_network(4, most=7, largest=3).arrays
+    codes = np.full(model.n_variables, -1)
+    codes[0] = 0
+    first = planning.program_of(model, Evidence(codes), (), EVERYTHING, MARGINALS)
+    other = codes.copy()
+    other[0] = model.cards[0] - 1
+    assert planning.program_of(model, Evidence(other), (), EVERYTHING, MARGINALS) is first
+    assert planning.program_of(model, Evidence.none(len(codes)), (), EVERYTHING, MARGINALS) is not (
+        first
+    )
+
+
+def test_programs_go_with_their_model() -> None:
+    model = model_of(2)
+    planning.program_of(model, Evidence.none(model.n_variables), (), EVERYTHING, MARGINALS)
+    gone = weakref.ref(planning.prepared(model))
+    del model
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_oldest_programs_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "MOST_PROGRAMS", 2)
+    model = random_network(9, most=7).arrays
+    nothing = Evidence.none(model.n_variables)
+    for purpose in (MARGINALS, JOINT):
+        planning.program_of(model, nothing, (), EVERYTHING, purpose)
+    planning.program_of(model, nothing, [0], CONNECTED, JOINT)
+    ready = planning.prepared(model)
+    assert len(ready.programs) == 2
+    assert ready.integers[0] == sum(len(p.code) + len(p.maps) for p in ready.programs.values())
+    planning.forget_programs(model)
+    assert (len(ready.programs), ready.integers[0]) == (0, 0)
+
+
+@given(seeds)
+@settings(max_examples=60, deadline=None)
+def test_a_program_keeps_what_is_relevant(seed: int) -> None:
+    network = random_network(seed)
+    model = network.arrays
+    evidence = evidence_of(network, random_evidence(network, seed))
+    target = seed % model.n_variables
+    if evidence.codes[target] >= 0:
+        return
+    factors, _ = relevant_factors(model, evidence, [target])
+    wanted = {int(v) for f in factors for v in model.scope(f) if evidence.codes[v] < 0}
+    program = planning.program_of(model, evidence, [target], CONNECTED, JOINT)
+    assert set(program.variables.tolist()) == wanted | {target}
+
+
+def test_prices_of_a_chain() -> None:
+    # Three variables of 2, 3 and 4 states in a row: cliques of 6 and 12 cells.
+    network = random_network(0, most=1)
+    network = type(network)().add("a", table=[0.5, 0.5])
+    network = network.add("b", ["a"], np.full((2, 3), 1 / 3), ["x", "y", "z"])
+    network = network.add("c", ["b"], np.full((3, 4), 0.25), ["p", "q", "r", "s"])
+    prices = planning.prices_of(network.arrays, Evidence.none(3))
+    assert prices[PRICE_CELLS] == pytest.approx(18)
+    assert prices[PRICE_LARGEST] == pytest.approx(12)

@@ -1,0 +1,40 @@
+"""The search among orders: never worse than its first one, and the same every time."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from novum.graphical.inference.compiled.orders_kernels import BY_FILL, greedy_order, order_cells
+from novum.graphical.inference.compiled.search_kernels import best_order
+
+
+def random_rows(seed: int, n: int, degree: float) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    near = np.triu(rng.random((n, n)) < degree / n, 1)
+    near |= near.T
+    bits = np.zeros((n, 64 * ((n + 63) // 64)), np.uint8)
+    bits[:, :n] = near
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_is_at_least_as_good_as_the_first_order(seed: int) -> None:
+    n = 40
+    graph, logs = random_rows(seed, n, 5.0), np.ones(n)
+    rows = graph.copy()
+    order, place = np.empty(n, np.int64), np.empty(n, np.int64)
+    greedy_order(
+        rows, logs, BY_FILL, np.uint64(0), np.empty(128), np.empty(1, np.uint64), order, place
+    )
+    above, degree = np.empty(n, np.int64), np.empty(n, np.int64)
+    first = order_cells(rows, logs, order, place, above, degree, np.empty(n))
+    found = best_order(graph, logs)
+    assert found[-1] <= first
+    np.testing.assert_array_equal(found[1], best_order(graph, logs)[1])
+
+
+def test_nothing_to_order() -> None:
+    assert best_order(np.zeros((0, 0), np.uint64), np.empty(0))[-1] == 0.0

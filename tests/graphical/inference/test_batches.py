@@ -1,0 +1,106 @@
+"""Batches of evidence rows against one question at a time, in lanes and by programs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from novum.graphical.inference import junction
+from novum.graphical.inference.batches import batch_log_evidence, batch_marginals
+from novum.graphical.inference.compiled import lanes
+from novum.graphical.inference.enumeration import Enumeration
+from novum.graphical.inference.plain_junction import PlainJunctionTree
+from novum.graphical.models.arrays import Evidence, ModelArrays
+from tests.strategies.networks import random_network, seeds
+
+quick = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def random_rows(model: ModelArrays, n: int, seed: int, part: float = 0.3) -> np.ndarray:
+    """Rows in which some states are known, possible or not."""
+    rng = np.random.default_rng(seed)
+    codes = (rng.random((n, model.n_variables)) * model.cards).astype(np.int64)
+    return np.where(rng.random(codes.shape) < part, codes, -1)
+
+
+def one_by_one(model: ModelArrays, rows: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """The same by enumeration, row after row; NaN for impossible rows."""
+    engine = Enumeration()
+    logs = np.array([engine.log_evidence(model, Evidence(row)) for row in rows])
+    tables = [np.full((len(rows), card), np.nan) for card in model.cards]
+    for place, row in enumerate(rows):
+        if logs[place] > -math.inf:
+            found = engine.marginals(model, Evidence(row)).tables
+            for out, table in zip(tables, found, strict=True):
+                out[place] = table
+    return tables, logs
+
+
+@pytest.mark.parametrize("cell", [0.0, 1e9], ids=["lanes", "programs"])
+@given(seeds)
+@quick
+def test_equals_one_question_at_a_time(
+    cell: float, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(junction, "PLAIN_VARIABLES", 0)
+    # The price of a cell in lanes decides which way is taken.
+    monkeypatch.setattr(lanes, "CELL", cell)
+    model = random_network(seed).arrays
+    # More than one set of lanes, and rows that occur twice.
+    rows = random_rows(model, 40, seed)
+    rows = np.concatenate([rows, rows[:5]])
+    tables, logs = one_by_one(model, rows)
+    everything = list(range(model.n_variables))
+    for found, wanted in zip(batch_marginals(model, rows, everything), tables, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(batch_log_evidence(model, rows), logs, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("cell", [0.0, 1e9], ids=["lanes", "programs"])
+@given(seeds)
+@quick
+def test_one_unobserved_target(cell: float, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setattr(junction, "PLAIN_VARIABLES", 0)
+    monkeypatch.setattr(lanes, "CELL", cell)
+    model = random_network(seed).arrays
+    target = seed % model.n_variables
+    rows = random_rows(model, 35, seed)
+    rows[:, target] = -1
+    tables, _ = one_by_one(model, rows)
+    found = batch_marginals(model, rows, [target])[0]
+    np.testing.assert_allclose(found, tables[target], rtol=1e-11, atol=1e-12)
+
+
+def test_textbook_models_and_given_engines_are_asked_row_by_row() -> None:
+    model = random_network(5).arrays
+    rows = random_rows(model, 6, 1, part=0.2)
+    tables, logs = one_by_one(model, rows)
+    for engine in (None, PlainJunctionTree()):
+        found = batch_marginals(model, rows, [0], engine)[0]
+        np.testing.assert_allclose(found, tables[0], rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(batch_log_evidence(model, rows, engine), logs, atol=1e-12)
+
+
+def test_complete_rows_are_products_of_cells() -> None:
+    model = random_network(11).arrays
+    rng = np.random.default_rng(0)
+    rows = (rng.random((20, model.n_variables)) * model.cards).astype(np.int64)
+    with np.errstate(divide="ignore"):
+        wanted = [
+            sum(np.log(model.table(f)[tuple(row[model.scope(f)])]) for f in range(model.n_factors))
+            for row in rows
+        ]
+    np.testing.assert_allclose(batch_log_evidence(model, rows), wanted, rtol=1e-12)
+
+
+def test_no_rows_and_no_variables() -> None:
+    model = random_network(3).arrays
+    empty = np.empty((0, model.n_variables), np.int64)
+    assert batch_marginals(model, empty, [0])[0].shape == (0, model.cards[0])
+    assert batch_log_evidence(model, empty).shape == (0,)
+    assert batch_marginals(model, np.full((3, model.n_variables), -1), []) == []

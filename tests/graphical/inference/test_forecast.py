@@ -1,0 +1,47 @@
+"""Forecasts against cliques that are known by hand, on both sides of the plain size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from novum.graphical.inference import junction
+from novum.graphical.inference.forecast import Forecast, forecast
+from novum.graphical.models.arrays import Evidence, ModelArrays
+
+
+def star(n: int) -> ModelArrays:
+    """A child of `n` binary parents: one clique of them all."""
+    scopes = np.r_[np.arange(n), np.arange(n + 1)]
+    tables = np.full(2 * n + 2 ** (n + 1), 0.5)
+    return ModelArrays(
+        np.full(n + 1, 2),
+        np.r_[np.arange(n + 1), 2 * n + 1],
+        scopes,
+        np.r_[2 * np.arange(n + 1), len(tables)],
+        tables,
+        np.arange(n + 1),
+        np.arange(n + 1),
+    )
+
+
+@pytest.mark.parametrize("n", [4, 9])
+def test_one_clique_has_its_cells(n: int) -> None:
+    found = forecast(star(n), Evidence.none(n + 1))
+    assert (found.width, found.largest, found.cells) == (n, 2 ** (n + 1), 2 ** (n + 1))
+    assert found.bytes > 0
+    assert found.seconds > 0
+
+
+def test_evidence_makes_it_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(junction, "PLAIN_VARIABLES", 0)
+    codes = np.full(10, -1)
+    codes[:5] = 0
+    found = forecast(star(9), Evidence(codes))
+    assert (found.width, found.largest) == (4, 32)
+
+
+def test_is_read_in_words() -> None:
+    text = str(Forecast(width=2, largest=8, cells=16, bytes=1000, seconds=2.5))
+    assert "cliques of up to 3 variables" in text
+    assert text.endswith("and 2.5 s")

@@ -1,0 +1,140 @@
+"""Gibbs sampling: stated errors, blocks where single updates fail, honest verdicts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from novum.distributions.joint_table import ImpossibleEvidence
+from novum.graphical.factor import Factor
+from novum.graphical.inference.blocks import MixingError
+from novum.graphical.inference.gibbs import Gibbs
+from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.factor_graph import FactorGraph
+from tests.strategies.networks import random_evidence, random_likelihood, random_network
+from tests.strategies.stated_errors import check_stated_errors, sprinkler
+
+
+def chain(n: int, strength: float) -> BayesianNetwork:
+    network = BayesianNetwork().add("v0", table=[0.3, 0.7])
+    for i in range(1, n):
+        low = 1 - strength
+        network = network.add(f"v{i}", [f"v{i - 1}"], [[strength, low], [low, strength]])
+    return network
+
+
+@pytest.mark.parametrize("asked", [("rain",), ("rain", "sprinkler")], ids=["one", "joint"])
+def test_errors_are_as_stated(asked: tuple[str, ...]) -> None:
+    def engine(seed: int) -> Gibbs:
+        return Gibbs(600, 100, chains=4, random_state=seed)
+
+    check_stated_errors(sprinkler(), engine, {"wet": "true"}, asked, n_runs=150)
+
+
+def test_thinned_chains_state_their_errors() -> None:
+    def engine(seed: int) -> Gibbs:
+        return Gibbs(1600, 100, thin=3, chains=3, block_cells=1, random_state=seed)
+
+    check_stated_errors(sprinkler(), engine, {"wet": "false"}, ("cloudy",), n_runs=150)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_trusted_answers_are_right(seed: int) -> None:
+    network = random_network(seed, most=6, zeros=0.4)
+    known = random_evidence(network, seed)
+    weights = random_likelihood(network, seed, known)
+    engine = Gibbs(3000, 500, random_state=seed)
+    try:
+        exact = network.marginals(known, weights)
+    except ImpossibleEvidence:
+        with pytest.raises(ImpossibleEvidence):
+            network.marginals(known, weights, engine=engine)
+        return
+    found = network.marginals(known, weights, engine=engine)
+    for name in network.names:
+        gap = np.abs(found[name].values - exact[name].values)
+        assert not found.diagnosis.trusted or (gap <= 6 * found[name].errors + 1e-9).all(), name
+        assert found[name].values.sum() == pytest.approx(1.0)
+
+
+def test_near_deterministic_chain_without_blocks_is_not_trusted() -> None:
+    engine = Gibbs(1000, 200, chains=4, block_cells=1, random_state=0)
+    found = chain(12, 0.9999).query("v11", engine=engine)
+    assert not found.diagnosis.trusted
+    assert "Not to be trusted" in found.diagnosis.sentence
+    assert "JunctionTree" in found.diagnosis.sentence
+
+
+def test_blocks_make_the_same_chain_mix() -> None:
+    network = chain(5, 0.9999)
+    found = network.query("v4", engine=Gibbs(2000, 500, block_cells=32, random_state=0))
+    assert found.diagnosis.trusted
+    np.testing.assert_allclose(found.values, network.query("v4").values, atol=1e-9)
+
+
+def test_zeros_that_split_the_states_are_updated_together() -> None:
+    # Two coins that always agree: single updates never move.
+    network = BayesianNetwork().add("a", table=[0.3, 0.7])
+    network = network.add("b", ["a"], lambda a: a, states=["true", "false"])
+    network = network.add("c", ["b"], [[0.6, 0.4], [0.5, 0.5]])
+    found = network.marginals(engine=Gibbs(random_state=0))
+    assert found.diagnosis.trusted
+    gap = np.abs(found["a"].values - [0.3, 0.7])
+    assert (gap <= 5 * found["a"].errors).all()
+
+
+def test_refusal_where_too_many_are_tied() -> None:
+    network = BayesianNetwork()
+    for i in range(16):
+        network = network.add(f"v{i}", table=[0.5, 0.5])
+    parity = lambda *bits: "even" if sum(b == "true" for b in bits) % 2 == 0 else "odd"  # noqa: E731
+    network = network.add("sum", [f"v{i}" for i in range(16)], parity, states=["even", "odd"])
+    with pytest.raises(MixingError, match="Use JunctionTree"):
+        network.query("v0", given={"sum": "even"}, engine=Gibbs())
+
+
+def test_one_chain_is_not_enough() -> None:
+    found = sprinkler().query("rain", engine=Gibbs(chains=1, random_state=0))
+    assert not found.diagnosis.trusted
+    assert "one chain cannot show" in found.diagnosis.sentence
+
+
+def test_many_children_do_not_underflow() -> None:
+    network = BayesianNetwork().add("a", table=[0.5, 0.5])
+    for i in range(200):
+        network = network.add(f"b{i}", ["a"], [[0.01, 0.99], [0.0101, 0.9899]])
+    known = {f"b{i}": "true" for i in range(199)}
+    found = network.query("a", given=known, engine=Gibbs(2000, 100, random_state=0))
+    odds = (0.01 / 0.0101) ** 199
+    np.testing.assert_allclose(found.values[0], odds / (1 + odds), atol=1e-9)
+
+
+def test_undirected_models() -> None:
+    pairs = [(i, j) for i in range(4) for j in range(i)]
+    graph = FactorGraph(
+        [Factor([[2.0, 1.0], [1.0, 3.0]], {f"x{i}": (0, 1), f"x{j}": (0, 1)}) for i, j in pairs]
+    )
+    found = graph.marginals({"x0": 1}, engine=Gibbs(4000, 500, random_state=3))
+    exact = graph.marginals({"x0": 1})
+    for name in graph.names:
+        assert (np.abs(found[name].values - exact[name].values) <= 5 * found[name].errors).all()
+
+
+def test_same_seed_same_bits() -> None:
+    network = sprinkler()
+    first = network.marginals(engine=Gibbs(500, 50, random_state=4))
+    again = network.marginals(engine=Gibbs(500, 50, random_state=4))
+    other = network.marginals(engine=Gibbs(500, 50, random_state=5))
+    values = [np.concatenate([m[n].values for n in network.names]) for m in (first, again, other)]
+    np.testing.assert_array_equal(values[0], values[1])
+    assert (values[0] != values[2]).any()
+
+
+def test_everything_observed_and_single_states() -> None:
+    network = sprinkler()
+    known = dict.fromkeys(network.names, "true")
+    found = network.marginals(known, engine=Gibbs(100, 10, random_state=0))
+    assert all(found[name].values.tolist() == [1.0, 0.0] for name in network.names)
+    assert network.query("rain", "wet", given=known, engine=Gibbs(100, 10)).values[0, 0] == 1
+    alone = BayesianNetwork().add("only", table=[1.0], states=["x"])
+    assert alone.query("only", engine=Gibbs(100, 10, random_state=0)).values.tolist() == [1.0]

@@ -1,0 +1,65 @@
+"""Metropolis-Hastings: stated errors, the trap of flipping coins, undirected models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from novum.distributions.joint_table import ImpossibleEvidence
+from novum.graphical.factor import Factor
+from novum.graphical.inference.metropolis import MetropolisHastings
+from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.factor_graph import FactorGraph
+from tests.strategies.networks import random_evidence, random_network
+from tests.strategies.stated_errors import check_stated_errors, sprinkler
+
+
+@pytest.mark.parametrize("asked", [("rain",), ("rain", "cloudy")], ids=["one", "joint"])
+def test_errors_are_as_stated(asked: tuple[str, ...]) -> None:
+    def engine(seed: int) -> MetropolisHastings:
+        return MetropolisHastings(2000, 200, chains=4, random_state=seed)
+
+    check_stated_errors(sprinkler(), engine, {"wet": "true"}, asked, n_runs=150)
+
+
+def test_fair_coins_do_not_flip_in_step() -> None:
+    network = BayesianNetwork().add("a", table=[0.5, 0.5]).add("b", table=[0.5, 0.5])
+    network = network.add("c", ["a", "b"], [[[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]])
+    found = network.query("a", "b", given={"c": "true"}, engine=MetropolisHastings(random_state=0))
+    assert (np.abs(found.values - 0.25) <= 5 * found.errors).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_trusted_answers_are_right(seed: int) -> None:
+    network = random_network(seed, most=5, zeros=0.4)
+    known = random_evidence(network, seed)
+    engine = MetropolisHastings(8000, 500, random_state=seed)
+    try:
+        exact = network.marginals(known)
+    except ImpossibleEvidence:
+        return
+    found = network.marginals(known, engine=engine)
+    for name in network.names:
+        gap = np.abs(found[name].values - exact[name].values)
+        assert not found.diagnosis.trusted or (gap <= 6 * found[name].errors + 1e-9).all(), name
+
+
+def test_says_how_often_it_moved() -> None:
+    found = sprinkler().query("rain", engine=MetropolisHastings(1000, 100, random_state=0))
+    assert "% of the updates moved" in found.diagnosis.sentence
+    assert found.diagnosis.iterations == 4000
+    assert found.diagnosis.r_hat < 1.05
+
+
+def test_undirected_models() -> None:
+    graph = FactorGraph(
+        [
+            Factor([[2.0, 1.0], [1.0, 3.0]], {"a": (0, 1), "b": (0, 1)}),
+            Factor([[1.0, 2.0], [4.0, 1.0]], {"b": (0, 1), "c": (0, 1)}),
+            Factor([[1.0, 1.5], [2.0, 1.0]], {"c": (0, 1), "a": (0, 1)}),
+        ]
+    )
+    found = graph.marginals(engine=MetropolisHastings(random_state=1))
+    exact = graph.marginals()
+    for name in graph.names:
+        assert (np.abs(found[name].values - exact[name].values) <= 5 * found[name].errors).all()

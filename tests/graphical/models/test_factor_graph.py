@@ -1,0 +1,119 @@
+"""Factor graphs: products of factors against their definition."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from novum.core.errors import InputError
+from novum.distributions.joint_table import ImpossibleEvidence
+from novum.graphical import Factor, FactorGraph, PlainJunctionTree, VariableElimination
+from tests.graphical.textbook_networks import alarm
+
+BITS = (0, 1)
+
+
+def random_graph(seed: int) -> FactorGraph:
+    rng = np.random.default_rng(seed)
+    sizes = {"a": 2, "b": 3, "c": 2, "d": 1, "e": 2}
+    scopes = [rng.permutation(list(sizes))[: rng.integers(0, 4)].tolist() for _ in range(6)]
+    scopes.append(["a"])
+    return FactorGraph(
+        Factor(
+            rng.uniform(0.1, 3.0, [sizes[n] for n in scope]),
+            {n: tuple(range(sizes[n])) for n in scope},
+        )
+        for scope in scopes
+    )
+
+
+def brute(graph: FactorGraph) -> dict[tuple[Any, ...], float]:
+    found = {}
+    for states in itertools.product(*(axis.states for axis in graph.variables)):
+        row = dict(zip(graph.names, states, strict=True))
+        found[states] = math.prod(
+            float(f.values[tuple(row[name] for name in f.names)]) for f in graph.factors
+        )
+    return found
+
+
+@given(st.integers(0, 2000))
+def test_answers_are_those_of_the_product(seed: int) -> None:
+    graph = random_graph(seed)
+    weights = brute(graph)
+    total = sum(weights.values())
+    assert graph.log_partition() == pytest.approx(math.log(total), rel=1e-10, abs=1e-12)
+    place = graph.places["a"]
+    ones = sum(w for states, w in weights.items() if states[place] == 1)
+    assert graph.probability({"a": 1}) == pytest.approx(ones / total, rel=1e-11)
+    for engine in (None, PlainJunctionTree(), VariableElimination()):
+        assert graph.query("a", engine=engine).values[1] == pytest.approx(ones / total, rel=1e-11)
+    best = graph.most_probable()
+    assert best.probability == pytest.approx(max(weights.values()) / total, rel=1e-11)
+    rows = {"a": [1, None]}
+    wanted = [math.log(ones / total), 0.0]
+    assert np.allclose(graph.log_probabilities(rows), wanted, rtol=1e-10, atol=1e-12)
+
+
+def test_a_network_as_factors_is_the_same_distribution() -> None:
+    network = alarm()
+    graph = FactorGraph.of(network)
+    assert graph.log_partition() == pytest.approx(0.0, abs=1e-12)
+    known = {"JohnCalls": "true"}
+    for name in network.names:
+        mine, theirs = graph.query(name, given=known), network.query(name, given=known)
+        assert np.allclose(mine.values, theirs.values, rtol=1e-12)
+    assert graph.log_evidence(known) == pytest.approx(network.log_evidence(known), rel=1e-12)
+
+
+def test_values_beyond_floating_point_numbers_are_no_problem() -> None:
+    huge = Factor([1e200, 3e200], {"a": BITS})
+    graph = FactorGraph([huge] * 5)
+    wanted = 3**5 / (3**5 + 1)
+    for engine in (PlainJunctionTree(), VariableElimination()):
+        assert graph.query("a", engine=engine).values[1] == pytest.approx(wanted, rel=1e-11)
+        log = graph.log_evidence(engine=engine)
+        assert log == pytest.approx(5 * 200 * math.log(10) + math.log(3**5 + 1), rel=1e-12)
+
+
+def test_trees_are_told_from_graphs_with_cycles() -> None:
+    def edge(x: str, y: str) -> Factor:
+        return Factor(np.ones((2, 2)), {x: BITS, y: BITS})
+
+    assert FactorGraph([edge("a", "b"), edge("b", "c")]).is_tree
+    assert not FactorGraph([edge("a", "b"), edge("b", "c"), edge("c", "a")]).is_tree
+    # Two factors over the same pair are a cycle, and separate parts are a forest.
+    assert not FactorGraph([edge("a", "b"), edge("a", "b")]).is_tree
+    assert FactorGraph([edge("a", "b"), edge("c", "d"), Factor(2.0, {})]).is_tree
+
+
+def test_a_graph_is_a_value() -> None:
+    graph = random_graph(3)
+    graph.marginals()
+    with pytest.raises(AttributeError, match="FactorGraph never changes"):
+        graph.factors = ()  # type: ignore[misc]
+    again = pickle.loads(pickle.dumps(graph))
+    assert again.query("a").values.tolist() == graph.query("a").values.tolist()
+    assert repr(graph).startswith("FactorGraph of ")
+
+
+def test_what_is_wrong_is_said() -> None:
+    for wrong in (None, [1], 3):
+        with pytest.raises(InputError, match="made of factors"):
+            FactorGraph(wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="at least one variable"):
+        FactorGraph([])
+    with pytest.raises(InputError, match="'a' has the states 0, 1 in one factor and 1, 0"):
+        FactorGraph([Factor([1, 2], {"a": (0, 1)}), Factor([1, 2], {"a": (1, 0)})])
+    nothing = FactorGraph([Factor([0.0, 0.0], {"a": BITS})])
+    with pytest.raises(ImpossibleEvidence, match="no state of all variables that is possible"):
+        nothing.query("a")
+    with pytest.raises(InputError, match="no conditional tables"):
+        random_graph(1).sample(3)

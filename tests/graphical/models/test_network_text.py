@@ -1,0 +1,146 @@
+"""Networks as text: what is written is read back, and what is wrong is named by its line."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from novum.core.errors import FileFormatError, InputError
+from novum.distributions.joint_table_states import StateAxis
+from novum.graphical import BayesianNetwork, Tabular
+from novum.graphical.models.network_text import parsed
+from tests.graphical.textbook_networks import ALARM_TEXT, alarm, random_network
+
+STATES = st.one_of(
+    st.text(max_size=6),
+    st.integers(-(10**20), 10**20),
+    st.booleans(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(["nan", "inf", "True", "1", "1e5", "#", '"', "\\", "\\n", "a b", "\u2028"]),
+)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.text(min_size=1, max_size=8), min_size=2, max_size=2, unique=True),
+    st.lists(STATES, min_size=1, max_size=4),
+)
+def test_any_names_and_states_come_back(names: list[str], states: list[object]) -> None:
+    kept: list[object] = []
+    for state in states:
+        try:
+            StateAxis("a", (*kept, state))
+        except InputError:
+            continue
+        kept.append(state)
+    first = StateAxis(names[0], tuple(kept))
+    second = StateAxis(names[1], ("yes", "no"))
+    network = BayesianNetwork(
+        [
+            Tabular(first, (), [1 / len(kept)] * len(kept)),
+            Tabular(second, (first,), [[0.25, 0.75]] * len(kept)),
+        ]
+    )
+    again = BayesianNetwork.from_text(network.to_text())
+    assert again == network
+    for mine, theirs in zip(again.variables, network.variables, strict=True):
+        assert [type(s) for s in mine.states] == [type(s) for s in theirs.states]
+
+
+@given(st.integers(0, 1000))
+def test_probabilities_keep_every_bit(seed: int) -> None:
+    network = random_network(seed)
+    assert BayesianNetwork.from_text(network.to_text()) == network
+
+
+def test_the_text_of_the_alarm_reads_as_people_write_it() -> None:
+    network = alarm()
+    assert network.edges == (
+        ("Burglary", "Alarm"),
+        ("Earthquake", "Alarm"),
+        ("Alarm", "JohnCalls"),
+        ("Alarm", "MaryCalls"),
+    )
+    assert network["Alarm"].table[1, 0].tolist() == [0.29, 0.71]
+    # Comments, empty lines, states in another order, a node before its parents, Windows lines.
+    text = "# tooth\r\nwet | rain  # below\r\n  no: no .9, yes .1\r\n\r\n  yes: yes 0.8, no 0.2\r\n"
+    text += "rain: no 0.7, yes 0.3\r\n"
+    wet = BayesianNetwork.from_text(text)["wet"]
+    assert wet.variable.states == ("no", "yes")
+    assert wet.table.tolist() == [[0.9, 0.1], [0.2, 0.8]]
+    assert len(BayesianNetwork.from_text("")) == 0
+    assert BayesianNetwork.from_text("\ufeffa: x 1").names == ("a",)
+
+
+def test_true_one_and_text_are_different_states() -> None:
+    network = BayesianNetwork().add("m", table=[0.1, 0.2, 0.3, 0.4], states=[True, 1, "1", 0.5])
+    text = network.to_text()
+    assert text == 'm: True 0.1, 1 0.2, "1" 0.3, 0.5 0.4\n'
+    assert BayesianNetwork.from_text(text) == network
+    big = BayesianNetwork.from_text("a: 9007199254740993 1.0")
+    assert big.variables[0].states == (9007199254740993,)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: x 0.5, x 0.5", "Line 1 .* state twice"),
+        ("\na: x 1_0, y 0.5", "Line 2 .* '1_0' is no probability"),
+        ("a: x nan, y .5", "'nan' is no probability"),
+        ('a: x 0.5, y "0.5"', "'0.5' is no probability"),
+        ("a: x 0.5 y 0.5", "state number, state number"),
+        ("a: x 0.5,, y 0.5", "state number, state number"),
+        ("a", "a node is 'name"),
+        ("a:", "a node is 'name"),
+        (": x 1", "a node is 'name"),
+        ("a | b", "has parents and no rows"),
+        ("a | b\n  x: y 1", "Line 1 .* 'b' is no node"),
+        ("  x", "belongs to no node"),
+        ("a: x 0.5, y 0.5\n x: y 1", "Line 2 .* belongs to no node"),
+        ("a: x 1\na: x 1", "Line 2 .* 'a' occurs twice"),
+        ("a: x .5, y .5\nb | a\n x: y 1\n x: y 1", "Line 4 .* occurs twice"),
+        ("a: x .5, y .5\nb | a\n x: u 1", "Line 2 .* 'b' has no row for a = y"),
+        ("a: x .5, y .5\nb | a\n q: u 1\n y: u 1", "Line 3 .* no state q"),
+        ("a: x .5, y .5\nb | a\n x: u .5, v .5\n y: u .5, w .5", "Line 4 .* no state w"),
+        ("a: x .5, y .5\nb | a\n x: u .5, v .5\n y: u 1", "Line 4 .* each of its states once"),
+        ("a: x .5, y .5\nb | a\n x, y: u 1", "Line 3 .* 2 states for 1 parents"),
+        ("a: x .5, y .5\nb | a\n x u 1", "Line 3 .* a row is"),
+        ('a: "x 1', "quote is not closed"),
+        ("a | b c\n x: y 1", "separated by commas"),
+        ("\x00", "is not expected; quote names"),
+        (r'a: "\UFFFFFFFF" 1', "there is no character"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(FileFormatError, match=message):
+        parsed(text)
+
+
+def test_what_is_wrong_with_the_network_is_said_as_everywhere() -> None:
+    with pytest.raises(InputError, match=r"sum to 1\.1, not to 1"):
+        BayesianNetwork.from_text("a: x 0.5, y 0.6")
+    with pytest.raises(InputError, match="form a cycle: 'a' -> 'a'"):
+        BayesianNetwork.from_text("a | a\n x: x 1")
+    with pytest.raises(InputError, match="is text, got b'a'"):
+        BayesianNetwork.from_text(b"a")  # type: ignore[arg-type]
+
+
+@given(st.text(alphabet=' \n\t:|,#"\\abx01.-5', max_size=60))
+def test_no_text_breaks_the_reader(text: str) -> None:
+    try:
+        network = BayesianNetwork.from_text(text)
+    except InputError:
+        return
+    except UserWarning:  # zero cells
+        return
+    assert BayesianNetwork.from_text(network.to_text()) == network
+
+
+@given(st.integers(0, len(ALARM_TEXT) - 1), st.characters())
+def test_one_wrong_character_never_crashes(place: int, character: str) -> None:
+    text = ALARM_TEXT[:place] + character + ALARM_TEXT[place + 1 :]
+    with contextlib.suppress(InputError, UserWarning):
+        BayesianNetwork.from_text(text)

@@ -1,0 +1,218 @@
+"""Classification by networks: against enumeration, with missing cells, in every kind of frame."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from novum.bayes import CategoricalNB
+from novum.core.contracts import (
+    Case,
+    check_certificate,
+    check_duplication,
+    check_failed_fit_changes_nothing,
+    check_input_is_not_changed,
+    check_name,
+    check_row_order,
+    check_same_fit_same_bits,
+)
+from novum.core.errors import InputError, UnseenLevelWarning
+from novum.core.working_point import WorkingPoint
+from novum.distributions.joint_table import ImpossibleEvidence
+from novum.graphical import BayesianNetwork
+from novum.graphical.classifier import BayesianNetworkClassifier
+from tests.graphical.textbook_networks import alarm, brute_posterior, random_network
+
+ROWS = {
+    "JohnCalls": ["true", None, "false", "true"],
+    "MaryCalls": [None, "true", "false", "true"],
+    "Earthquake": [None, "false", None, "true"],
+}
+LABELS = ["true", "false", "false", "true"]
+
+
+@parametrize_with_checks([BayesianNetworkClassifier()], legacy=True)
+def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+def nominal_rows() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 80)
+    X = pd.DataFrame({f"c{j}": [f"l{(v + rng.integers(0, 2)) % 4}" for v in y] for j in range(3)})
+    X.loc[::7, "c1"] = None
+    return X, np.array(["x", "y", "z"])[y]
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        check_certificate,
+        check_same_fit_same_bits,
+        check_failed_fit_changes_nothing,
+        check_input_is_not_changed,
+        check_row_order,
+        check_duplication,
+    ],
+    ids=check_name,
+)
+def test_contract(check: Callable[[Case], None]) -> None:
+    check(Case(BayesianNetworkClassifier(), *nominal_rows()))
+
+
+# --- A given network ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [dict, pd.DataFrame, pl.DataFrame, pa.table, lambda c: pd.DataFrame(c).to_dict("records")],
+)
+def test_posteriors_of_rows_with_missing_cells_equal_enumeration(frame: Any) -> None:
+    network, rows = alarm(), frame(ROWS)
+    model = BayesianNetworkClassifier(network, "Burglary").fit(rows, LABELS)
+    assert model.classes_.tolist() == ["false", "true"]
+    assert model.class_prior_.tolist() == pytest.approx([0.999, 0.001])
+    found = model.predict_proba(rows)
+    for place in range(4):
+        known = {name: cells[place] for name, cells in ROWS.items() if cells[place] is not None}
+        wanted, _ = brute_posterior(network, "Burglary", known)
+        assert np.allclose(found[place], wanted[::-1], rtol=1e-12)
+    assert np.allclose(np.exp(model.predict_log_proba(rows)), found)
+    assert model.predict(rows).tolist() == ["false"] * 4
+    assert list(model.feature_names_in_) == [*ROWS]
+    assert model.network_ is network
+    assert "given" in repr(model.certificate_)
+
+
+def test_random_networks_equal_enumeration_in_every_row() -> None:
+    for seed in range(10):
+        network = random_network(seed, 6)
+        states = [axis.states for axis in network.variables]
+        rng = np.random.default_rng(seed)
+        cells = {
+            name: [rng.choice([*s, None]) for _ in range(8)]
+            for name, s in zip(network.names[1:], states[1:], strict=True)
+        }
+        y = [states[0][0]] * 8
+        found = BayesianNetworkClassifier(network, "v0").fit(cells, y).predict_proba(cells)
+        for row in range(8):
+            known = {n: str(c[row]) for n, c in cells.items() if c[row] is not None}
+            wanted, _ = brute_posterior(network, "v0", known)
+            assert np.allclose(found[row], wanted, rtol=1e-11)
+
+
+def test_the_target_is_the_only_node_without_a_column() -> None:
+    rows = {**ROWS, "Alarm": [None] * 4}
+    model = BayesianNetworkClassifier(alarm()).fit(rows, LABELS)
+    assert model.target_ == "Burglary"
+    array = np.array([[None, None, "true", "true"]], dtype=object)
+    by_place = BayesianNetworkClassifier(alarm(), "Burglary").fit(array, ["true"])
+    assert by_place.predict_proba(array)[0, 1] == pytest.approx(0.2841718353643929, rel=1e-12)
+    with pytest.raises(InputError, match=r"X has 3 features, but .* is expecting 4"):
+        by_place.predict(array[:, :3])
+
+
+def test_unseen_states_are_unknown_with_a_warning() -> None:
+    model = BayesianNetworkClassifier(alarm(), "Burglary").fit(ROWS, LABELS)
+    with pytest.warns(UnseenLevelWarning, match="'maybe' in row 0"):
+        found = model.predict_proba({"JohnCalls": ["maybe"], "MaryCalls": ["true"]})
+    wanted, _ = brute_posterior(alarm(), "Burglary", {"MaryCalls": "true"})
+    assert np.allclose(found[0], wanted[::-1], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("network", "target", "X", "y", "message"),
+    [
+        (alarm(), "Burglry", ROWS, LABELS, "did you mean 'Burglary'"),
+        (alarm(), None, ROWS, LABELS, "Which node is predicted.* 'Burglary', 'Alarm'"),
+        (alarm(), "Burglary", {**ROWS, "id": [1] * 4}, LABELS, "'id' is no node of the network"),
+        (alarm(), "JohnCalls", ROWS, LABELS, "'JohnCalls' is the target itself"),
+        (alarm(), "Burglary", {"JohnCalls": ["ture"]}, ["true"], "did you mean 'true'"),
+        (alarm(), "Burglary", ROWS, None, "requires y"),
+        (alarm(), "Burglary", ROWS, ["true"], "X has 4 rows, but y has 1"),
+        (alarm(), "Burglary", ROWS, ["yes"] * 4, "label 'yes', which is no state of 'Burglary'"),
+        (alarm(), "Burglary", ROWS, [True] * 4, "label True.*Convert y to the states"),
+        (alarm(), "Burglary", np.zeros((2, 3)), ["true"] * 2, r"but the target: 4 .* got 3"),
+        (alarm(), "Burglary", np.zeros(3), ["true"] * 3, "two dimensions"),
+        ("alarm", None, ROWS, LABELS, "'network' parameter"),
+        (None, 3, ROWS, LABELS, "'target' parameter"),
+    ],
+)
+def test_what_does_not_fit_the_network_is_said(
+    network: Any, target: Any, X: Any, y: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        BayesianNetworkClassifier(network, target).fit(X, y)
+
+
+def test_an_impossible_row_is_named_with_its_conflict() -> None:
+    network = (
+        BayesianNetwork()
+        .add("a", table=[0.5, 0.5])
+        .add("b", parents="a", table=lambda a: a, states=["true", "false"])
+        .add("c", parents="b", table=[[0.5, 0.5], [0.1, 0.9]])
+    )
+    rows = {"a": ["true", "true"], "b": ["true", "false"]}
+    model = BayesianNetworkClassifier(network, "c").fit({"a": ["true"]}, ["true"])
+    with pytest.raises(ImpossibleEvidence, match=r"Row 1 .*'a' = 'true', 'b' = 'false'"):
+        model.predict(rows)
+
+
+# --- An estimated network -------------------------------------------------------------------------
+
+
+def test_the_estimated_network_is_naive_bayes() -> None:
+    X, y = nominal_rows()
+    model = BayesianNetworkClassifier(target="kind").fit(X, y)
+    # The reference learns its priors without pseudo-counts.
+    counts = np.array([np.sum(y == label) for label in model.classes_]) + 1.0
+    reference = CategoricalNB(class_prior=counts / counts.sum()).fit(X, y)
+    assert np.allclose(model.predict_proba(X), reference.predict_proba(X), rtol=1e-10)
+    assert model.network_.edges == (("kind", "c0"), ("kind", "c1"), ("kind", "c2"))
+    assert np.allclose(model.class_prior_, counts / counts.sum())
+    with pytest.warns(UnseenLevelWarning, match="'c2' have 1 cells"):
+        odd = model.predict_proba(pd.DataFrame({"c0": ["l1"], "c1": [None], "c2": ["new"]}))
+    wanted = model.network_.query("kind", given={"c0": "l1"}).values
+    assert np.allclose(odd[0], wanted, rtol=1e-12)
+
+
+def test_numbers_levels_and_empty_columns_together() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 200).astype(bool)
+    X = pd.DataFrame(
+        {
+            "size": rng.normal(size=200) + 3 * y,
+            "color": np.where(y ^ (rng.random(200) < 0.2), "red", "blue"),
+            "nothing": pd.array([None] * 200, "string"),
+            "class": rng.integers(0, 3, 200),
+        }
+    )
+    X.loc[:50, "size"] = np.nan
+    model = BayesianNetworkClassifier().fit(X, y)
+    assert model.score(X, y) > 0.85
+    assert model.target_ == "class_"
+    assert "nothing" not in model.network_
+    assert model.classes_.tolist() == [False, True]
+    assert "up to" in model.network_["size"].variable.states[0]
+
+
+def test_copies_files_in_memory_and_other_working_points() -> None:
+    X, y = nominal_rows()
+    model = BayesianNetworkClassifier().fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    fresh = clone(BayesianNetworkClassifier(alarm(), "Burglary"))
+    assert fresh.network == alarm()
+    given = BayesianNetworkClassifier(alarm(), "Burglary").fit(ROWS, LABELS)
+    # A missed burglary that costs a thousand times a false alarm is worth a look.
+    point = WorkingPoint.binary(prior=0.001, cost_fn=1000, cost_fp=1, classes=["false", "true"])
+    assert given.at(point).predict(ROWS).tolist() == ["true", "true", "false", "true"]
