@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from novum.core.certificate import Stopwatch, Verdict
 from novum.svm.certification import cache_bytes_of, certify, stopping_of
+from novum.svm.classifier import SVC
 from novum.svm.problem import Solution
 from novum.svm.vanishing import VANISHING
 
@@ -64,3 +66,22 @@ def test_budget_is_what_is_left() -> None:
         SimpleNamespace(tol=1e-3, max_iter=7, max_seconds=None), Stopwatch(), 1e-5
     ) == stopping_of(SimpleNamespace(tol=1e-5, max_iter=7, max_seconds=None), Stopwatch())
     assert cache_bytes_of(model) == 2 * 2**20
+
+
+def test_the_estimated_part_of_a_gap_is_named() -> None:
+    proved = Solution(np.zeros(1), np.zeros(1), np.zeros(1), -2.0, 0.001, 0.01, 5)
+    assert "estimated_part_of_gap" not in certify("hinge loss", [proved], 1e-3, 0.1).details
+    partly = replace(proved, allowance=0.0004)
+    details = certify("hinge loss", [partly, partly], 1e-3, 0.1, scale=2.0).details
+    assert details["estimated_part_of_gap"] == pytest.approx(0.0016)
+
+
+def test_large_fits_say_what_is_estimated_and_tight_ones_prove_it() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 4))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=1500) > 0
+    quick = SVC().fit(X, y).certificate_
+    estimated = quick.details["estimated_part_of_gap"]
+    assert isinstance(estimated, float)
+    assert 0 < estimated < quick.gap
+    assert "estimated_part_of_gap" not in SVC(tol=1e-7).fit(X, y).certificate_.details

@@ -62,11 +62,11 @@ def weigh(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
 
 workload(
     "graphical.inference.sampling.weighting.alarm",
-    Recipe(network_with_marginals, "alarm", rows(50_000)),
+    Recipe(network_with_marginals, "alarm", rows(20_000)),
     weigh,
     [Peer("pyagrum", lambda _: PyAgrum())],
     novum=Peer("novum", lambda _: Novum(), ours=True),
     target=200.0,
     quality=Quality("error", "low", 1.0),
-    note="likelihood weighting, 50k rows, 10 % observed",
+    note="likelihood weighting, 20k rows, 10 % observed",
 )

@@ -79,6 +79,10 @@ def certify(
     reasons = {found.stopped_by for found in solutions}
     stopped = next((reason for reason in _REASONS if reason in reasons), None)
     more: dict[str, Any] = {"relative_tol": tol, "stopped_by": stopped, **(details or {})}
+    estimated = scale * sum(found.allowance for found in solutions)
+    if estimated > 0:
+        # Said, because a gap is otherwise a proof.
+        more["estimated_part_of_gap"] = estimated
     if VANISHING in reasons:
         more["vanishing_margins"] = sum(found.stopped_by == VANISHING for found in solutions)
         # A relative gap means nothing where the optimum is zero; the absolute one was reached.

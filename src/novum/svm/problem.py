@@ -95,7 +95,10 @@ class Solution:
     gap : float
         Absolute, at `multipliers`; of hard margins, of the point stretched to keep them. Infinite
         where time ran out before anything was known. Where similarities were of single
-        precision it includes an allowance for their error, estimated on a sample of objects.
+        precision it includes the `allowance`.
+    allowance : float
+        The part of the gap that is estimated, not proved: what errors of single precision may
+        change, from a sample of objects. 0 where products are of double precision.
     violation : float
         The largest violation of the Karush-Kuhn-Tucker conditions at `multipliers`.
     iterations : int
@@ -116,3 +119,4 @@ class Solution:
     iterations: int
     stopped_by: str | None = None
     trace: tuple[float, ...] = field(default=())
+    allowance: float = 0.0

@@ -339,4 +339,5 @@ def _solution(descent: Descent, reason: str | None, prepared: Any, done: Done) -
         iterations=descent.iterations,
         stopped_by=reason,
         trace=tuple(descent.trace),
+        allowance=allowance,
     )

@@ -46,7 +46,7 @@ def test_files_that_are_absent_or_folders(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         BayesianNetwork.read(tmp_path / "absent.bif")
     (tmp_path / "folder.bif").mkdir()
-    with pytest.raises(IsADirectoryError, match="is a folder"):
+    with pytest.raises(InputError, match="is a folder"):
         BayesianNetwork.read(tmp_path / "folder.bif")
 
 

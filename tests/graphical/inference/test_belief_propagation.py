@@ -160,3 +160,14 @@ def test_nothing_left_to_do() -> None:
     alone = BayesianNetwork().add("only", table=[1.0], states=["x"]).add("b", table=[0.2, 0.8])
     for engine in ENGINES:
         assert alone.marginals(engine=engine)["b"].values == pytest.approx([0.2, 0.8])
+
+
+def test_a_settled_answer_with_cycles_is_an_approximation_and_not_trusted() -> None:
+    network = BayesianNetwork().add("a", table=[0.3, 0.7])
+    network = network.add("b", ["a"], [[0.9, 0.1], [0.2, 0.8]])
+    network = network.add("c", ["a", "b"], [[[0.9, 0.1], [0.3, 0.7]], [[0.4, 0.6], [0.1, 0.9]]])
+    network = network.add("d", ["c", "a"], [[[0.8, 0.2], [0.5, 0.5]], [[0.6, 0.4], [0.1, 0.9]]])
+    found = network.query("a", given={"d": "true"}, engine=LoopyPropagation())
+    assert found.diagnosis is not None
+    assert "error is not known" in found.diagnosis.sentence
+    assert not found.diagnosis.trusted

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from novum.core.atomic_write import replacing
 from novum.core.errors import FileFormatError, InputError
 from novum.core.memory import check_memory, format_bytes
-from novum.core.sources.streams import TextStream
+from novum.core.sources.streams import TextStream, checked_path
 from novum.graphical.models.conditional import Conditional
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ def write_network(network: BayesianNetwork, path: str | Path) -> None:
 
 def file_bytes(path: Path) -> bytes:
     """The whole file, unpacked where it ends in `.gz`."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file in it.")
+    checked_path(path)
     parts, size = [], 0
     with TextStream(path) as stream:
         while chunk := stream.read(1 << 20):

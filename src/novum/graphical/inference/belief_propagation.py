@@ -99,7 +99,7 @@ class LoopyPropagation(Engine):
         return change, self.max_iter
 
     def _diagnosis(self, left: FlatFactors, change: float, iterations: int) -> Diagnosis:
-        settled = change < self.tol
+        settled, exact = change < self.tol, _is_forest(left)
         passes = f"{iterations} iteration{'s' * (iterations != 1)}"
         if not settled:
             said = (
@@ -107,14 +107,14 @@ class LoopyPropagation(Engine):
                 f"change by {change:.2g}. Not to be trusted; try damping=0.5 or "
                 "schedule='residual', or use JunctionTree()."
             )
-        elif _is_forest(left):
+        elif exact:
             said = f"Loopy propagation settled after {passes}; without cycles that is exact."
         else:
             said = (
                 f"Loopy propagation settled after {passes}; with cycles that is an "
-                "approximation whose error is not known."
+                "approximation whose error is not known. Compare with JunctionTree()."
             )
-        return Diagnosis("loopy propagation", settled, said, iterations)
+        return Diagnosis("loopy propagation", settled and exact, said, iterations)
 
 
 class LoopyMessages:

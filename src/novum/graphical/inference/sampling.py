@@ -11,6 +11,7 @@ it keeps. Weighting keeps all rows, but a few may carry all the weight: the effe
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -103,8 +104,9 @@ class _IndependentSampling(Engine):
         source = RowSource(model, evidence, targets, self.random_state)
         return self._run(source)
 
+    @abstractmethod
     def _run(self, source: RowSource) -> Beliefs:
-        raise NotImplementedError
+        """Estimates from the rows of a source."""
 
 
 @dataclass(frozen=True)
