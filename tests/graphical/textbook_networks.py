@@ -82,6 +82,18 @@ def random_network(seed: int, n: int = 6, zeros: bool = False) -> BayesianNetwor
     )
 
 
+def grid(side: int) -> BayesianNetwork:
+    """A square of variables, each depending on its upper and left neighbors."""
+    rng = np.random.default_rng(0)
+    nodes = {}
+    for i, j in itertools.product(range(side), repeat=2):
+        parents = [f"x{a}_{b}" for a, b in ((i - 1, j), (i, j - 1)) if min(a, b) >= 0]
+        first = rng.uniform(0.2, 0.8, (2,) * len(parents))
+        table = np.stack([first, 1 - first], axis=-1)
+        nodes[f"x{i}_{j}"] = {"states": ["a", "b"], "parents": parents, "table": table}
+    return BayesianNetwork.from_dict(nodes)
+
+
 def joint_of(network: BayesianNetwork) -> dict[tuple[Any, ...], float]:
     """Every configuration with its probability, by the definition: a product of table cells."""
     spaces = [axis.states for axis in network.variables]

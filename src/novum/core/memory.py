@@ -68,6 +68,11 @@ def memory_limit(limit: int | str | None = None) -> int:
     return _stated_limit(limit)[0]
 
 
+def is_stated(limit: int | str | None) -> bool:
+    """Whether someone said how much memory may be used, by `limit` or `NOVUM_MEMORY_LIMIT`."""
+    return limit is not None or bool(os.environ.get(VARIABLE))
+
+
 def check_memory(needed_bytes: int, what: str, remedy: str, limit: int | str | None = None) -> None:
     """Raise `MemoryLimitError` if a piece of work needs more than the limit.
 
@@ -90,7 +95,7 @@ def check_memory(needed_bytes: int, what: str, remedy: str, limit: int | str | N
     ...     print(str(error)[:71])
     The distance matrix needs 1.0 GB of memory, more than the limit of 400.
     """
-    if needed_bytes <= UNCHECKED_BYTES and limit is None and not os.environ.get(VARIABLE):
+    if needed_bytes <= UNCHECKED_BYTES and not is_stated(limit):
         return
     allowed, origin = _stated_limit(limit)
     if needed_bytes > allowed:

@@ -28,6 +28,7 @@ from novum.graphical.inference.sampling import (
 )
 from novum.graphical.inference.trees import CyclicGraphError, SumProduct
 from novum.graphical.inference.trellis import Trellis
+from novum.graphical.inference.within_limits import WithinLimits
 from novum.graphical.models.answers import Configuration, Marginals, Posterior
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
@@ -36,6 +37,7 @@ from novum.graphical.models.conditional import NetworkWarning, Tabular
 from novum.graphical.models.explaining import Explanation, Finding
 from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.models.markov_chain import CommunicatingClass, MarkovChain
+from novum.graphical.models.observed import ObservedNetwork
 from novum.graphical.structure.dag import Dag
 from novum.graphical.structure.equivalence import PartialDag, are_equivalent
 from novum.graphical.structure.independence_maps import (
@@ -81,6 +83,7 @@ __all__ = [
     "NetworkWarning",
     "NoisyOr",
     "NothingAcceptedError",
+    "ObservedNetwork",
     "PartialDag",
     "PerfectMap",
     "PlainJunctionTree",
@@ -93,6 +96,7 @@ __all__ = [
     "Trail",
     "Trellis",
     "VariableElimination",
+    "WithinLimits",
     "are_equivalent",
     "effective_size",
     "from_pgmpy",

@@ -10,7 +10,7 @@ import pytest
 
 from novum.graphical import BayesianNetwork
 from tests.apps.cli.commands import invoke, last_line, novum
-from tests.graphical.textbook_networks import ALARM_TEXT, alarm
+from tests.graphical.textbook_networks import ALARM_TEXT, alarm, grid
 
 
 @pytest.fixture
@@ -109,6 +109,31 @@ def test_long_answers_are_cut_on_a_screen(tmp_path: Path) -> None:
     done = invoke("query", path, "--all")
     assert "and 20 more lines; --json has them all." in done.stdout
     assert len(json.loads(invoke("query", path, "--all", "--json").stdout)["marginals"]) == 40
+
+
+def test_beyond_the_memory_it_refuses_or_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "grid.bif"
+    grid(16).write(path)
+    exact = grid(16).query("x15_15", given={"x5_5": "a"}).values[0]
+    monkeypatch.setenv("NOVUM_MEMORY_LIMIT", "600kB")
+    question = ["query", path, "x15_15", "--given", "x5_5=a"]
+    done = invoke(*question)
+    assert done.exit_code == 1
+    assert "limit of 600.0 kB" in done.stderr
+    assert "use --approximate" in done.stderr
+    done = invoke(*question, "--approximate")
+    assert done.exit_code == 0, done.stderr
+    assert "approximate: Exact inference with cliques of up to" in done.stdout
+    told = json.loads(invoke(*question, "--approximate", "--json").stdout)
+    assert "100000 weighted rows" in told["approximation"]
+    assert told["table"][0]["probability"] == pytest.approx(exact, abs=0.01)
+    assert told["log_evidence"] == pytest.approx(grid(16).log_evidence({"x5_5": "a"}), abs=0.02)
+    every = invoke("query", path, "--all", "--given", "x5_5=a", "--approximate", "--json")
+    assert "approximation" in json.loads(every.stdout)
+    monkeypatch.delenv("NOVUM_MEMORY_LIMIT")
+    assert "approximate" not in invoke(*question, "--approximate").stdout
 
 
 @pytest.mark.parametrize(

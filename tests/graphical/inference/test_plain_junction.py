@@ -116,7 +116,7 @@ def test_tables_beyond_the_memory_are_refused_before_they_are_made() -> None:
     with pytest.raises(MemoryLimitError, match="cliques of up to 40 variables"):
         graph.marginals(engine=PLAIN)
     small = PlainJunctionTree(memory_limit=100)
-    with pytest.raises(MemoryLimitError, match="LikelihoodWeighting"):
+    with pytest.raises(MemoryLimitError, match="WithinLimits"):
         FactorGraph([Factor(rng.random((8, 8)), {"a": range(8), "b": range(8)})]).query(
             "a", engine=small
         )

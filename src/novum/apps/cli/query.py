@@ -13,10 +13,12 @@ from novum.apps.cli.failures import guarded
 from novum.apps.cli.options import Debug, Json
 
 if TYPE_CHECKING:
-    from novum.graphical import BayesianNetwork
+    from novum.graphical import BayesianNetwork, Engine
 
 # Lines of an answer on a screen; --json has them all.
 MOST_LINES = 60
+# Rows of an approximate answer.
+SAMPLES = 100_000
 _BAR = 20
 _TEXT_SUFFIXES = (".txt", ".network")
 
@@ -48,6 +50,9 @@ def query(
     draw: Annotated[
         Path | None, typer.Option(metavar="FILE.svg", help="Write a picture with posteriors.")
     ] = None,
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="Sample what does not fit the memory exactly.")
+    ] = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -58,7 +63,7 @@ def query(
     """
     from novum.apps.cli.findings import findings
     from novum.apps.cli.streams import write_json
-    from novum.core.errors import InputError
+    from novum.core.errors import InputError, MemoryLimitError
 
     del debug
     asked = nodes or []
@@ -70,10 +75,17 @@ def query(
     asked_network = _read(network)
     known = findings(asked_network, given or [], "--given")
     chosen = findings(asked_network, do or [], "--do")
-    answer = _answered(asked_network, asked, known, chosen, every, most_probable, explain)
-    if draw is not None:
-        known_states = {**answer["given"], **answer["do"]}
-        _changed(asked_network, chosen).draw(known_states).save(draw)
+    engine = _engine() if approximate else None
+    try:
+        answer = _answered(
+            asked_network, asked, known, chosen, every, most_probable, explain, engine
+        )
+        if draw is not None:
+            known_states = {**answer["given"], **answer["do"]}
+            _changed(asked_network, chosen).draw(known_states, engine=engine).save(draw)
+    except MemoryLimitError as error:
+        here = str(error).replace("ask with engine=WithinLimits()", "use --approximate")
+        raise MemoryLimitError(here) from None
     if as_json:
         write_json({"network": network.name, **answer})
         return
@@ -92,6 +104,13 @@ def _read(path: Path) -> BayesianNetwork:
     return BayesianNetwork.from_text(file_text(file_bytes(path), path.name))
 
 
+def _engine() -> Engine:
+    """Exact within the memory; beyond it samples, the same in every run."""
+    from novum.graphical import LikelihoodWeighting, WithinLimits
+
+    return WithinLimits(LikelihoodWeighting(SAMPLES, random_state=0))
+
+
 def _changed(network: BayesianNetwork, do: Mapping[str, Any]) -> BayesianNetwork:
     return network.do(do) if do else network
 
@@ -107,6 +126,7 @@ def _answered(
     every: bool,
     most_probable: bool,
     explain: str | None,
+    engine: Engine | None,
 ) -> Answer:
     """All that was asked, as plain values; the price is found first."""
     from dataclasses import asdict
@@ -115,25 +135,46 @@ def _answered(
     known = {**given, **do}
     price = changed.forecast(known)
     answer: Answer = {"given": _states(network, given), "do": _states(network, do)}
+    found: list[Any] = []
     if most_probable:
         best = changed.most_probable(known, nodes=list(nodes) or None)
         answer["most_probable"] = dict(best)
         answer["log_probability"] = best.log_probability
     elif nodes:
-        table = network.query(*nodes, given=given, do=do)
+        table = network.query(*nodes, given=given, do=do, engine=engine)
+        found.append(table)
         answer["nodes"] = list(nodes)
         answer["table"] = _rows(table)
     if every:
-        found = network.marginals(given, do=do)
+        tables = network.marginals(given, do=do, engine=engine)
+        found.append(tables)
         answer["marginals"] = {
-            name: [[row["states"][name], row["probability"]] for row in _rows(found[name])]
-            for name in found
+            name: [[row["states"][name], row["probability"]] for row in _rows(tables[name])]
+            for name in tables
         }
     if explain is not None:
-        answer["explanation"] = asdict(changed.explain(explain, given))
-    answer["log_evidence"] = network.log_evidence(given, do=do)
+        answer["explanation"] = asdict(changed.explain(explain, given, engine=engine))
+    told = [table.diagnosis.sentence for table in found if table.diagnosis is not None]
+    if told:
+        answer["approximation"] = told[0]
+    answer["log_evidence"] = _log_evidence(network, given, do, found if engine else [])
     answer["price"] = {**asdict(price), "sentence": str(price)}
     return answer
+
+
+def _log_evidence(
+    network: BayesianNetwork, given: Mapping[str, Any], do: Mapping[str, Any], found: list[Any]
+) -> float | None:
+    """Logarithm of the probability of what is given; what answers say where it is too dear."""
+    from novum.core.errors import MemoryLimitError
+
+    try:
+        return network.log_evidence(given, do=do)
+    except MemoryLimitError:
+        if not found:
+            raise
+        log: float | None = found[0].log_evidence
+        return log
 
 
 def _states(network: BayesianNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,7 +230,9 @@ def _show(network: BayesianNetwork, answer: Answer) -> None:
         _show_table(out, ["node", "state"], rows)
     if "explanation" in answer:
         _show_explanation(out, answer["explanation"])
-    if answer["given"]:
+    if "approximation" in answer:
+        say(out, f"approximate: {answer['approximation']}", "yellow")
+    if answer["given"] and answer["log_evidence"] is not None:
         say(out, f"probability of what is given: {_number(answer['log_evidence'])}")
     say(out, f"{len(network)} nodes; {answer['price']['sentence']}")
 

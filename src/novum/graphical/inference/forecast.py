@@ -61,7 +61,7 @@ about 16.4 kB and 0.3 ms
         return (
             f"exact inference: cliques of up to {self.width + 1} variables, {self.largest:.4g} "
             f"cells in the largest, {self.cells:.4g} in all; about {size} and "
-            f"{_duration(self.seconds)}"
+            f"{duration(self.seconds)}"
         )
 
 
@@ -76,11 +76,16 @@ def forecast(model: ModelArrays, evidence: Evidence) -> Forecast:
         prices = prices_of(model, evidence)
         width, largest = int(prices[PRICE_WIDTH]), float(prices[PRICE_LARGEST])
         cells, needed = float(prices[PRICE_CELLS]), float(prices[PRICE_BYTES])
-    seconds = SECONDS_PER_CELL * cells + SECONDS_PER_VARIABLE * model.n_variables
-    return Forecast(width, largest, cells, needed, seconds)
+    return Forecast(width, largest, cells, needed, seconds_of(cells, model.n_variables))
 
 
-def _duration(seconds: float) -> str:
+def seconds_of(cells: float, n_variables: int) -> float:
+    """The time of collecting and distributing, on a reference machine."""
+    return SECONDS_PER_CELL * cells + SECONDS_PER_VARIABLE * n_variables
+
+
+def duration(seconds: float) -> str:
+    """A time for people."""
     if seconds < 1:
         return f"{seconds * 1000:.2g} ms"
     return f"{seconds:.3g} s"

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from novum.core.memory import check_memory
 from novum.distributions.joint_table import ImpossibleEvidence
+from novum.graphical.inference.limits import check_price
 from novum.graphical.inference.potentials import (
     Floats,
     Potential,
@@ -97,6 +97,21 @@ class PlainJunctionTree(ExactEngine):
             raise impossible()
         return Beliefs((with_observed(model, evidence, variables, free, table / total),))
 
+    def families(self, model: ModelArrays, evidence: Evidence) -> Beliefs:
+        potentials = known_potentials(model, evidence)
+        run = Propagation.of(potentials, model.cards, (), self.memory_limit)
+        run.collect()
+        if run.log_total == -math.inf:
+            raise impossible()
+        scopes = [tuple(model.scope(factor).tolist()) for factor in range(model.n_factors)]
+        free = [tuple(v for v in scope if evidence.codes[v] < 0) for scope in scopes]
+        found = run.tables_of(free)
+        tables = tuple(
+            with_observed(model, evidence, scope, left, table)
+            for scope, left, table in zip(scopes, free, found, strict=True)
+        )
+        return Beliefs(tables, run.log_total)
+
     def log_evidence(self, model: ModelArrays, evidence: Evidence) -> float:
         needed = needed_factors(model, evidence)
         potentials = known_potentials(model, evidence, needed)
@@ -171,20 +186,33 @@ class Propagation:
     def posteriors(self) -> dict[int, Floats]:
         """The posterior of every variable, after `collect`."""
         found: dict[int, Floats] = {}
+        for clique, belief in self._beliefs():
+            scope = self.tree.scopes[clique]
+            for variable in scope[len(self.tree.separators[clique]) :]:
+                found[variable] = _summed_to(belief, scope, (variable,))
+        return found
+
+    def tables_of(self, scopes: Sequence[Scope]) -> list[Floats]:
+        """The joint posterior of each scope of a factor, after `collect`."""
+        found: list[Floats] = [np.array(1.0)] * len(scopes)
+        wanted: dict[int, list[int]] = {}
+        for place, scope in enumerate(scopes):
+            if scope:
+                wanted.setdefault(self.tree.home(scope), []).append(place)
+        for clique, belief in self._beliefs():
+            for place in wanted.get(clique, ()):
+                found[place] = _summed_to(belief, self.tree.scopes[clique], scopes[place])
+        return found
+
+    def _beliefs(self) -> Iterator[tuple[int, Floats]]:
+        """The product of everything at each clique, up to a factor, from the roots down."""
         downward: list[Potential | None] = [None] * len(self.tree.parents)
         for clique in reversed(range(len(self.tree.parents))):
-            scope = self.tree.scopes[clique]
             base = list(self.factors[clique])
             above = downward[clique]
             if above is not None:
                 base.append(above)
-            belief = self._distribute(clique, scope, base, downward)
-            n_kept = len(self.tree.separators[clique])
-            for axis in range(n_kept, len(scope)):
-                others = tuple(a for a in range(len(scope)) if a != axis)
-                table = belief.sum(axis=others)
-                found[scope[axis]] = table / table.sum()
-        return found
+            yield clique, self._distribute(clique, self.tree.scopes[clique], base, downward)
 
     def _distribute(
         self,
@@ -234,6 +262,15 @@ class Propagation:
             after = after + log_product([self.upward[child]], scope, shape)
 
 
+def _summed_to(belief: Floats, scope: Scope, kept: Scope) -> Floats:
+    """A clique's table as the distribution of some of its variables, in their order."""
+    others = tuple(axis for axis, variable in enumerate(scope) if variable not in kept)
+    table = belief.sum(axis=others)
+    left = [variable for variable in scope if variable in kept]
+    table = table.transpose([left.index(variable) for variable in kept])
+    return np.asarray(table / table.sum())
+
+
 def order_for(potentials: Sequence[Potential], cards: Positions, last: Sequence[int]) -> Order:
     """A good order of elimination of all variables that occur; those in `last` come last."""
     scopes = [scope for scope, _ in potentials]
@@ -251,14 +288,7 @@ def order_for(potentials: Sequence[Potential], cards: Positions, last: Sequence[
 def check_order(order: Order, limit: int | str | None) -> None:
     """Refuses tables that do not fit the memory, before any is made."""
     # A clique is held with products before and after its children.
-    needed = int(min(order.largest, 1e18)) * 8 * 4
-    check_memory(
-        needed,
-        f"Exact inference with cliques of up to {order.width + 1} variables and "
-        f"{order.largest:.3g} cells",
-        "Observe more variables, or use an approximate engine such as LikelihoodWeighting()",
-        limit,
-    )
+    check_price(order.width, order.largest, min(order.largest, 1e18) * 8 * 4, limit)
 
 
 def contradicts_elsewhere(engine: ExactEngine, model: ModelArrays, evidence: Evidence) -> bool:

@@ -105,3 +105,11 @@ class ExactEngine(Engine):
     @abstractmethod
     def log_evidence(self, model: ModelArrays, evidence: Evidence) -> float:
         """Logarithm of the probability of the evidence; `-inf` where it is zero."""
+
+    def families(self, model: ModelArrays, evidence: Evidence) -> Beliefs:
+        """The joint posterior of the variables of each factor, with the axes of its table.
+
+        In a network these are a variable and its parents: what its table is learned from.
+        """
+        scopes = [model.scope(factor).tolist() for factor in range(model.n_factors)]
+        return Beliefs(tuple(self.joint(model, evidence, scope).tables[0] for scope in scopes))

@@ -23,8 +23,21 @@ from novum.distributions.joint_table_states import StateAxis, StateSpace, shown
 from novum.graphical.inference.protocol import Beliefs, Diagnosis
 
 Floats = NDArray[np.float64]
+# What a posterior of certain nodes has whatever its cells are, by the names of its attributes.
+Header = Mapping[str, Any]
 # Lines of a long answer that are shown.
 LINES = 20
+
+
+def header_of(axes: Sequence[StateAxis]) -> Header:
+    """The attributes of a posterior of these nodes that do not depend on its cells."""
+    return {
+        "names": tuple(axis.name for axis in axes),
+        "states": tuple(axis.states for axis in axes),
+        "ordered": tuple(axis.name for axis in axes if axis.ordered),
+        "sample_size": None,
+        "space": StateSpace(axes),
+    }
 
 
 class Posterior(JointTable):
@@ -48,22 +61,22 @@ class Posterior(JointTable):
 
     @classmethod
     def of(cls, axes: Sequence[StateAxis], beliefs: Beliefs, place: int = 0) -> Posterior:
+        """One table of an engine's answer."""
+        return cls.under(header_of(axes), beliefs, place)
+
+    @classmethod
+    def under(cls, header: Header, beliefs: Beliefs, place: int = 0) -> Posterior:
         """One table of an engine's answer; nothing is checked, so that queries are quick."""
         cells = np.array(beliefs.tables[place], dtype=np.float64, order="C")
         cells.flags.writeable = False
         found, diagnosis = object.__new__(cls), beliefs.diagnosis
         errors = None if diagnosis is None else diagnosis.errors
-        found.__dict__.update(
-            probabilities=cells,
-            names=tuple(axis.name for axis in axes),
-            states=tuple(axis.states for axis in axes),
-            ordered=tuple(axis.name for axis in axes if axis.ordered),
-            sample_size=None,
-            space=StateSpace(axes),
-            log_evidence=beliefs.log_evidence,
-            diagnosis=diagnosis,
-            errors=None if errors is None else errors[place],
-        )
+        fields = found.__dict__
+        fields.update(header)
+        fields["probabilities"] = cells
+        fields["log_evidence"] = beliefs.log_evidence
+        fields["diagnosis"] = diagnosis
+        fields["errors"] = None if errors is None else errors[place]
         return found
 
     @property
@@ -98,22 +111,24 @@ class Marginals(Mapping[str, Posterior]):
     wet   1       0
     """
 
-    def __init__(self, variables: Mapping[str, StateAxis], beliefs: Beliefs) -> None:
-        self._variables = variables
+    def __init__(
+        self, headers: Sequence[Header], places: Mapping[str, int], beliefs: Beliefs
+    ) -> None:
+        self._headers = headers
+        self._places = places
         self._beliefs = beliefs
-        self._places = {name: place for place, name in enumerate(variables)}
 
     def __getitem__(self, name: str) -> Posterior:
         place = self._places.get(name)
         if place is None:
             raise KeyError(f"There is no node {label_text(name)}: {meant(name, list(self))}")
-        return Posterior.of((self._variables[name],), self._beliefs, place)
+        return Posterior.under(self._headers[place], self._beliefs, place)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._variables)
+        return iter(self._places)
 
     def __len__(self) -> int:
-        return len(self._variables)
+        return len(self._places)
 
     @property
     def log_evidence(self) -> float | None:
@@ -128,10 +143,9 @@ class Marginals(Mapping[str, Posterior]):
     def __repr__(self) -> str:
         lines = []
         earlier: tuple[Level, ...] | None = None
-        names = list(self._variables)[:LINES]
-        width = max((len(shown(name)) for name in names), default=0)
-        for name, table in zip(names, self._beliefs.tables, strict=False):
-            states = self._variables[name].states
+        first = self._first
+        width = max((len(shown(name)) for name, _, _ in first), default=0)
+        for name, states, table in first:
             cells = [f"{cell:.4g}" for cell in table]
             widths = [max(len(shown(s)), 6) for s in states]
             if states != earlier:
@@ -148,8 +162,7 @@ class Marginals(Mapping[str, Posterior]):
 
     def _repr_html_(self) -> str:
         rows = []
-        for name, table in zip(list(self._variables)[:LINES], self._beliefs.tables, strict=False):
-            states = self._variables[name].states
+        for name, states, table in self._first:
             cells = ", ".join(
                 f"{html.escape(shown(state))} {cell:.4g}"
                 for state, cell in zip(states, table, strict=True)
@@ -158,6 +171,15 @@ class Marginals(Mapping[str, Posterior]):
         more = f"<p>{len(self) - LINES} more nodes</p>" if len(self) > LINES else ""
         body = "".join(rows)
         return f'<div class="novum-table"><table><tbody>{body}</tbody></table>{more}</div>'
+
+    @property
+    def _first(self) -> list[tuple[str, tuple[Level, ...], Floats]]:
+        """Names, states and tables of the nodes that are shown."""
+        shown_places = list(self._places.items())[:LINES]
+        return [
+            (name, self._headers[place]["states"][0], self._beliefs.tables[place])
+            for name, place in shown_places
+        ]
 
 
 class Configuration(dict[str, Level]):

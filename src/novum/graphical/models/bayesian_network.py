@@ -32,11 +32,18 @@ from novum.graphical.models.network_building import (
     warn_of_zeros,
 )
 from novum.graphical.models.network_questions import NetworkQuestions
-from novum.graphical.models.questions import States, check_mapping, place_of, state_of
+from novum.graphical.models.questions import (
+    Likelihoods,
+    States,
+    check_mapping,
+    place_of,
+    state_of,
+)
 
 if TYPE_CHECKING:
     from novum.core.svg_text import SvgText
-    from novum.graphical.inference.protocol import Engine
+    from novum.graphical.inference.protocol import Engine, ExactEngine
+    from novum.graphical.models.answers import Posterior
     from novum.graphical.structure.dag import Dag
 
 
@@ -231,6 +238,38 @@ class BayesianNetwork(NetworkQuestions):
         from novum.graphical.formats.files import write_network
 
         write_network(self, path)
+
+    def families(
+        self,
+        *nodes: str,
+        given: States | None = None,
+        likelihood: Likelihoods | None = None,
+        do: States | None = None,
+        engine: ExactEngine | None = None,
+    ) -> dict[str, Posterior]:
+        """The joint distribution of each node and its parents given what is known.
+
+        Parameters
+        ----------
+        *nodes : str
+            All nodes where none is named.
+        given, likelihood, do, engine
+            As in `query`.
+
+        Returns
+        -------
+        dict from nodes to tables over (parents in their order, the node)
+
+        Examples
+        --------
+        >>> network = BayesianNetwork().add("rain", table=[0.2, 0.8])
+        >>> network = network.add("wet", parents=["rain"], table=[[0.9, 0.1], [0.1, 0.9]])
+        >>> network.families("wet", given={"wet": "true"})["wet"].values.round(4).tolist()
+        [[0.6923, 0.0], [0.3077, 0.0]]
+        """
+        from novum.graphical.models.families import families
+
+        return families(self, nodes, given, likelihood, do, engine)
 
     def draw(
         self,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,16 @@ from novum.core.text import label_text
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.distributions.joint_table_states import StateAxis, names_of
 from novum.graphical.inference.protocol import Engine, ExactEngine
-from novum.graphical.models.answers import Configuration, Marginals, Posterior, row_of_codes
+from novum.graphical.models.answers import (
+    Configuration,
+    Header,
+    Marginals,
+    Posterior,
+    header_of,
+    row_of_codes,
+)
 from novum.graphical.models.arrays import UNKNOWN, Evidence, ModelArrays
+from novum.graphical.models.conflicts import impossible_evidence
 from novum.graphical.models.questions import (
     Likelihoods,
     States,
@@ -32,11 +39,9 @@ from novum.graphical.models.questions import (
 if TYPE_CHECKING:
     from novum.graphical.inference.forecast import Forecast
     from novum.graphical.models.explaining import Explanation
+    from novum.graphical.models.observed import ObservedNetwork
 
 Floats = NDArray[np.float64]
-
-# Findings of a conflict that a message names.
-_MOST_FINDINGS = 12
 
 
 class NetworkQuestions:
@@ -98,11 +103,13 @@ class NetworkQuestions:
             A `JointTable` over the nodes in the order asked.
         """
         asked = self._asked(nodes)
-        model, evidence = self._known(given, likelihood, do)
+        model, evidence = self.known(given, likelihood, do)
         chosen = _checked(engine)
-        with self._naming_conflicts(model, evidence):
+        try:
             found = chosen.joint(model, evidence, asked)
-        return Posterior.of([self.variables[place] for place in asked], found)
+        except ImpossibleEvidence:
+            raise impossible_evidence(self, model, evidence) from None
+        return Posterior.under(self._header(asked), found)
 
     def marginals(
         self,
@@ -112,11 +119,26 @@ class NetworkQuestions:
         engine: Engine | None = None,
     ) -> Marginals:
         """The distribution of each node given what is known, as a mapping from names to tables."""
-        model, evidence = self._known(given, likelihood, do)
+        model, evidence = self.known(given, likelihood, do)
         chosen = _checked(engine)
-        with self._naming_conflicts(model, evidence):
+        try:
             found = chosen.marginals(model, evidence)
-        return Marginals(dict(zip(self.names, self.variables, strict=True)), found)
+        except ImpossibleEvidence:
+            raise impossible_evidence(self, model, evidence) from None
+        return Marginals(self._headers, self.places, found)
+
+    def observe(
+        self,
+        given: States | None = None,
+        *,
+        likelihood: Likelihoods | None = None,
+        do: States | None = None,
+        engine: Engine | None = None,
+    ) -> ObservedNetwork:
+        """The network with findings that can be added to and taken back."""
+        from novum.graphical.models.observed import ObservedNetwork
+
+        return ObservedNetwork(self, given or {}, likelihood or {}, do or {}, engine)
 
     def log_evidence(
         self,
@@ -129,7 +151,7 @@ class NetworkQuestions:
 
         Of undirected models the logarithm of the sum over all states that agree with it.
         """
-        model, evidence = self._known(given, likelihood, do)
+        model, evidence = self.known(given, likelihood, do)
         chosen: Any = _checked(engine)
         if not hasattr(chosen, "log_evidence"):
             raise InputError(
@@ -145,8 +167,10 @@ class NetworkQuestions:
     def most_probable(
         self,
         given: States | None = None,
+        likelihood: Likelihoods | None = None,
+        do: States | None = None,
         *,
-        nodes: str | tuple[str, ...] | list[str] | None = None,
+        nodes: str | Sequence[str] | None = None,
         k: int = 1,
         engine: ExactEngine | None = None,
     ) -> Any:
@@ -154,7 +178,8 @@ class NetworkQuestions:
 
         Parameters
         ----------
-        given : mapping from nodes to states, optional
+        given, likelihood, do : mappings from nodes, optional
+            As in `query`.
         nodes : names, optional
             Only of these, all others summed over (maximum a posteriori).
         k : int
@@ -169,10 +194,12 @@ class NetworkQuestions:
 
         if isinstance(k, bool) or not isinstance(k, Integral):
             raise InputError(f"k is the number of configurations wanted, at least 1; got {k!r}.")
-        model, evidence = self._known(given, None, None)
+        model, evidence = self.known(given, likelihood, do)
         asked = None if nodes is None else self._asked(names_of(nodes))
-        with self._naming_conflicts(model, evidence):
+        try:
             found = most_probable_codes(model, evidence, asked, int(k), engine)
+        except ImpossibleEvidence:
+            raise impossible_evidence(self, model, evidence) from None
         chosen = self.variables if asked is None else [self.variables[p] for p in asked]
         answers = [
             Configuration(row_of_codes(chosen, codes), log - self._log_total)
@@ -200,7 +227,7 @@ class NetworkQuestions:
         from novum.graphical.inference.sampling import forward_codes
         from novum.graphical.models.row_codes import frame_of_codes
 
-        model, _ = self._known(None, None, do)
+        model, _ = self.known(None, None, do)
         codes = forward_codes(model, size, random_state)
         return frame_of_codes(self.variables, codes, frame)
 
@@ -208,7 +235,7 @@ class NetworkQuestions:
         """The price of all posteriors before running: width, table sizes, bytes, seconds."""
         from novum.graphical.inference.forecast import forecast
 
-        return forecast(*self._known(given, None, None))
+        return forecast(*self.known(given, None, None))
 
     def explain(
         self, node: str, given: States, *, state: Any = None, engine: Engine | None = None
@@ -252,8 +279,8 @@ class NetworkQuestions:
             impossible = np.flatnonzero(np.isnan(tables).any(axis=1))
             if impossible.size:
                 row = int(impossible[0])
-                text = self._conflict(self.arrays, Evidence(codes[row]))
-                raise ImpossibleEvidence(f"Row {row} ({impossible.size} such rows): {text}")
+                where = f"Row {row} ({impossible.size} such rows): "
+                raise impossible_evidence(self, self.arrays, Evidence(codes[row]), where)
         return found
 
     def log_probabilities(self, rows: Any) -> Floats:
@@ -269,6 +296,16 @@ class NetworkQuestions:
         return float(np.sum(self.log_probabilities(rows)))
 
     @cached_property
+    def _headers(self) -> tuple[Header, ...]:
+        """What the posterior of each node has whatever its cells are."""
+        return tuple(header_of((axis,)) for axis in self.variables)
+
+    def _header(self, asked: tuple[int, ...]) -> Header:
+        if len(asked) == 1:
+            return self._headers[asked[0]]
+        return header_of([self.variables[place] for place in asked])
+
+    @cached_property
     def _log_total(self) -> float:
         """Logarithm of the sum over all states: 0 of a network."""
         return 0.0 if self.arrays.is_directed else self.log_evidence()
@@ -282,42 +319,12 @@ class NetworkQuestions:
             raise InputError(f"Node {label_text(twice)} is asked twice. Name each node once.")
         return asked
 
-    def _known(
+    def known(
         self, given: States | None, likelihood: Likelihoods | None, do: States | None
     ) -> tuple[ModelArrays, Evidence]:
+        """The model and what is known of it, as engines take them."""
         evidence = evidence_of(self, given, likelihood)
         return intervened(self, evidence, do)
-
-    @contextmanager
-    def _naming_conflicts(self, model: ModelArrays, evidence: Evidence) -> Iterator[None]:
-        """Impossible evidence is reported with the findings that contradict each other."""
-        try:
-            yield
-        except ImpossibleEvidence:
-            raise ImpossibleEvidence(self._conflict(model, evidence)) from None
-
-    def _conflict(self, model: ModelArrays, evidence: Evidence) -> str:
-        from novum.graphical.inference.conflict import smallest_conflict
-
-        engine: Any = default_engine()
-        observed, weighted = smallest_conflict(model, evidence, engine)
-        parts = [
-            f"{label_text(axis.name)} = {label_text(axis.states[int(evidence.codes[place])])}"
-            for place, axis in enumerate(self.variables)
-            if place in observed
-        ]
-        if len(parts) > _MOST_FINDINGS:
-            more = len(parts) - _MOST_FINDINGS
-            parts = [*parts[:_MOST_FINDINGS], f"and {more} more findings"]
-        parts += [f"the likelihood of {label_text(self.names[place])}" for place in weighted]
-        if not parts:
-            return "The model has no state of all variables that is possible. Check its zeros."
-        if len(parts) == 1:
-            return f"The evidence has probability 0: {parts[0]} is impossible. Check that state."
-        return (
-            f"The evidence has probability 0: {', '.join(parts)} cannot hold together. Change or "
-            "leave out one of them."
-        )
 
 
 def _checked(engine: Engine | None) -> Engine:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -38,6 +40,7 @@ class NamedModel(Protocol):
     def arrays(self) -> ModelArrays: ...
 
 
+@cache
 def default_engine() -> Engine:
     """The engine of questions that name none."""
     from novum.graphical.inference.junction import JunctionTree
@@ -184,7 +187,24 @@ def intervened(
                 f"Node {label_text(name)} is both observed and set by do. Name it in one of them."
             )
         chosen[place] = codes[place] = state_of(network.variables[place], state)
-    return _cut(model, chosen), replace(evidence, codes=codes)
+    return _kept_cut(model, chosen), replace(evidence, codes=codes)
+
+
+# The last models after an intervention, so that what engines keep for them is used again.
+_CUTS_KEPT = 16
+_cuts: WeakKeyDictionary[ModelArrays, dict[tuple[tuple[int, int], ...], ModelArrays]]
+_cuts = WeakKeyDictionary()
+
+
+def _kept_cut(model: ModelArrays, chosen: Mapping[int, int]) -> ModelArrays:
+    kept = _cuts.setdefault(model, {})
+    key = tuple(sorted(chosen.items()))
+    found = kept.get(key)
+    if found is None:
+        found = kept[key] = _cut(model, chosen)
+        if len(kept) > _CUTS_KEPT:
+            kept.pop(next(iter(kept)), None)
+    return found
 
 
 def _cut(model: ModelArrays, chosen: Mapping[int, int]) -> ModelArrays:

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.core.memory import check_memory, memory_limit
+from novum.core.memory import is_stated, memory_limit
 from novum.graphical.inference.compiled.layout import (
     EVERYTHING,
     LOCAL_AT,
@@ -30,6 +30,7 @@ from novum.graphical.inference.compiled.layout import (
     PRICE_LARGEST,
     PRICE_WIDTH,
 )
+from novum.graphical.inference.limits import check_price
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
 
@@ -177,6 +178,9 @@ def program_of(
     if found is None:
         found = _planned(ready, known, soft, targets, extent, purpose, limit, block)
         ready.keep(key, found)
+    elif is_stated(limit):
+        # It may be kept from a question with another limit.
+        refuse_beyond(found.prices, limit)
     return found
 
 
@@ -201,7 +205,7 @@ def _planned(
             )
         )
 
-    stated = UNCHECKED_BYTES if limit is None else float(memory_limit(limit))
+    stated = float(memory_limit(limit)) if is_stated(limit) else UNCHECKED_BYTES
     found = attempt(stated)
     if len(found.code):
         return found
@@ -227,10 +231,5 @@ def prices_of(model: ModelArrays, evidence: Evidence) -> Floats:
 
 def refuse_beyond(prices: Floats, limit: int | str | None) -> None:
     """Refuses a plan whose messages do not fit the memory, before anything is computed."""
-    check_memory(
-        int(min(prices[PRICE_BYTES], 1e18)),
-        f"Exact inference with cliques of up to {int(prices[PRICE_WIDTH]) + 1} variables and "
-        f"{prices[PRICE_LARGEST]:.3g} cells",
-        "Observe more variables, or use an approximate engine such as LikelihoodWeighting()",
-        limit,
-    )
+    width, largest = int(prices[PRICE_WIDTH]), float(prices[PRICE_LARGEST])
+    check_price(width, largest, float(prices[PRICE_BYTES]), limit)

@@ -1,0 +1,125 @@
+"""Exact answers where they can be paid for, approximate ones where not, and word of it.
+
+The price of an exact answer is known before it is computed (`forecast`). Within the limits the
+junction tree answers, and the answer has no diagnosis; beyond them another engine does, and its
+diagnosis begins with what the exact answer would have cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from novum.core.errors import InputError, MemoryLimitError
+from novum.core.text import label_text
+from novum.graphical.inference.compiled.layout import CONNECTED, EVERYTHING, JOINT, MARGINALS
+from novum.graphical.inference.compiled.planning import program_of
+from novum.graphical.inference.forecast import duration, seconds_of
+from novum.graphical.inference.gibbs import Gibbs
+from novum.graphical.inference.junction import JunctionTree, is_plain
+from novum.graphical.inference.protocol import Beliefs, Engine
+from novum.graphical.inference.sampling import LikelihoodWeighting
+from novum.graphical.models.arrays import Evidence, ModelArrays
+
+
+@dataclass(frozen=True)
+class WithinLimits(Engine):
+    """The junction tree within limits of memory and time, an approximate engine beyond them.
+
+    Parameters
+    ----------
+    otherwise : Engine, optional
+        By default `LikelihoodWeighting()` for networks and `Gibbs()` for undirected models.
+    memory_limit : int, str or None
+        For tables and messages; by default what `novum.core.memory` allows.
+    time_limit : float or None
+        Seconds that the forecast of an exact answer may have; by default any number.
+
+    Examples
+    --------
+    >>> from novum.graphical.models.bayesian_network import BayesianNetwork
+    >>> network = BayesianNetwork().add("x0", table=[0.2, 0.8])
+    >>> for i in range(1, 10):
+    ...     network = network.add(f"x{i}", parents=f"x{i - 1}", table=[[0.9, 0.1], [0.1, 0.9]])
+    >>> network.query("x9", engine=WithinLimits()).diagnosis is None
+    True
+    >>> tight = WithinLimits(LikelihoodWeighting(1000, random_state=0), time_limit=1e-9)
+    >>> print(network.query("x9", engine=tight).diagnosis.sentence)
+    An exact answer would take about 0.04 ms, more than the limit of 1e-06 ms. Likelihood \
+weighting: 1000 weighted rows, worth about 1000 independent ones.
+    """
+
+    otherwise: Engine | None = None
+    memory_limit: int | str | None = None
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.otherwise is not None and not isinstance(self.otherwise, Engine):
+            raise InputError(
+                "otherwise is an engine such as LikelihoodWeighting() or LoopyPropagation(); got "
+                f"{label_text(self.otherwise)}."
+            )
+        limit = self.time_limit
+        if limit is not None and not (isinstance(limit, (int, float)) and limit > 0):
+            raise InputError(f"time_limit is a positive number of seconds, got {limit!r}.")
+
+    def marginals(
+        self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None = None
+    ) -> Beliefs:
+        asked = () if variables is None else tuple(variables)
+        extent = EVERYTHING if variables is None else CONNECTED
+        return self._answered(
+            model,
+            lambda: self._check_time(model, evidence, asked, extent, MARGINALS),
+            lambda engine: engine.marginals(model, evidence, variables),
+        )
+
+    def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
+        return self._answered(
+            model,
+            lambda: self._check_time(model, evidence, variables, CONNECTED, JOINT),
+            lambda engine: engine.joint(model, evidence, variables),
+        )
+
+    def _answered(
+        self,
+        model: ModelArrays,
+        check: Callable[[], str],
+        answer: Callable[[Engine], Beliefs],
+    ) -> Beliefs:
+        try:
+            refusal = check()
+            if not refusal:
+                return answer(JunctionTree(self.memory_limit))
+        except MemoryLimitError as error:
+            # Its last sentence says what to do instead, which is done here.
+            refusal = str(error).split(". ")[0] + "."
+        otherwise = self.otherwise
+        if otherwise is None:
+            otherwise = LikelihoodWeighting() if model.is_directed else Gibbs()
+        found = answer(otherwise)
+        if found.diagnosis is None:
+            return found
+        told = replace(found.diagnosis, sentence=f"{refusal} {found.diagnosis.sentence}")
+        return replace(found, diagnosis=told)
+
+    def _check_time(
+        self,
+        model: ModelArrays,
+        evidence: Evidence,
+        variables: Sequence[int],
+        extent: int,
+        purpose: int,
+    ) -> str:
+        """What is wrong with the time of an exact answer; nothing where it is within the limit."""
+        if self.time_limit is None or is_plain(model):
+            return ""
+        free = [variable for variable in variables if evidence.codes[variable] < 0]
+        program = program_of(model, evidence, free, extent, purpose, self.memory_limit)
+        seconds = seconds_of(program.cells, len(program.variables))
+        if seconds <= self.time_limit:
+            return ""
+        return (
+            f"An exact answer would take about {duration(seconds)}, more than the limit of "
+            f"{duration(self.time_limit)}."
+        )

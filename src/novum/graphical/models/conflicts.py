@@ -1,0 +1,54 @@
+"""Evidence that cannot be, said with the findings that contradict each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from novum.core.text import label_text
+from novum.distributions.joint_table import ImpossibleEvidence
+from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.graphical.models.questions import NamedModel, default_engine
+
+# Findings of a conflict that a message names.
+MOST_FINDINGS = 12
+
+
+def impossible_evidence(
+    network: NamedModel, model: ModelArrays, evidence: Evidence, where: str = ""
+) -> ImpossibleEvidence:
+    """The error of impossible evidence, which names a smallest part of it that is impossible.
+
+    Parameters
+    ----------
+    network : NamedModel
+        Whose names and states are shown.
+    model : ModelArrays
+        What was asked: the network's own arrays, or those after an intervention.
+    evidence : Evidence
+    where : str
+        Put in front, such as "Row 3: ".
+    """
+    from novum.graphical.inference.conflict import smallest_conflict
+
+    engine: Any = default_engine()
+    observed, weighted = smallest_conflict(model, evidence, engine)
+    parts = []
+    for place in observed:
+        axis = network.variables[place]
+        state = axis.states[int(evidence.codes[place])]
+        parts.append(f"{label_text(axis.name)} = {label_text(state)}")
+    if len(parts) > MOST_FINDINGS:
+        parts[MOST_FINDINGS:] = [f"and {len(parts) - MOST_FINDINGS} more findings"]
+    parts += [f"the likelihood of {label_text(network.names[place])}" for place in weighted]
+    return ImpossibleEvidence(where + _sentence(parts))
+
+
+def _sentence(parts: list[str]) -> str:
+    if not parts:
+        return "The model has no state of all variables that is possible. Check its zeros."
+    if len(parts) == 1:
+        return f"The evidence has probability 0: {parts[0]} is impossible. Check that state."
+    return (
+        f"The evidence has probability 0: {', '.join(parts)} cannot hold together. Change or "
+        "leave out one of them."
+    )

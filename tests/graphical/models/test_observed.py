@@ -1,0 +1,126 @@
+"""Findings that arrive and are taken back."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from novum.core.errors import InputError
+from novum.graphical import BayesianNetwork, Factor, FactorGraph, LikelihoodWeighting
+from tests.graphical.textbook_networks import alarm
+
+CALLS = {"JohnCalls": "true", "MaryCalls": "true"}
+
+
+def test_findings_one_by_one_are_the_same_as_together() -> None:
+    network = alarm()
+    seen = network.observe({"JohnCalls": "true"}).observe({"MaryCalls": "true"})
+    assert seen.given == CALLS
+    assert np.array_equal(
+        seen.query("Burglary").values, network.query("Burglary", given=CALLS).values
+    )
+    assert seen.log_evidence == network.log_evidence(CALLS)
+    together = network.marginals(CALLS)
+    for name, table in seen.posteriors.items():
+        assert np.array_equal(table.values, together[name].values)
+    assert seen.posteriors is seen.posteriors
+    assert seen.most_probable() == network.most_probable(CALLS)
+    assert seen.explain("Burglary").posterior == network.explain("Burglary", CALLS).posterior
+
+
+def test_earlier_values_stay_as_they_are() -> None:
+    start = alarm().observe({"JohnCalls": "true"})
+    start.observe({"JohnCalls": "false"})
+    start.forget("JohnCalls")
+    assert start.given == {"JohnCalls": "true"}
+    assert start.observe({"JohnCalls": "false"}).given == {"JohnCalls": "false"}
+
+
+def test_a_state_and_a_likelihood_of_one_node_replace_each_other() -> None:
+    weights = {"true": 4.0, "false": 1.0}
+    weighed = alarm().observe({"Alarm": "true"}).observe(likelihood={"Alarm": weights})
+    assert (weighed.given, weighed.likelihood) == ({}, {"Alarm": weights})
+    again = weighed.observe({"Alarm": "false"})
+    assert (again.given, again.likelihood) == ({"Alarm": "false"}, {})
+    expected = alarm().query("Burglary", likelihood={"Alarm": weights}).values
+    assert np.array_equal(weighed.query("Burglary").values, expected)
+
+
+def test_what_is_forgotten_was_never_there() -> None:
+    network = alarm()
+    seen = network.observe(CALLS, likelihood={"Alarm": [2.0, 1.0]}, do={"Earthquake": "true"})
+    assert seen.forget("MaryCalls").given == {"JohnCalls": "true"}
+    bare = seen.forget()
+    assert (bare.given, bare.likelihood, bare.do) == ({}, {}, {"Earthquake": "true"})
+    expected = network.query("Alarm", do={"Earthquake": "true"}).values
+    assert np.array_equal(bare.query("Alarm").values, expected)
+    with pytest.raises(InputError, match="no finding of 'JohnCals': did you mean 'JohnCalls'"):
+        seen.forget("JohnCals")
+    with pytest.raises(InputError, match="no finding of 'Alarm': there is none"):
+        bare.forget("Alarm")
+
+
+def test_surprise_and_conflict_by_hand() -> None:
+    network = alarm()
+    seen = network.observe(CALLS)
+    together = network.probability(CALLS)
+    alone = [network.probability({name: state}) for name, state in CALLS.items()]
+    assert seen.surprise == pytest.approx(-math.log2(together))
+    assert seen.conflict == pytest.approx(math.log2(math.prod(alone) / together))
+    # Two calls support each other; a burglary without an alarm does not go together.
+    assert seen.conflict < 0
+    assert network.observe({"Burglary": "true", "Alarm": "false"}).conflict > 0
+    assert (network.observe().surprise, network.observe().conflict) == (0.0, 0.0)
+
+
+def test_conflict_after_an_intervention_is_that_of_the_changed_network() -> None:
+    network = alarm()
+    done = network.observe(CALLS, do={"Alarm": "true"})
+    # The alarm is set, so the calls are independent.
+    assert done.conflict == pytest.approx(0.0, abs=1e-12)
+    assert done.surprise == pytest.approx(-math.log2(0.9 * 0.7))
+
+
+def test_impossible_findings_have_infinite_conflict() -> None:
+    network = BayesianNetwork().add("a", table=[0.5, 0.5])
+    network = network.add("b", parents="a", table=lambda a: a, states=["true", "false"])
+    seen = network.observe({"a": "true", "b": "false"})
+    assert (seen.surprise, seen.conflict) == (math.inf, math.inf)
+
+
+def test_undirected_models_are_normalized() -> None:
+    alike = Factor([[3.0, 1.0], [1.0, 3.0]], {"a": (0, 1), "b": (0, 1)})
+    graph = FactorGraph([alike, Factor([1.0, 2.0], {"a": (0, 1)})])
+    seen = graph.observe({"a": 1, "b": 0})
+    assert seen.surprise == pytest.approx(-math.log2(2 / 12))
+    assert seen.conflict == pytest.approx(math.log2((8 / 12) * (5 / 12) / (2 / 12)))
+
+
+def test_bad_findings_are_refused_when_they_arrive() -> None:
+    with pytest.raises(InputError, match="no node 'Alram': did you mean 'Alarm'"):
+        alarm().observe({"Alram": "true"})
+    with pytest.raises(InputError, match="given is a mapping from nodes"):
+        alarm().observe("Alarm")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="both observed and set by do"):
+        alarm().observe({"Alarm": "true"}, do={"Alarm": "true"})
+
+
+def test_it_keeps_its_engine_and_can_be_copied() -> None:
+    engine = LikelihoodWeighting(500, random_state=3)
+    seen = alarm().observe(CALLS, engine=engine)
+    copied = pickle.loads(pickle.dumps(seen))
+    assert np.array_equal(copied.query("Alarm").values, seen.query("Alarm").values)
+    assert seen.query("Alarm").diagnosis is not None
+    assert seen.posteriors.diagnosis is not None
+
+
+def test_it_shows_what_is_known() -> None:
+    seen = alarm().observe(CALLS, likelihood={"Alarm": [1, 2]}, do={"Burglary": "true"})
+    assert repr(seen) == (
+        "BayesianNetwork of 5 nodes given JohnCalls = true, MaryCalls = true, "
+        "likelihood of Alarm, do Burglary = true"
+    )
+    assert repr(alarm().observe()) == "BayesianNetwork of 5 nodes given nothing"
