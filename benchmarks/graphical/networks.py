@@ -13,6 +13,8 @@ import numpy as np
 
 from benchmarks.recipes import Data, scratch_folder
 
+# Cases with other states of the nodes that the first case observes.
+SAME = 5
 HERE = Path(__file__).parents[1] / "data"
 # pyAgrum reads only identifiers as labels; 'child' has '<5', '5-12', 'Asy/Patch'.
 _SPELLING = {"<": "lt", ">": "gt", "+": "plus", "=": "e"}
@@ -52,9 +54,10 @@ def network(
     data.edges = sorted((bn.variable(a).name(), bn.variable(b).name()) for a, b in bn.arcs())
     pyagrum.initRandom(1)
     generator = pyagrum.BNDatabaseGenerator(bn)
-    generator.drawSamples(max(cases, rows + test, 1))
+    generator.drawSamples(max(cases, rows + test, SAME + 1))
     rng = np.random.default_rng(0)
     data.cases = _evidence(generator, cases, part, rng)
+    data.same = _same_nodes(generator, data.cases[0]) if cases else []
     if rows:
         _add_tables(data, generator, rows, missing, rng)
     return data
@@ -113,6 +116,14 @@ def _evidence(
     return [
         {order[j]: generator.samplesLabelAt(i, int(j)) for j in columns}
         for i, columns in enumerate(chosen)
+    ]
+
+
+def _same_nodes(generator: Any, case: dict[str, str]) -> list[dict[str, str]]:
+    """Other states of the nodes of a case, as in further rows."""
+    columns = {v: j for j, v in enumerate(generator.varOrderNames()) if v in case}
+    return [
+        {v: generator.samplesLabelAt(i, j) for v, j in columns.items()} for i in range(1, SAME + 1)
     ]
 
 

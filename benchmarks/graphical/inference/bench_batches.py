@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from benchmarks.clock import Clock
+from benchmarks.graphical.first_use import KNOWN, opened
 from benchmarks.graphical.likelihood import flat
 from benchmarks.graphical.networks import network
 from benchmarks.graphical.novum_adapter import Novum
@@ -15,8 +16,7 @@ from benchmarks.registry import Figures, workload
 
 
 def batch(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
-    adapter = make(data)
-    bn = adapter.load(data.path)
+    adapter, bn = opened(make, data, lambda peer, bn: peer.batch(bn, [KNOWN]))
     with clock("rows"):
         found = adapter.batch(bn, data.cases)
     return lambda: {"_posterior": flat([found], data.nodes)}

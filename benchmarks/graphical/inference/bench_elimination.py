@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.clock import Clock
+from benchmarks.graphical.first_use import KNOWN, opened
 from benchmarks.graphical.networks import network
 from benchmarks.graphical.novum_adapter import Novum
 from benchmarks.graphical.pyagrum_adapter import PyAgrum
@@ -18,8 +19,7 @@ ASKED = 30
 
 
 def ask(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
-    adapter = make(data)
-    bn = adapter.load(data.path)
+    adapter, bn = opened(make, data, lambda peer, bn: peer.queries(bn, [("lung", KNOWN)]))
     rng = np.random.default_rng(5)
     nodes = [str(v) for v in rng.choice(data.nodes, ASKED)]
     known = data.cases[0]

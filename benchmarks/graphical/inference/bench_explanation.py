@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.clock import Clock
+from benchmarks.graphical.first_use import KNOWN, opened
 from benchmarks.graphical.likelihood import log_likelihood
 from benchmarks.graphical.networks import network
 from benchmarks.graphical.novum_adapter import Novum
@@ -19,8 +20,7 @@ from benchmarks.registry import Figures, Quality, workload
 
 def explain(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     """The mean log-probability of the assignments found."""
-    adapter = make(data)
-    bn = adapter.load(data.path)
+    adapter, bn = opened(make, data, lambda peer, bn: peer.explanations(bn, [KNOWN]))
     with clock("explain"):
         found = adapter.explanations(bn, data.cases)
 

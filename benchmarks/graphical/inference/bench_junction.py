@@ -1,5 +1,5 @@
-"""All single-node marginals, exactly: without evidence and with a tenth of the nodes observed, and
-again with other states of the same nodes.
+"""All single-node marginals, exactly: without evidence, with a tenth of the nodes observed, and
+with other states of nodes that were asked about before.
 
 Novum's tables come from the same file at full precision; pyAgrum reads BIF in single precision, so
 their posteriors differ by that.
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from benchmarks.clock import Clock
+from benchmarks.graphical.first_use import KNOWN, opened
 from benchmarks.graphical.likelihood import flat
 from benchmarks.graphical.networks import network
 from benchmarks.graphical.novum_adapter import Novum
@@ -44,25 +45,22 @@ NETWORKS = {
     "link": (1, 1, []),
     "munin": (1, 1, []),
 }
-# Times that the same nodes are asked about with states already planned for.
-SAME = 5
 TOO_LONG = {("link", LAZY), ("link", SHAFER), ("munin1", SHAFER)}
 
 
 def marginals(
     make: Callable[[Data], PyAgrum | Pgmpy], data: Data, clock: Clock
 ) -> Callable[[], Figures]:
-    adapter = make(data)
-    bn = adapter.load(data.path)
+    adapter, bn = opened(make, data, lambda peer, bn: peer.marginals(bn, [KNOWN]))
     with clock("prior"):
         for _ in range(data.repeat):
             prior = adapter.marginals(bn, [{}])
     with clock("evidence"):
         posterior = adapter.marginals(bn, data.cases)
-    same = [data.cases[0]] * SAME
     if hasattr(adapter, "again"):
+        adapter.again(bn, data.cases[:1])
         with clock("same nodes"):
-            adapter.again(bn, same)
+            adapter.again(bn, data.same)
     return lambda: {"_prior": flat(prior, data.nodes), "_posterior": flat(posterior, data.nodes)}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.clock import Clock
+from benchmarks.graphical.first_use import KNOWN, opened
 from benchmarks.graphical.inference.exact import network_with_marginals
 from benchmarks.graphical.likelihood import flat
 from benchmarks.graphical.novum_adapter import Novum
@@ -19,8 +20,7 @@ from benchmarks.registry import Figures, Quality, workload
 
 def gibbs(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     """The mean error of the marginals."""
-    adapter = make(data)
-    bn = adapter.load(data.path)
+    adapter, bn = opened(make, data, lambda peer, bn: peer.gibbs(bn, KNOWN, 200))
     with clock("gibbs"):
         found = adapter.gibbs(bn, data.cases[0], data.n)
     draws = data.n * len(data.nodes)

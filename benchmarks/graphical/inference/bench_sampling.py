@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.clock import Clock
+from benchmarks.graphical.first_use import KNOWN, opened
 from benchmarks.graphical.inference.exact import network_with_marginals
 from benchmarks.graphical.likelihood import flat
 from benchmarks.graphical.novum_adapter import Novum
@@ -19,8 +20,7 @@ from benchmarks.registry import Figures, Quality, workload
 
 def sample(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     """The mean error of the marginals."""
-    adapter = make(data)
-    bn = adapter.load(data.path)
+    adapter, bn = opened(make, data, lambda peer, bn: peer.to_frame(peer.sample(bn, 10)))
     with clock("sample"):
         drawn = adapter.sample(bn, data.n)
     with clock("table"):
@@ -53,8 +53,7 @@ workload(
 
 def weigh(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     """The mean error of the marginals given a tenth of the nodes."""
-    adapter = make(data)
-    bn = adapter.load(data.path)
+    adapter, bn = opened(make, data, lambda peer, bn: peer.weighted(bn, KNOWN, 100))
     with clock("weigh"):
         found = adapter.weighted(bn, data.cases[0], data.n)
     return lambda: {"error": np.abs(flat([found], data.nodes) - data.posterior).mean()}
