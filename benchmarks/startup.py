@@ -32,6 +32,14 @@ TABLE = "import numpy as np; X = np.random.default_rng(0).standard_normal((50_00
 REGRESSION = TABLE + "np.arange(20.0)"
 CLASSES = TABLE + "np.arange(20.0) > 0"
 FIT_AND_PREDICT = "Learner().fit(X, y).predict(X)"
+# A chain of SIZE nodes: the posterior of one, and of all.
+CHAIN = """
+rows = [[0.9, 0.1], [0.2, 0.8]]
+nodes = {"x0": {"table": [0.5, 0.5]}}
+nodes |= {f"x{i}": {"parents": [f"x{i - 1}"], "table": rows} for i in range(1, SIZE)}
+network = Learner.from_dict(nodes)
+"""
+ASK = 'network.query("x0", given={"x3": "true"}); network.marginals({"x3": "true"})'
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,21 @@ FIRST_USES = (
         FIT_AND_PREDICT,
         setup=CLASSES,
         cold=8.0,
+    ),
+    # Networks of textbook size are answered without compiled code.
+    FirstUse(
+        "BayesianNetwork.query, 5 nodes",
+        "novum.graphical:BayesianNetwork",
+        ASK,
+        setup="SIZE = 5" + CHAIN,
+        cold=1.0,
+    ),
+    FirstUse(
+        "BayesianNetwork.query, 40 nodes",
+        "novum.graphical:BayesianNetwork",
+        ASK,
+        setup="SIZE = 40" + CHAIN,
+        cold=10.0,
     ),
 )
 

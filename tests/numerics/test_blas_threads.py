@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -64,6 +65,15 @@ def interrupted_at(line: int) -> bool:
     return False
 
 
+@pytest.fixture
+def few_objects() -> Iterator[None]:
+    """Objects that are there before a test are left out of its garbage collections."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("few_objects")
 def test_an_interrupt_at_any_place_is_made_up_for() -> None:
     with threadpool_limits(limits=2, user_api="blas"):
         line = 0
