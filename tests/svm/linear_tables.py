@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from novum.svm.linear_design import Design
+from novum.svm.linear.design import Design
 
 Floats = NDArray[np.float64]
 

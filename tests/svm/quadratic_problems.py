@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.kernels.protocol import Prepared
-from novum.svm.problem import UNGROUPED, QuadraticProblem
+from novum.svm.solver.problem import UNGROUPED, QuadraticProblem
 
 Floats = NDArray[np.float64]
 

@@ -36,7 +36,7 @@ def reference(cls: type, **parameters: Any) -> Any:
 # --- scikit-learn's checks and the contract -------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::novum.svm.vanishing.VanishingMarginWarning")
+@pytest.mark.filterwarnings("ignore::novum.svm.solver.vanishing.VanishingMarginWarning")
 @pytest.mark.filterwarnings("ignore::novum.svm.nu_classifier.ReducedShareWarning")
 @pytest.mark.filterwarnings("ignore::novum.core.certificate.ConvergenceWarning")
 @parametrize_with_checks(

@@ -191,7 +191,7 @@ def test_missing_cells_are_refused_with_learners_that_take_them() -> None:
         SVC().fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore::novum.svm.vanishing.VanishingMarginWarning")
+@pytest.mark.filterwarnings("ignore::novum.svm.solver.vanishing.VanishingMarginWarning")
 @pytest.mark.parametrize("cls", MEMBERS)
 def test_rows_that_are_all_equal(cls: Any) -> None:
     X = np.ones((10, 2))

@@ -9,7 +9,7 @@ from novum.core.certificate import ConvergenceWarning
 from novum.core.errors import InputError
 from novum.svm.classifier import SVC
 from novum.svm.nu_classifier import NuSVC, ReducedShareWarning
-from novum.svm.vanishing import VanishingMarginWarning
+from novum.svm.solver.vanishing import VanishingMarginWarning
 from tests.svm.machine_tables import blobs
 
 

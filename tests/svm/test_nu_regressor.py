@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from novum.kernels.vectors.gaussian import Gaussian
-from novum.svm import problems
 from novum.svm.definitions import interior_point
 from novum.svm.nu_regressor import NuSVR
 from novum.svm.regressor import SVR
+from novum.svm.solver import problems
 from tests.svm.machine_tables import wave
 
 

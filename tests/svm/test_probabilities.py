@@ -15,7 +15,7 @@ from novum.numerics.isotonic import IsotonicMap
 from novum.numerics.sigmoid import SigmoidMap, fit_sigmoid
 from novum.svm.binary_machine import BinaryMachine, BinaryTask, soft_margin
 from novum.svm.probabilities import N_FOLDS, fit_map, folds_of, held_out_scores, probabilities
-from novum.svm.problem import Stopping
+from novum.svm.solver.problem import Stopping
 from tests.svm.machine_tables import blobs
 
 

@@ -23,8 +23,8 @@ from novum.kernels.strings.spectrum import Spectrum
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.svm.definitions import interior_point
-from novum.svm.problem import UNGROUPED, QuadraticProblem
 from novum.svm.ranking import RankingSVM
+from novum.svm.solver.problem import UNGROUPED, QuadraticProblem
 
 Floats = NDArray[np.float64]
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
-from novum.svm import problems
-from novum.svm.problem import QuadraticProblem, Solution, Stopping
-from novum.svm.solver import solve
-from novum.svm.vanishing import VANISHING, VanishingMarginWarning, solve_or_vanish
+from novum.svm.solver import problems
+from novum.svm.solver.problem import QuadraticProblem, Solution, Stopping
+from novum.svm.solver.solving import solve
+from novum.svm.solver.vanishing import VANISHING, VanishingMarginWarning, solve_or_vanish
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -26,15 +26,15 @@ from novum.linear.logistic_weights import class_factors
 from novum.numerics.coupling import vote_scores
 from novum.numerics.sigmoid import SigmoidMap
 from novum.svm.binary_machine import BinaryMachine, BinaryTask
-from novum.svm.certification import cache_bytes_of, certify, stopping_of
 from novum.svm.kernel_machine import KernelMachine
-from novum.svm.many_programs import LEAST_PROGRAMS, solve_many
 from novum.svm.margins import MarginErrorBound, margin_error_bound
 from novum.svm.members import Member, in_layout, members_of, pair_values
 from novum.svm.objects import KernelSample
 from novum.svm.parameters import KERNEL_PARAMETERS, SOLVER_PARAMETERS
 from novum.svm.probabilities import fit_map, probabilities
-from novum.svm.problem import QuadraticProblem, Solution
+from novum.svm.solver.certification import cache_bytes_of, certify, stopping_of
+from novum.svm.solver.many_programs import LEAST_PROGRAMS, solve_many
+from novum.svm.solver.problem import QuadraticProblem, Solution
 
 Floats = NDArray[np.float64]
 

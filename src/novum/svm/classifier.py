@@ -3,9 +3,9 @@
     min over w, b, xi   |w|^2 / 2 + C sum_i w_i xi_i
                         so that   y_i (<w, phi(x_i)> + b) >= 1 - xi_i,    xi_i >= 0
 
-Its dual is one of the programs of `novum.svm.problems`; most coefficients of `w = sum b_i phi(x_i)`
-vanish, and rows without one could be left out without any effect. `C = inf` allows no slack: hard
-margins, which exist exactly where the classes can be separated.
+Its dual is one of the programs of `novum.svm.solver.problems`; most coefficients of `w = sum b_i
+phi(x_i)` vanish, and rows without one could be left out without any effect. `C = inf` allows no
+slack: hard margins, which exist exactly where the classes can be separated.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from novum.core.certificate import Stopwatch, warn_if_stopped
 from novum.core.fitting import fitting
 from novum.core.randomness import RandomSource
 from novum.svm.binary_machine import BinaryMachine, BinaryTask, soft_margin, soft_program
-from novum.svm.certification import cache_bytes_of, stopping_of
 from novum.svm.classification import CLASSIFIER_PARAMETERS, SupportVectorClassifier
 from novum.svm.parameters import PRICE
-from novum.svm.problem import QuadraticProblem, Solution
+from novum.svm.solver.certification import cache_bytes_of, stopping_of
+from novum.svm.solver.problem import QuadraticProblem, Solution
 
 Floats = NDArray[np.float64]
 

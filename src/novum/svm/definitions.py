@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.svm.problem import UNGROUPED, QuadraticProblem
+from novum.svm.solver.problem import UNGROUPED, QuadraticProblem
 
 Floats = NDArray[np.float64]
 

@@ -32,7 +32,6 @@ from novum.kernels.protocol import Kernel
 from novum.kernels.validity import admitted
 from novum.kernels.vectors.linear import Linear
 from novum.numerics.blas_threads import one_blas_thread
-from novum.svm.centering import linear_rows, middle_of
 from novum.svm.objects import (
     KernelSample,
     SparseVectors,
@@ -42,6 +41,7 @@ from novum.svm.objects import (
     read_training,
     takes_of,
 )
+from novum.svm.solver.centering import linear_rows, middle_of
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]

@@ -16,12 +16,12 @@ from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
 
 from novum.core.certificate import Stopwatch, warn_if_stopped
 from novum.core.fitting import fitting
-from novum.svm.certification import cache_bytes_of, certify, stopping_of
 from novum.svm.kernel_machine import KernelMachine
 from novum.svm.objects import KernelSample
-from novum.svm.problem import QuadraticProblem, Solution
-from novum.svm.solver import solve
-from novum.svm.vanishing import solve_or_vanish
+from novum.svm.solver.certification import cache_bytes_of, certify, stopping_of
+from novum.svm.solver.problem import QuadraticProblem, Solution
+from novum.svm.solver.solving import solve
+from novum.svm.solver.vanishing import solve_or_vanish
 
 Floats = NDArray[np.float64]
 

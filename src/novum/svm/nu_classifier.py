@@ -20,11 +20,11 @@ from novum.core.certificate import Stopwatch
 from novum.core.randomness import RandomSource
 from novum.core.text import label_text
 from novum.svm.binary_machine import BinaryMachine, BinaryTask, nu_margin, nu_program
-from novum.svm.certification import cache_bytes_of, stopping_of
 from novum.svm.classification import CLASSIFIER_PARAMETERS, SupportVectorClassifier
 from novum.svm.parameters import SHARE
-from novum.svm.problem import QuadraticProblem, Solution
-from novum.svm.problems import check_nu, feasible_nu
+from novum.svm.solver.certification import cache_bytes_of, stopping_of
+from novum.svm.solver.problem import QuadraticProblem, Solution
+from novum.svm.solver.problems import check_nu, feasible_nu
 
 Floats = NDArray[np.float64]
 

@@ -38,7 +38,7 @@ from novum.kernels.names import resolve_kernel
 from novum.kernels.parts import rows_of
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.protocol import Kernel
-from novum.svm.distinct_rows import distinct_rows
+from novum.svm.solver.distinct_rows import distinct_rows
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]

@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.svm import problems
 from novum.svm.novelty import NoveltyMachine
 from novum.svm.objects import KernelSample
 from novum.svm.parameters import KERNEL_PARAMETERS, SHARE, SOLVER_PARAMETERS
-from novum.svm.problem import QuadraticProblem, Solution
-from novum.svm.vanishing import VANISHING, VanishingMarginWarning
+from novum.svm.solver import problems
+from novum.svm.solver.problem import QuadraticProblem, Solution
+from novum.svm.solver.vanishing import VANISHING, VanishingMarginWarning
 
 Floats = NDArray[np.float64]
 

@@ -47,9 +47,9 @@ def fit_map(
     method : {"sigmoid", "isotonic"}
     random_state : None, int or generator
         None deals objects to folds in the order of the task, which is that of digests of the rows
-        of a table (`novum.svm.distinct_rows`), so that the folds do not depend on the order of the
-        table, and for precomputed similarities and other objects the given one. Anything else
-        shuffles them before.
+        of a table (`novum.svm.solver.distinct_rows`), so that the folds do not depend on the
+        order of the table, and for precomputed similarities and other objects the given one.
+        Anything else shuffles them before.
     """
     scores = held_out_scores(task, fit, folds_of(task.sign, random_state))
     positive = (task.sign > 0).astype(float)

@@ -28,13 +28,13 @@ from novum.core.randomness import RandomSource
 from novum.core.targets import check_numbers, plain_target
 from novum.core.validation import checked_weight
 from novum.kernels.vectors.linear import Linear
-from novum.svm.certification import cache_bytes_of, certify, stopping_of
 from novum.svm.kernel_machine import KernelMachine
 from novum.svm.objects import KernelSample
 from novum.svm.parameters import KERNEL_PARAMETERS, PRICE, SOLVER_PARAMETERS
-from novum.svm.problem import UNGROUPED, QuadraticProblem, Solution
 from novum.svm.ranking_pairs import PairRows, Pairs, of_objects, ordered_pairs, pairwise_accuracy
-from novum.svm.solver import solve
+from novum.svm.solver.certification import cache_bytes_of, certify, stopping_of
+from novum.svm.solver.problem import UNGROUPED, QuadraticProblem, Solution
+from novum.svm.solver.solving import solve
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.intp]

@@ -21,11 +21,11 @@ from sklearn.exceptions import DataConversionWarning
 from novum.core.certificate import Stopwatch, warn_if_stopped
 from novum.core.errors import InputError
 from novum.core.fitting import fitting
-from novum.svm.certification import cache_bytes_of, certify, stopping_of
 from novum.svm.kernel_machine import KernelMachine
 from novum.svm.objects import KernelSample
-from novum.svm.problem import QuadraticProblem, Solution
-from novum.svm.solver import solve
+from novum.svm.solver.certification import cache_bytes_of, certify, stopping_of
+from novum.svm.solver.problem import QuadraticProblem, Solution
+from novum.svm.solver.solving import solve
 
 Floats = NDArray[np.float64]
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from novum.svm import problems
 from novum.svm.parameters import KERNEL_PARAMETERS, SOLVER_PARAMETERS
-from novum.svm.problem import QuadraticProblem, Solution
 from novum.svm.regression import SupportVectorRegressor, Tube
+from novum.svm.solver import problems
+from novum.svm.solver.problem import QuadraticProblem, Solution
 
 Floats = NDArray[np.float64]
 

@@ -21,11 +21,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from novum.core.errors import InputError
 from novum.kernels.validity import admitted
-from novum.svm import problems
 from novum.svm.novelty import NoveltyMachine
 from novum.svm.objects import KernelSample
 from novum.svm.parameters import KERNEL_PARAMETERS, SHARE, SOLVER_PARAMETERS
-from novum.svm.problem import QuadraticProblem, Solution
+from novum.svm.solver import problems
+from novum.svm.solver.problem import QuadraticProblem, Solution
 
 Floats = NDArray[np.float64]
 

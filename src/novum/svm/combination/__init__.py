@@ -1,0 +1,1 @@
+"""Weights of several kernels, learned with the machine."""

@@ -1,0 +1,1 @@
+"""Linear machines: their losses, solvers and estimators."""

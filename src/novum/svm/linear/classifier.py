@@ -1,0 +1,238 @@
+"""Linear support vector classification: a hyperplane with a wide margin, proved optimal.
+
+    minimize   |w|^2 / 2 + (b / s)^2 / 2 + C sum_i c_i loss(y_i (w'x_i + b)),     y_i = -1 or 1,
+
+with the hinge `loss(m) = max(0, 1 - m)` or its square. The intercept is the coefficient of a
+constant column of `s` (`intercept_scaling`) and penalized with the others, as in LIBLINEAR. The
+penalty may be the sum of the magnitudes instead, for coefficients of which many are zero
+(`linear_lasso`). Several classes are each against the rest, or learned together by the margins of
+Crammer and Singer (`linear_multiclass`). The method is chosen by shape (`linear_fit`); whatever
+the method, a fit ends with a true duality gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from novum.core.certificate import warn_if_stopped
+from novum.core.errors import InputError
+from novum.core.fitting import fitting
+from novum.core.randomness import RandomSource, seed_sequence, stream
+from novum.core.validation import Sample, check_sample
+from novum.linear.logistic_weights import class_factors
+from novum.svm.linear.classes import LinearClassifier, check_two_classes
+from novum.svm.linear.design import Design, design_of
+from novum.svm.linear.fit import certify, solve_losses
+from novum.svm.linear.lasso import solve_lasso
+from novum.svm.linear.losses import hinge_losses
+from novum.svm.linear.multiclass import solve_multiclass
+from novum.svm.linear.solution import Budget, LinearSolution
+from novum.svm.solver.problem import Stopping
+
+Floats = NDArray[np.float64]
+
+
+class LinearSVC(LinearClassifier, BaseEstimator):
+    """Linear support vector classification with a proof of its optimum.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1"}
+        "l1" leaves many coefficients at zero; it goes with the squared hinge.
+    loss : {"squared_hinge", "hinge"}
+    dual : "auto" or bool
+        Without effect: the optimum is the same, and the method is chosen by shape.
+    tol : float
+        Relative duality gap at which a fit may end.
+    C : float
+        Weight of the losses against the penalty.
+    multi_class : {"ovr", "crammer_singer"}
+        Several classes each against the rest, or all margins at once; the latter has its own loss,
+        `max over k of 1[k != y] + f_k - f_y`, and ignores `loss` and `penalty`.
+    fit_intercept : bool
+    intercept_scaling : float
+        The constant cell of each row whose coefficient is the intercept; the larger, the less the
+        intercept is penalized.
+    class_weight : dict, "balanced" or None
+        Factors of the weights of classes.
+    verbose : int
+        Without effect.
+    random_state : int, generator or None
+        Of the order of visits, where a method visits rows or columns at random.
+    max_iter : int
+        Newton steps, or passes over the rows or columns, for each class.
+    max_seconds : float, optional
+        Wall-clock time after which the fit ends, with a warning.
+    categorical_features : "auto", "all", None, mask, names or indices
+        Columns to be coded by their levels.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    coef_, intercept_ : arrays of shape (n_classes, n_coefs) and (n_classes,); 1 of two classes
+    coef_names_ : tuple of str
+    certificate_ : Certificate
+        `primal`, `dual` and `gap`, summed over the classes, and `distance_bound`.
+    n_iter_ : int
+        The most of all classes.
+
+    Notes
+    -----
+    Weights count repetitions. Sparse rows stay sparse. Missing cells are refused. Columns should be
+    of like size, since the penalty is on their coefficients.
+
+    References
+    ----------
+    Hsieh, Chang, Lin, Keerthi and Sundararajan (2008), dual coordinate descent. Yan and Li (2020),
+    semismooth Newton and augmented Lagrangians. Crammer and Singer (2001); Keerthi et al. (2008).
+
+    Examples
+    --------
+    >>> model = LinearSVC(C=100.0, loss="hinge", intercept_scaling=100.0)
+    >>> model = model.fit([[-1.0], [0.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+    >>> model.coef_.round(3), model.intercept_.round(3)  # the margin is from 0 to 2
+    (array([[1.]]), array([-1.]))
+    >>> model.certificate_.relative_gap < 1e-9
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "penalty": [StrOptions({"l1", "l2"})],
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "dual": ["boolean", StrOptions({"auto"})],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="right")],
+        "multi_class": [StrOptions({"ovr", "crammer_singer"})],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "verbose": ["verbose"],
+        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_seconds": [Interval(Real, 0, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
+        *,
+        dual: bool | str = "auto",
+        tol: float = 1e-3,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: dict[Any, float] | str | None = None,
+        verbose: int = 0,
+        random_state: RandomSource = None,
+        max_iter: int = 1000,
+        max_seconds: float | None = None,
+        categorical_features: Any = "auto",
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.categorical_features = categorical_features
+
+    @property
+    def invariances(self) -> tuple[str, ...]:
+        """What a fit does not depend on; to the tolerance only where rows and columns are many."""
+        newton = self.penalty == "l2" and self.multi_class == "ovr"
+        return ("row_order", "duplication") if newton else ()
+
+    # Fitting
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fits the hyperplanes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+            Labels of at least two classes.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts.
+        """
+        stopping = self._stopping()
+        self._refuse_unknown()
+        with fitting(self) as watch:
+            sample = check_sample(self, X, y, sample_weight, target="classes", accept_sparse=True)
+            classes = check_two_classes(sample.classes, sample.n_rows, type(self).__name__)
+            design = design_of(sample, self._constant)
+            found = self._solve(design, sample, self._weight(sample), stopping)
+            self.schema_, self.classes_ = sample.schema, classes
+            self.coef_, self.intercept_ = self._split(self._vectors(found))
+            self.n_iter_ = max(1, *(f.iterations for f in found))
+            self.certificate_ = certify(
+                found,
+                self._objective(),
+                stopping,
+                watch.seconds,
+                modulus=None if self.penalty == "l1" and self.multi_class == "ovr" else 1.0,
+            )
+            warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
+        return self
+
+    def _refuse_unknown(self) -> None:
+        if self.penalty == "l1" and self.loss == "hinge" and self.multi_class == "ovr":
+            raise InputError(
+                "penalty='l1' with loss='hinge' is a linear program, which LinearSVC does not "
+                "solve. Use loss='squared_hinge' with it, or penalty='l2'."
+            )
+
+    def _solve(
+        self, design: Design, sample: Sample, weight: Floats, stopping: Stopping
+    ) -> Sequence[LinearSolution]:
+        assert sample.classes is not None
+        budget, root, K = Budget(stopping), seed_sequence(self.random_state), len(sample.classes)
+        if self.multi_class == "crammer_singer":
+            rng = stream(root, "visits")
+            return [solve_multiclass(design, sample.target, weight, K, stopping, budget, rng)]
+        found = []
+        for k in [1] if K == 2 else range(K):
+            side = np.where(sample.target == k, 1.0, -1.0)
+            losses = hinge_losses(side, weight, squared=self.loss == "squared_hinge")
+            solve = solve_lasso if self.penalty == "l1" else solve_losses
+            rng = stream(root, "visits", int(k))
+            found.append(solve(design, losses, stopping, budget.restarted(), rng))
+        return found
+
+    def _weight(self, sample: Sample) -> Floats:
+        """C times the weight of each row, class weights included."""
+        assert sample.classes is not None
+        totals = np.bincount(sample.target, sample.weights, len(sample.classes)).astype(float)
+        factors = class_factors(sample.classes, totals, self.class_weight)
+        return np.asarray(float(self.C) * sample.weights * factors[sample.target])
+
+    def _vectors(self, found: Sequence[LinearSolution]) -> Floats:
+        """The vectors of the scores, shape (m, width)."""
+        if self.multi_class == "ovr":
+            return np.array([f.vector for f in found])
+        W = found[0].vector.T
+        # Two classes have one score, the difference of the two.
+        return W if len(W) > 2 else W[1:] - W[:1]
+
+    def _objective(self) -> str:
+        if self.multi_class == "crammer_singer":
+            return "|W|^2 / 2 + C sum of the losses of Crammer and Singer"
+        norm = "|w|^2 / 2" if self.penalty == "l2" else "|w|_1"
+        return f"{norm} + C sum of {self.loss.replace('_', ' ')} losses"

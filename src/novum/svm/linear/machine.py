@@ -1,0 +1,96 @@
+"""What the classifier and the regressor of linear machines share: reading, limits, files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from novum.core.certificate import Certificate
+from novum.core.coding import Coding
+from novum.core.errors import InputError, ModelFileError
+from novum.core.schema import Schema
+from novum.core.validation import check_features
+from novum.svm.solver.problem import Stopping
+
+Floats = NDArray[np.float64]
+
+
+class LinearMachine:
+    """Mixin of the linear machines, which store `coef_`, `intercept_` and `schema_`."""
+
+    C: float
+    tol: float
+    max_iter: int
+    max_seconds: float | None
+    fit_intercept: bool
+    intercept_scaling: float
+    categorical_features: Any
+
+    coef_: Floats
+    intercept_: Floats
+    schema_: Schema
+    certificate_: Certificate
+
+    @property
+    def coef_names_(self) -> tuple[str, ...]:
+        """Names of the coefficients; a level is `column=level`, against the first level."""
+        check_is_fitted(self)
+        return Coding(self.schema_).names
+
+    # Steps of a fit
+
+    def _stopping(self) -> Stopping:
+        """Refuses what cannot be solved here."""
+        if np.isinf(self.C):
+            raise InputError(
+                f"C=inf asks {type(self).__name__} for a hard margin, which has no optimum where "
+                "the rows cannot be separated. Use SVC(kernel='linear', C=inf), which proves which "
+                "of the two holds, or a finite C."
+            )
+        return Stopping(float(self.tol), self.max_iter, self.max_seconds)
+
+    @property
+    def _constant(self) -> float:
+        """The cell that the intercept multiplies."""
+        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+
+    def _split(self, vectors: Floats) -> tuple[Floats, Floats]:
+        """Coefficients (m, d) and intercepts (m,) of vectors (m, width)."""
+        if not self.fit_intercept:
+            return np.ascontiguousarray(vectors), np.zeros(len(vectors))
+        coef = np.ascontiguousarray(vectors[:, :-1])
+        return coef, vectors[:, -1] * self._constant
+
+    # Prediction
+
+    def _scores(self, X: Any) -> Floats:
+        """Scores of new rows, shape (n, m)."""
+        if not hasattr(self, "coef_"):
+            check_is_fitted(self)
+        sample = check_features(self, X, accept_sparse=True)
+        coef = np.atleast_2d(self.coef_).T
+        return Coding(self.schema_).scores(sample, coef) + self.intercept_
+
+    # scikit-learn and files
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        chosen = self.categorical_features
+        tags.input_tags.string = chosen is not None
+        tags.input_tags.categorical = isinstance(chosen, str) and chosen == "all"
+        return tags
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        """Refuses a loaded model whose coefficients have another shape, or are no numbers."""
+        coef, intercept = np.asarray(self.coef_), np.asarray(self.intercept_)
+        if coef.shape != shape or intercept.shape != (shape[:-1] or (1,)):
+            raise ModelFileError(
+                f"The model has coefficients of shape {coef.shape} and intercepts of shape "
+                f"{intercept.shape}; {shape} is needed for its columns and classes."
+            )
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            raise ModelFileError("The model has coefficients that are not finite numbers.")

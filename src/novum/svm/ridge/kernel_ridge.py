@@ -1,0 +1,272 @@
+"""Kernel ridge regression: least squares with a penalty, in the feature space of any kernel.
+
+    minimize over f   sum_i w_i (y_i - f(x_i))^2 + alpha |f|^2
+
+The minimum is an expansion `f = sum_i a_i k(x_i, .)` over the training objects, and its
+coefficients solve one linear system (`kernel_ridge_solution`). With the linear kernel it is ridge
+regression without an intercept. There is no intercept here: center the target, or add a constant
+kernel. Rows can be left out exactly (`kernel_ridge_validation`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from novum.core.certificate import Stopwatch
+from novum.core.errors import InputError, ModelFileError
+from novum.core.fitting import fitting
+from novum.core.validation import Target
+from novum.kernels.callables import FromCallable
+from novum.kernels.protocol import Kernel
+from novum.linear.ridge import strengths
+from novum.numerics.blas_threads import one_blas_thread
+from novum.svm.kernel_machine import KernelMachine
+from novum.svm.objects import KernelSample
+from novum.svm.parameters import KERNEL_PARAMETERS
+from novum.svm.ridge.solution import (
+    RidgeSolution,
+    RidgeSystem,
+    certify,
+    check_matrix_memory,
+)
+from novum.svm.ridge.validation import LeaveOneOut, leave_one_out
+
+Floats = NDArray[np.float64]
+
+RIDGE_PARAMETERS: dict[str, list[Any]] = {
+    **KERNEL_PARAMETERS,
+    "gamma": [*KERNEL_PARAMETERS["gamma"], None],
+    "degree": [Interval(Real, 0, None, closed="left")],
+    "kernel_params": [dict, None],
+    "categorical_features": [str, None, "array-like"],
+}
+
+
+class RidgeMachine(KernelMachine, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """What kernel ridge regression with a given and with a chosen strength share."""
+
+    invariances = ("row_order", "duplication")
+
+    kernel_params: dict[str, Any] | None
+    one_target_: bool
+
+    # Reading
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, target: Target) -> KernelSample:
+        with _pairwise_function(self):
+            return super()._read(X, y, sample_weight, target)
+
+    def _system(self, sample: KernelSample) -> tuple[Any, RidgeSystem, Floats]:
+        """The prepared objects, their linear system, and the targets as columns."""
+        check_matrix_memory(len(sample.weight))
+        prepared = self._prepared(sample)
+        target = sample.target
+        columns = target[:, np.newaxis] if target.ndim == 1 else target
+        return prepared, RidgeSystem(prepared.gram(np.float64), sample.weight), columns
+
+    def _store(
+        self,
+        sample: KernelSample,
+        prepared: Any,
+        solutions: list[tuple[NDArray[np.bool_], RidgeSolution]],
+        watch: Stopwatch,
+    ) -> None:
+        coefficients = np.empty((len(solutions[0][0]), len(sample.weight)))
+        for chosen, solution in solutions:
+            coefficients[chosen] = solution.coefficients.T
+        self.one_target_ = sample.target.ndim == 1
+        self._keep(sample, prepared, coefficients)
+        self.certificate_ = certify(
+            [solution for _, solution in solutions], len(sample.weight), watch.seconds
+        )
+
+    # Predicting
+
+    def predict(self, X: Any) -> Floats:
+        """Values of the function at new objects, of shape (n,) or (n, n_targets)."""
+        scores = self._scores(X)
+        return scores[:, 0] if self.one_target_ else scores
+
+    @property
+    def _score_type(self) -> DTypeLike:
+        # Coefficients are errors over alpha and cancel in their sum; targets have any unit.
+        return np.float64
+
+    @property
+    def dual_coef_(self) -> Floats:
+        """Coefficients `a` of all rows of the fit, of shape (n_rows,) or (n_rows, n_targets)."""
+        check_is_fitted(self, "expansion_")
+        whole = np.zeros((self.shape_fit_[0], len(self.expansion_)))
+        whole[self.support_] = self.expansion_.T
+        return whole[:, 0] if self.one_target_ else whole
+
+    @property
+    def X_fit_(self) -> Any:  # noqa: N802 - scikit-learn's name
+        """The objects of the expansion: rows whose coefficient is not zero."""
+        return self.support_vectors_
+
+    @property
+    def coef_(self) -> Floats:
+        """Coefficients of the columns, for the linear kernel only."""
+        check_is_fitted(self, "expansion_")
+        coef = np.asarray(self.expansion_ @ self._linear_vectors)
+        return coef[0] if self.one_target_ else coef
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if not np.isfinite(self.expansion_).all():
+            raise ModelFileError("The model has coefficients that are not finite numbers.")
+
+
+class KernelRidge(RidgeMachine):
+    """Kernel ridge regression with certificate and exact leave-one-out.
+
+    Minimizes `sum_i w_i (y_i - f(x_i))^2 + alpha |f|^2` by one factorization.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_targets,), default=1
+        Strength of the penalty, at least 0. Zero interpolates; where the kernel matrix is singular
+        it gives the function of least norm among those of least error.
+    kernel : str, callable or Kernel, default="linear"
+        "linear", "poly", "rbf", "sigmoid", "cosine", "precomputed", a kernel of `novum.kernels`
+        on any objects, or a function of two rows that returns their similarity.
+    gamma : float, "scale", "auto" or None
+        Of "rbf", "poly" and "sigmoid"; None is "auto", one over the number of columns.
+    degree : int, default=3
+        Of "poly".
+    coef0 : float, default=1
+        Of "poly" and "sigmoid".
+    kernel_params : dict, optional
+        Further arguments of a function.
+    indefinite : {"refuse", "project"}, default="refuse"
+        What to do with similarities that are no inner products.
+    categorical_features : "auto", "all", None, mask, names or positions, default="auto"
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (n_rows,) or (n_rows, n_targets)
+    coef_ : array of shape (n_coefs,) or (n_targets, n_coefs)
+        Of the linear kernel.
+    kernel_ : Kernel
+    support_, X_fit_
+        Positions of the rows in the expansion, and the rows.
+    certificate_ : Certificate
+        Its gap and its distance bound, of `f` in the norm of the kernel, follow from the residual.
+
+    Notes
+    -----
+    `O(n^2)` memory, `O(n^3)` time: from some hundred rows on the factor is made in single
+    precision and the solution refined to double precision. Equal rows are one, with the sum of
+    their weights. Missing cells are refused.
+
+    References
+    ----------
+    Saunders, Gammerman and Vovk 1998, "Ridge regression learning algorithm in dual variables".
+
+    Examples
+    --------
+    >>> model = KernelRidge(alpha=1.0).fit([[1.0], [2.0]], [1.0, 2.0])
+    >>> model.predict([[6.0]]).round(12).tolist(), model.coef_.round(12).tolist()
+    ([5.0], [0.833333333333])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+        **RIDGE_PARAMETERS,
+    }
+
+    def __init__(
+        self,
+        alpha: Any = 1,
+        *,
+        kernel: Any = "linear",
+        gamma: Any = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        indefinite: str = "refuse",
+        categorical_features: Any = "auto",
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.indefinite = indefinite
+        self.categorical_features = categorical_features
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Solves for the coefficients of all objects.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, sequence of objects or square matrix
+            What the kernel takes.
+        y : array-like of shape (n_rows,) or (n_rows, n_targets)
+        sample_weight : array-like of shape (n_rows,), optional
+        """
+        with fitting(self) as watch:
+            sample = self._read(X, y, sample_weight, "numbers")
+            prepared, system, targets = self._system(sample)
+            alphas = self._strengths(targets.shape[1])
+            solutions = []
+            for alpha in np.unique(alphas):
+                chosen = alphas == alpha
+                solutions.append((chosen, system.solve(targets[:, chosen], float(alpha))))
+            self._store(sample, prepared, solutions, watch)
+        return self
+
+    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> LeaveOneOut:
+        """Every row as the model of all others predicts it, for the price of about three fits.
+
+        Changes nothing about the model. Where a row has a weight above one, one copy is left out.
+
+        Examples
+        --------
+        >>> found = KernelRidge(alpha=1.0).leave_one_out([[1.0], [2.0]], [1.0, 2.0])
+        >>> found.predictions.round(12).tolist()
+        [0.8, 1.0]
+        """
+        reader = type(self)(**self.get_params(deep=False))
+        reader._validate_params()
+        with one_blas_thread():
+            sample = reader._read(X, y, sample_weight, "numbers")
+            _, system, targets = reader._system(sample)
+            return leave_one_out(sample, system, targets, self._strengths(targets.shape[1]))
+
+    def _strengths(self, n_targets: int) -> Floats:
+        alpha = strengths(self.alpha, "alpha").ravel()
+        if alpha.size not in (1, n_targets):
+            raise InputError(
+                f"Number of targets and number of penalties do not correspond: {n_targets} != "
+                f"{alpha.size}. Give one alpha, or one for each target."
+            )
+        return np.broadcast_to(alpha, (n_targets,))
+
+
+@contextmanager
+def _pairwise_function(machine: Any) -> Iterator[None]:
+    """Reads a function as scikit-learn's kernel ridge does: of two rows, with its arguments."""
+    given = machine.kernel
+    if isinstance(given, (str, Kernel)) or not callable(given):
+        yield
+        return
+    function = partial(given, **machine.kernel_params) if machine.kernel_params else given
+    machine.kernel = FromCallable(function, "pair")
+    try:
+        yield
+    finally:
+        machine.kernel = given

@@ -1,0 +1,67 @@
+"""Equal rows: against a search of all pairs, in any order, dense and sparse."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
+from scipy import sparse
+
+from novum.core.schema import Column, Kind, Schema
+from novum.core.validation import Sample
+from novum.svm.solver.distinct_rows import distinct_rows
+
+tables = hnp.arrays(
+    np.float64,
+    st.tuples(st.integers(1, 12), st.integers(1, 3)),
+    elements=st.sampled_from([0.0, 1.0, -2.5]),
+)
+
+
+def kinds(X: NDArray[np.float64], y: NDArray[np.float64]) -> int:
+    return len({(*row.tolist(), t) for row, t in zip(X, y.tolist(), strict=True)})
+
+
+@given(tables)
+def test_groups_are_those_of_a_search(X: NDArray[np.float64]) -> None:
+    y = np.arange(len(X)) % 2 * 1.0
+    found = distinct_rows(X, y)
+    assert len(found.chosen) == kinds(X, y)
+    assert (X[found.chosen][found.group] == X).all()
+    assert (y[found.chosen][found.group] == y).all()
+
+
+@given(tables)
+def test_order_depends_on_cells_alone(X: NDArray[np.float64]) -> None:
+    order = np.random.default_rng(0).permutation(len(X))
+    first, second = distinct_rows(X), distinct_rows(X[order])
+    np.testing.assert_array_equal(X[first.chosen], X[order][second.chosen])
+
+
+@given(tables)
+def test_sparse_rows_are_as_dense_ones(X: NDArray[np.float64]) -> None:
+    dense, compressed = distinct_rows(X), distinct_rows(sparse.csr_matrix(X))
+    np.testing.assert_array_equal(dense.group, compressed.group)
+
+
+def test_rows_of_a_table_are_compared_by_numbers_and_levels() -> None:
+    schema = Schema((Column("size"), Column("color", Kind.NOMINAL, ("blue", "red"))))
+    codes = np.array([[0], [1], [0]], np.int32)
+    sample = Sample(schema, np.array([[1.0], [1.0], [1.0]]), codes)
+    assert distinct_rows(sample).group[0] == distinct_rows(sample).group[2]
+    assert len(distinct_rows(sample).chosen) == 2
+
+
+def test_targets_of_several_columns_count_as_a_whole() -> None:
+    X, y = np.ones((3, 1)), np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]])
+    assert len(distinct_rows(X, y).chosen) == 2
+
+
+def test_equal_digests_do_not_make_rows_equal(monkeypatch: object) -> None:
+    import novum.svm.solver.distinct_rows as module
+
+    monkeypatch.setattr(module, "row_digests", lambda X: np.zeros(X.shape[0], np.uint64))  # type: ignore[attr-defined]
+    X = np.array([[1.0], [2.0], [2.0]])
+    assert len(distinct_rows(X).chosen) == 2
