@@ -269,6 +269,40 @@ def test_only_fields_of_the_constructor_are_written() -> None:
         field_names(object)
 
 
+class Ring:
+    """A value that is no dataclass and says what it is made from."""
+
+    _saved_fields = ("size", "first")
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+
+    @property
+    def size(self) -> int:
+        return len(self.items)
+
+    @property
+    def first(self) -> Any:
+        return self.items[0]
+
+    @classmethod
+    def _from_saved(cls, size: int, first: Any) -> "Ring":
+        if size > 3:
+            raise ValueError("too long")
+        return cls([first] * size)
+
+
+def test_a_class_may_say_what_it_is_made_from() -> None:
+    assert field_names(Ring) == ("size", "first")
+    with registry.registered(values={"Ring": Ring}):
+        encoder = StateEncoder()
+        node = encoder.encode(Ring(["x", "x"]), "ring")
+        assert StateDecoder(encoder.arrays.__getitem__, 0, 0).decode_model(node).items == ["x", "x"]
+        node["fields"]["size"] = 4
+        with pytest.raises(ModelFileError, match="model is not in order: too long"):
+            StateDecoder(encoder.arrays.__getitem__, 0, 0).decode_model(node)
+
+
 def test_a_splitter_is_refused_with_what_to_give_instead() -> None:
     with pytest.raises(ModelFileError, match=r"x\.alpha, a sklearn.*KFold.*set_params\(cv=5\)"):
         there_and_back(Model(alpha=KFold(5)))

@@ -25,7 +25,7 @@ from novum.core.contracts import (
     check_row_order,
     check_same_fit_same_bits,
 )
-from novum.core.errors import InputError, UnseenLevelWarning
+from novum.core.errors import InputError, ModelFileError, UnseenLevelWarning
 from novum.core.working_point import WorkingPoint
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical import BayesianNetwork
@@ -216,3 +216,31 @@ def test_copies_files_in_memory_and_other_working_points() -> None:
     # A missed burglary that costs a thousand times a false alarm is worth a look.
     point = WorkingPoint.binary(prior=0.001, cost_fn=1000, cost_fp=1, classes=["false", "true"])
     assert given.at(point).predict(ROWS).tolist() == ["true", "true", "false", "true"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("target_", "nobody", "target is no node of its network"),
+        ("_order", np.array([0, 0]), "classes are in no order"),
+        ("_order", np.array([0, 2]), "classes are in no order"),
+        ("classes_", np.array(["true", "false"]), "classes are not the states of its target"),
+        ("class_prior_", np.array([1.0]), "class shares do not belong"),
+        ("n_features_in_", 7, "another number of columns"),
+        ("target_", "JohnCalls", "columns are no nodes"),
+    ],
+)
+def test_parts_of_a_loaded_model_that_do_not_fit(name: str, value: Any, words: str) -> None:
+    model = BayesianNetworkClassifier(alarm(), target="Burglary").fit(ROWS, LABELS)
+    model._check_state()
+    setattr(model, name, value)
+    with pytest.raises(ModelFileError, match=words):
+        model._check_state()
+
+
+def test_an_estimated_model_has_the_nodes_of_its_columns() -> None:
+    model = BayesianNetworkClassifier().fit([["a", "u"], ["b", "v"]], [0, 1])
+    model._check_state()
+    model.network_ = model.network_.rename({model.network_.names[1]: "other"})
+    with pytest.raises(ModelFileError, match="columns are not the nodes of its network"):
+        model._check_state()

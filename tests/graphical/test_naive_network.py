@@ -7,12 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from novum.core.errors import ModelFileError
+from novum.core.schema import Column, Kind, Schema
 from novum.core.validation import Sample, check_sample
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.classifier import BayesianNetworkClassifier
 from novum.graphical.naive_network import (
     INTERVALS,
     MOST_NUMBERS,
+    ColumnStates,
+    check_column_states,
     class_name_in,
     column_states,
     naive_network,
@@ -92,3 +96,28 @@ def test_levels_empty_columns_and_names() -> None:
     assert state_codes(states, sample).tolist() == [[1], [0], [-1]]
     assert class_name_in(sample.schema, None) == "class"
     assert class_name_in(sample.schema, "x0") == "x0_"
+
+
+def test_states_of_other_columns_are_refused() -> None:
+    size = Column("size")
+    color = Column("color", Kind.NOMINAL, ("blue", "red"))
+    schema = Schema((size, color))
+    axis = StateAxis("size", ("low", "middle", "high"), ordered=True)
+    good = ColumnStates(axis, np.array([0.0, 1.0]))
+    names = ColumnStates(StateAxis("color", ("blue", "red")))
+    check_column_states((good, names), schema)
+    check_column_states((None, None), schema)
+    for states, words in (
+        ([good, names], "have not one set of states each"),
+        ((good,), "have not one set of states each"),
+        ((names, good), "states of column 'size' belong to another one"),
+        (("size", names), "states of column 'size' belong to another one"),
+        ((ColumnStates(axis), names), "'size' are of another kind"),
+        ((good, ColumnStates(names.axis, np.array([0.0]))), "'color' are of another kind"),
+        ((ColumnStates(axis, np.array([0.0])), names), "cuts of column 'size'"),
+        ((ColumnStates(axis, np.array([1.0, 0.0])), names), "cuts of column 'size'"),
+        ((ColumnStates(axis, np.array([0.0, np.nan])), names), "cuts of column 'size'"),
+        ((ColumnStates(axis, np.array([0, 1])), names), "cuts of column 'size'"),
+    ):
+        with pytest.raises(ModelFileError, match=words):
+            check_column_states(states, schema)

@@ -187,7 +187,13 @@ def _saved(value: object, name: str) -> Any:
 
 
 def field_names(cls: type) -> tuple[str, ...]:
-    """Names of the constructor's fields of a registered dataclass or named tuple."""
+    """Names of the constructor's fields of a registered dataclass or named tuple.
+
+    A class may name others as `_saved_fields`: attributes of a value, and arguments of its class
+    method `_from_saved`, or of the class itself.
+    """
+    if hasattr(cls, "_saved_fields"):
+        return tuple(cls._saved_fields)
     if dataclasses.is_dataclass(cls):
         return tuple(field.name for field in dataclasses.fields(cls) if field.init)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):

@@ -180,7 +180,7 @@ class StateDecoder:
     def _value(self, node: Node, path: str, nesting: int) -> Any:
         cls = _registered(registry.value, node["name"], path)
         fields = self._named(node["fields"], field_names(cls), cls, path, nesting)
-        return _built(path, cls, **fields)
+        return _built(path, getattr(cls, "_from_saved", cls), **fields)
 
     def _mapping(self, node: Node, path: str, nesting: int) -> Any:
         cls = _registered(registry.value, node["name"], path)

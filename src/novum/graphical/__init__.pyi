@@ -26,7 +26,7 @@ from novum.graphical.inference.sampling import (
     NothingAcceptedError,
     RejectionSampling,
 )
-from novum.graphical.inference.trees import CyclicGraphError, SumProduct
+from novum.graphical.inference.trees import SumProduct
 from novum.graphical.inference.trellis import Trellis
 from novum.graphical.inference.within_limits import WithinLimits
 from novum.graphical.models.answers import Configuration, Marginals, Posterior
@@ -38,7 +38,7 @@ from novum.graphical.models.explaining import Explanation, Finding
 from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.models.markov_chain import CommunicatingClass, MarkovChain
 from novum.graphical.models.observed import ObservedNetwork
-from novum.graphical.structure.dag import Dag
+from novum.graphical.structure.dag import CyclicGraphError, Dag
 from novum.graphical.structure.equivalence import PartialDag, are_equivalent
 from novum.graphical.structure.independence_maps import (
     MapVerdict,

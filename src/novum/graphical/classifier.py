@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core.certificate import Certificate, Verdict
 from novum.core.decisions import DecisionMixin
-from novum.core.errors import InputError, UnseenLevelWarning
+from novum.core.errors import InputError, ModelFileError, UnseenLevelWarning
 from novum.core.fitting import fitting
 from novum.core.schema import UNSEEN, Column, Kind, Schema
 from novum.core.text import label_text, listed, meant
@@ -31,6 +31,7 @@ from novum.graphical.models.questions import place_of
 from novum.graphical.models.row_codes import read_rows
 from novum.graphical.naive_network import (
     ColumnStates,
+    check_column_states,
     class_name_in,
     column_states,
     naive_network,
@@ -228,6 +229,30 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
         codes = state_codes(self.column_states_ or (), sample)
         # The class is the first node, and nothing is known of it.
         return np.column_stack([np.full(len(codes), -1), codes])
+
+    def _check_state(self) -> None:
+        """Refuses a loaded model whose parts do not fit together."""
+        network, order, states = self.network_, self._order, self.column_states_
+        if not isinstance(network, BayesianNetwork) or self.target_ not in network:
+            raise ModelFileError("The model's target is no node of its network.")
+        labels = label_array(network[self.target_].variable.states)
+        if not np.array_equal(np.sort(order), np.arange(len(labels))):
+            raise ModelFileError("The model's classes are in no order.")
+        if not np.array_equal(labels[order], self.classes_):
+            raise ModelFileError("The model's classes are not the states of its target.")
+        if self.class_prior_.shape != self.classes_.shape:
+            raise ModelFileError("The model's class shares do not belong to its classes.")
+        names = self.schema_.names
+        if self.n_features_in_ != len(names):
+            raise ModelFileError("The model's schema has another number of columns.")
+        if states is None:
+            if any(name not in network or name == self.target_ for name in names):
+                raise ModelFileError("The model's columns are no nodes of its network.")
+            return
+        check_column_states(states, self.schema_)
+        axes = tuple(item.axis for item in states if item is not None)
+        if network.names[0] != self.target_ or network.variables[1:] != axes:
+            raise ModelFileError("The model's columns are not the nodes of its network.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novum.core.errors import ModelFileError
 from novum.core.schema import Kind, Level, Schema
 from novum.core.validation import Sample
 from novum.distributions.joint_table_states import StateAxis
@@ -71,6 +72,33 @@ def state_codes(states: tuple[ColumnStates | None, ...], sample: Sample) -> Code
     cells = [cells for _, _, cells in _columns(sample)]
     found = [item.codes(part) for item, part in zip(states, cells, strict=True) if item is not None]
     return np.column_stack(found) if found else np.empty((sample.n_rows, 0), np.int64)
+
+
+def check_column_states(states: object, schema: Schema) -> None:
+    """Refuses states of a loaded model that are not those of its columns."""
+    columns = schema.columns
+    if not isinstance(states, tuple) or len(states) != len(columns):
+        raise ModelFileError("The model's columns have not one set of states each.")
+    for item, column in zip(states, columns, strict=True):
+        if item is None:
+            continue
+        if not isinstance(item, ColumnStates) or item.axis.name != column.name:
+            raise ModelFileError(f"The states of column {column.name!r} belong to another one.")
+        if (item.cuts is not None) != (column.kind is Kind.NUMERIC):
+            raise ModelFileError(f"The states of column {column.name!r} are of another kind.")
+        if item.cuts is not None and not _are_cuts(item.cuts, len(item.axis.states)):
+            raise ModelFileError(f"The cuts of column {column.name!r} make other intervals.")
+
+
+def _are_cuts(cuts: object, n_intervals: int) -> bool:
+    return (
+        isinstance(cuts, np.ndarray)
+        and cuts.dtype.kind == "f"
+        and cuts.shape == (n_intervals - 1,)
+        # A NaN fails the comparison too.
+        and bool((np.diff(cuts) > 0).all())
+        and not np.isnan(cuts).any()
+    )
 
 
 def naive_network(

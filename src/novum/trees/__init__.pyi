@@ -1,3 +1,4 @@
+from novum.core.svg_text import SvgText
 from novum.trees.classifier import DecisionTreeClassifier
 from novum.trees.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
@@ -20,7 +21,7 @@ from novum.trees.pruning.reduced_error import ReducedError
 from novum.trees.pruning.task import PruningRule, PruningTask
 from novum.trees.reading.candidate_table import Candidates, CandidateSplit
 from novum.trees.reading.candidates import candidates
-from novum.trees.reading.drawing import SvgText, tree_svg
+from novum.trees.reading.drawing import tree_svg
 from novum.trees.reading.explanation import Explanation, Step, explain
 from novum.trees.reading.plotting import plot_tree
 from novum.trees.reading.rules import Rule, RuleSet, rules

@@ -9,8 +9,9 @@ import pytest
 
 from novum.core.errors import FileFormatError, InputError
 from novum.graphical.formats import files
-from novum.graphical.formats.files import file_text, read_network, write_network
+from novum.graphical.formats.files import file_text, naming_file, read_network, write_network
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.structure.dag import CyclicGraphError
 
 NETWORK = (
     BayesianNetwork()
@@ -19,7 +20,9 @@ NETWORK = (
 )
 
 
-@pytest.mark.parametrize("suffix", [".bif", ".xmlbif", ".bifxml", ".xml", ".net", ".BIF"])
+@pytest.mark.parametrize(
+    "suffix", [".bif", ".xmlbif", ".bifxml", ".xml", ".net", ".network", ".BIF"]
+)
 @pytest.mark.parametrize("packed", ["", ".gz"])
 def test_every_suffix_keeps_the_network(suffix: str, packed: str, tmp_path: Path) -> None:
     path = tmp_path / f"my.rain{suffix}{packed}"
@@ -36,7 +39,7 @@ def test_equal_networks_give_equal_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["rain", "rain.txt", "rain.gz", ".bif.txt"])
 def test_unknown_suffixes_are_refused_with_those_there_are(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"Use .bif, .xmlbif, .*\.net, each also with .gz"):
+    with pytest.raises(InputError, match=r"Use .bif, .xmlbif, .*\.network, each also with .gz"):
         NETWORK.write(tmp_path / name)
     with pytest.raises(InputError, match="no suffix of a network file"):
         BayesianNetwork.read(tmp_path / name)
@@ -90,3 +93,12 @@ def test_an_old_file_survives_a_refusal(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="half a surrogate pair"):
         NETWORK.rename({"rain": "\ud800"}).write(path)
     assert path.read_text() == "old"
+
+
+def test_a_cycle_is_reported_with_the_file() -> None:
+    with (
+        pytest.raises(CyclicGraphError, match=r"^x.bif: The edges form a cycle: 'a' -> 'a'\.") as c,
+        naming_file(Path("folder") / "x.bif"),
+    ):
+        raise CyclicGraphError(["a"])
+    assert c.value.variables == ("a",)

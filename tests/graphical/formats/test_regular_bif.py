@@ -146,3 +146,9 @@ def test_nothing_is_allocated_that_the_file_does_not_fill() -> None:
     text += f"probability (x59 | {', '.join(names[:59])}) {{ (a) 0.5, 0.5; }}"
     for compiled_from in (PLAIN_FROM, COMPILED_FROM):
         assert regular_draft(text, "x", compiled_from) is None
+
+
+@pytest.mark.parametrize("unit", ["property ", "property x {", "/*", "a,"])
+def test_what_never_ends_takes_linear_time(unit: str) -> None:
+    # Looked for from each of its starts to the end of the file, it would take minutes.
+    assert regular_draft(VALID + unit * (2_000_000 // len(unit)), "x.bif") is None

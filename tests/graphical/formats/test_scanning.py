@@ -68,3 +68,10 @@ def test_counts_have_at_most_nine_digits() -> None:
 @given(st.lists(st.floats(allow_nan=False)))
 def test_numbers_are_written_to_the_bit(numbers: list[float]) -> None:
     assert [float(text) for text in numbers_text(np.array(numbers))] == numbers
+
+
+def test_long_words_take_linear_time() -> None:
+    # A pattern that can split digits in two ways would take minutes here.
+    scanner = Scanner("9" * 300_000 + "x", "file", PATTERN)
+    with pytest.raises(FileFormatError, match="expected a number"):
+        scanner.number()

@@ -74,7 +74,8 @@ def test_tables_and_edges_read_back_to_the_bit(network: BayesianNetwork) -> None
 def test_a_factor_graph_is_kept(tmp_path: Path) -> None:
     pair = {"a": ("x", "y"), "b": ("u", "v", "w")}
     graph = FactorGraph([Factor([[3, 1, 0.5], [1, 3, 2]], pair), Factor([1, 2], {"a": ("x", "y")})])
-    write_factors(graph, tmp_path / "x.uai.gz")
+    with pytest.warns(NetworkWarning, match="x.uai.gz holds no names: the variables will be read"):
+        write_factors(graph, tmp_path / "x.uai.gz")
     again = FactorGraph(read_factors(tmp_path / "x.uai.gz"))
     assert again.names == ("x0", "x1")
     for old, new in zip(graph.factors, again.factors, strict=True):
@@ -94,6 +95,25 @@ def test_a_network_is_a_product_of_factors_too(tmp_path: Path) -> None:
     graph, network = FactorGraph(read_factors(tmp_path / "x.uai")), read(VALID)
     expected = network.query("x0", given={"x2": 1}).values
     np.testing.assert_allclose(graph.query("x0", given={"x2": 1}).values, expected, rtol=1e-14)
+
+
+def test_numbers_of_variables_are_those_of_the_file(tmp_path: Path) -> None:
+    # The first factor lists x1 first, and so does the graph.
+    (tmp_path / "x.uai").write_text("MARKOV 2  2 3  1  2 1 0  6 1 2 3 4 5 6")
+    (tmp_path / "x.evid").write_text("1 1 2")
+    graph = FactorGraph.read(tmp_path / "x.uai")
+    assert graph.names == ("x1", "x0")
+    assert read_evidence(tmp_path / "x.evid", graph) == {"x1": 2}
+    graph.write(tmp_path / "y.uai")
+    again = FactorGraph.read(tmp_path / "y.uai")
+    assert again.factors[0].names == ("x1", "x0")
+    assert again.factors[0].values.tolist() == [[1, 2], [3, 4], [5, 6]]
+
+
+def test_tables_that_are_no_factors_are_named(tmp_path: Path) -> None:
+    (tmp_path / "x.uai").write_text("MARKOV 1  2  2  1 0  1 0  2 1 2  2 1 -2")
+    with pytest.raises(FileFormatError, match=r"x.uai: table 1: Values of a factor over 'x0' are"):
+        FactorGraph.read(tmp_path / "x.uai")
 
 
 @pytest.mark.parametrize("text", ["2 0 1 2 0", "1\n2 0 1 2 0"])

@@ -63,6 +63,8 @@ def by_dictionaries(network: BayesianNetwork, n_iterations: int) -> list[np.ndar
     n = model.n_variables
     edges = [(f, v) for f in range(n) for v in model.scope(f).tolist()]
     up = {e: np.full(model.cards[e[1]], 1 / model.cards[e[1]]) for e in edges}
+    # A factor of one variable sends the same in all iterations, and from the start.
+    up |= {(f, v): model.table(f) for f, v in edges if len(model.scope(f)) == 1}
     for _ in range(n_iterations):
         down = {}
         for f, v in edges:

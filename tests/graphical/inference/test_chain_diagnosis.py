@@ -7,8 +7,10 @@ import pytest
 from scipy import stats
 
 from novum.core.errors import InputError
+from novum.graphical.inference import chain_diagnosis
 from novum.graphical.inference.chain_diagnosis import (
     effective_size,
+    judged,
     monte_carlo_error,
     rank_r_hat,
     split_r_hat,
@@ -39,6 +41,31 @@ def test_errors_of_means_are_as_stated() -> None:
     # False alarm with probability 1e-6.
     low, high = stats.chi2.ppf([5e-7, 1 - 5e-7], 400)
     assert low < np.sum(scores**2) < high
+
+
+@pytest.mark.parametrize("rho", [-0.3, 0.0, 0.95])
+def test_lag_by_lag_is_as_by_fourier_transform(rho: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    draws = autoregressive(rho, 3, 90, seed=4, cells=12).reshape(3, 90, 4, 3)
+    by_lag = effective_size(draws)
+    monkeypatch.setattr(chain_diagnosis, "SHORT", 0)
+    np.testing.assert_allclose(effective_size(draws), by_lag, rtol=1e-9)
+
+
+def test_both_at_once() -> None:
+    draws = autoregressive(0.5, 4, 60, seed=5, cells=7)
+    errors, r_hats = judged(draws)
+    np.testing.assert_array_equal(errors, monte_carlo_error(draws))
+    np.testing.assert_array_equal(r_hats, split_r_hat(draws))
+
+
+def test_errors_of_rare_events_count_one_more() -> None:
+    # One event in 40 draws: the next may be missing or double, so the error is larger by sqrt(2).
+    draws = np.zeros((2, 20))
+    draws[0, 3] = 1.0
+    variance = np.var(draws[0, :10]) / 4 + np.var([0.1, 0, 0, 0], ddof=1)
+    size = effective_size(draws)
+    share = 0.81 / (0.81 + 9 * 0.01)
+    assert monte_carlo_error(draws) == pytest.approx(np.sqrt(variance * (1 + share) / size))
 
 
 def test_r_hat_by_its_formula() -> None:

@@ -131,7 +131,7 @@ def test_few_effective_rows_are_not_trusted() -> None:
         "a", given={"b": "true"}, engine=LikelihoodWeighting(2000, random_state=0)
     )
     assert not found.diagnosis.trusted
-    assert "fewer than 100 independent rows" in found.diagnosis.sentence
+    assert "fewer than 400 independent rows" in found.diagnosis.sentence
 
 
 def impossible_network() -> BayesianNetwork:

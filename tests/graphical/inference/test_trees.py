@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.trees import CyclicGraphError, SumProduct
-from novum.graphical.models.arrays import ModelArrays
+from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.models.questions import evidence_of
@@ -94,13 +95,17 @@ def product_at(model: ModelArrays, codes) -> float:
 
 def test_cycles_are_refused_and_named() -> None:
     network = sprinkler()
-    with pytest.raises(CyclicGraphError, match="numbered") as caught:
+    model = network.arrays
+    with pytest.raises(CyclicGraphError, match="by number from 0") as caught:
+        SumProduct().marginals(model, Evidence.none(model.n_variables))
+    named = caught.value.named(network.names)
+    assert sorted(named.variables) == ["cloudy", "rain", "sprinkler"]
+    around = " - ".join(map(repr, [*named.variables, named.variables[0]]))
+    assert f"has a cycle: {around}; messages on trees" in str(named)
+    again = pickle.loads(pickle.dumps(named))
+    assert (str(again), again.variables) == (str(named), named.variables)
+    with pytest.raises(CyclicGraphError, match=r"has a cycle: '[a-z]*' - '[a-z]*' - '[a-z]*' - '"):
         network.marginals(engine=SumProduct())
-    assert sorted(network.names[v] for v in caught.value.variables) == [
-        "cloudy",
-        "rain",
-        "sprinkler",
-    ]
     # An observation cuts it.
     found = network.query("rain", given={"cloudy": "true"}, engine=SumProduct())
     exact = network.query("rain", given={"cloudy": "true"})
@@ -113,7 +118,7 @@ def test_refuses_exactly_what_has_cycles(seed: int) -> None:
     network = random_network(seed)
     is_tree = FactorGraph.of(network).is_tree
     try:
-        found = network.marginals(engine=SumProduct())
+        found = SumProduct().marginals(network.arrays, Evidence.none(len(network)))
     except CyclicGraphError as error:
         assert not is_tree
         # Neighbors in the cycle share a factor.
@@ -124,8 +129,8 @@ def test_refuses_exactly_what_has_cycles(seed: int) -> None:
         return
     assert is_tree
     exact = network.marginals(engine=Enumeration())
-    for name in network.names:
-        np.testing.assert_allclose(found[name].values, exact[name].values, atol=1e-12)
+    for name, table in zip(network.names, found.tables, strict=True):
+        np.testing.assert_allclose(table, exact[name].values, atol=1e-12)
 
 
 def test_long_chain() -> None:

@@ -9,8 +9,11 @@ import pytest
 
 from novum.core.errors import InputError
 from novum.distributions.joint_table import ImpossibleEvidence
+from novum.graphical.factor import Factor
 from novum.graphical.inference.trellis import trellis
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.factor_graph import FactorGraph
+from novum.graphical.structure.dag import CyclicGraphError
 from tests.strategies.stated_errors import sprinkler
 
 START = np.array([0.6, 0.3, 0.1])
@@ -90,6 +93,12 @@ def test_what_is_no_chain() -> None:
     network = sprinkler()
     with pytest.raises(InputError, match="no chain left"):
         trellis(network, dict.fromkeys(network.names, "true"))
+
+
+def test_two_factors_over_one_pair_are_a_cycle_with_names() -> None:
+    both = Factor([[3.0, 1.0], [1.0, 3.0]], {"a": (0, 1), "b": (0, 1)})
+    with pytest.raises(CyclicGraphError, match=r"has a cycle: '[ab]' - '[ab]' - '[ab]'; messages"):
+        trellis(FactorGraph([both, both]))
 
 
 def test_impossible_evidence() -> None:

@@ -10,7 +10,6 @@ from novum.graphical.inference.sampling_kernels import PAST
 from novum.graphical.inference.weighted_rows import (
     RowSource,
     drawing_arrays,
-    impossible_cells,
     worst_size,
 )
 from novum.graphical.models.arrays import Evidence
@@ -46,9 +45,11 @@ def test_weights_and_errors_by_hand() -> None:
     weights = weights * np.array([0.5, 1.0])[codes[:, place["rain"]]]
     inside = codes[:, place["cloudy"]] == 0
     p = weights[inside].sum() / weights.sum()
-    error = np.sqrt(np.sum(weights**2 * (inside - p) ** 2)) / weights.sum()
+    # By the delta method, and two rows more.
+    variance = np.sum(weights**2 * (inside - p) ** 2) / weights.sum() ** 2
+    variance += 2 * np.sum(weights**2) ** 2 / weights.sum() ** 4
     assert found.tables[0][0] == pytest.approx(p, rel=1e-12)
-    assert found.errors[0][0] == pytest.approx(error, rel=1e-9)
+    assert found.errors[0][0] == pytest.approx(np.sqrt(variance), rel=1e-9)
     assert found.log_mean_weight == pytest.approx(np.log(weights.mean()), abs=1e-12)
     assert found.positive == 2000
 
@@ -65,17 +66,21 @@ def test_cumulative_tables_end_at_the_last_possible_state() -> None:
             np.testing.assert_allclose(places[:last] / 2**53, np.cumsum(row)[:last], atol=1e-15)
 
 
-def test_known_cells() -> None:
+def test_what_is_known_has_no_error() -> None:
     network = sprinkler()
     known = evidence_of(network, {"rain": "true"})
-    cells = impossible_cells(network.arrays, known, (network.places["rain"],))
-    assert cells.all()
-    both = impossible_cells(network.arrays, known, (network.places["rain"], network.places["wet"]))
-    assert both.tolist() == [[False, False], [True, True]]
+    rain, wet = network.places["rain"], network.places["wet"]
+    source = RowSource(network.arrays, known, [(rain,), (rain, wet)], 0)
+    source.weigh(1000)
+    found = source.result()
+    assert found.tables[0].tolist() == [1.0, 0.0]
+    assert found.errors[0].tolist() == [0.0, 0.0]
+    assert (found.errors[1] > 0).tolist() == [[True, True], [False, False]]
+    assert found.tables[1][1].tolist() == [0.0, 0.0]
 
 
 def test_worst_size() -> None:
     # p = 0.5 with error 0.05 is what 100 rows give.
-    tables, errors = [np.array([0.5, 0.5])], [np.array([0.05, 0.05])]
-    assert worst_size(tables, errors, 1000.0) == pytest.approx(100)
-    assert worst_size([], [], 70.0) == 70
+    estimates, errors = np.array([0.5, 0.5, 1.0]), np.array([0.05, 0.05, 0.0])
+    assert worst_size(estimates, errors, 1000.0) == pytest.approx(100)
+    assert worst_size(np.empty(0), np.empty(0), 70.0) == 70

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from novum.core.errors import InputError
 from novum.distributions.joint_table_states import StateAxis
-from novum.graphical import BayesianNetwork, Tabular, noisy_or
+from novum.graphical import BayesianNetwork, CyclicGraphError, Tabular, noisy_or
 from tests.graphical.textbook_networks import (
     alarm,
     brute_posterior,
@@ -226,3 +228,20 @@ def test_a_chain_of_ten_thousand_nodes() -> None:
     assert network.log_evidence(given) == pytest.approx(wanted, rel=1e-12)
     assert pickle.loads(pickle.dumps(network)) == network
     assert "10000 nodes" in repr(network)
+
+
+def test_compact_nodes_stay_compact_in_dicts() -> None:
+    network = BayesianNetwork()
+    names = [f"p{i}" for i in range(40)]
+    for name in names:
+        network = network.add(name, table=[0.1, 0.9])
+    network = network.add("x", names, noisy_or([0.1] * 40, leak=0.2))
+    network = network.add("same", "x", lambda x: x, states=["true", "false"])
+    again = BayesianNetwork.from_dict(json.loads(json.dumps(network.to_dict())))
+    assert again == network
+
+
+def test_a_cycle_in_a_file_is_shown_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "x.network").write_text("a | b\n t: t 1\nb | a\n t: t 1\n")
+    with pytest.raises(CyclicGraphError, match=r"^x.network: The edges form a cycle: '[ab]' -> '"):
+        BayesianNetwork.read(tmp_path / "x.network")

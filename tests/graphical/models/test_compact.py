@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -98,3 +99,33 @@ def test_functions_become_tables_of_one_and_zero() -> None:
     assert listed.table.tolist() == [[0.0, 1.0], [1.0, 0.0]]
     with pytest.raises(InputError, match="have shape"):
         Deterministic(StateAxis("same", (0, 1)), (b,), [1, 0, 1])
+
+
+def test_pickles_hold_nothing_that_is_computed() -> None:
+    parents = [StateAxis(f"p{i}", ("false", "true")) for i in range(16)]
+    made = NoisyOr(StateAxis("x", ("yes", "no")), parents, [0.5] * 16)
+    assert made.table.size == 2**17
+    data = pickle.dumps(made)
+    assert len(data) < 10_000
+    assert pickle.loads(data) == made
+    same = Deterministic(StateAxis("same", (0, 1)), (StateAxis("b", (0, 1)),), [1, 0])
+    again = pickle.loads(pickle.dumps(same))
+    assert again == same
+    assert not again.codes.flags.writeable
+
+
+def test_functions_from_the_numbers_of_states() -> None:
+    axis, parent = StateAxis("f", ("u", "v")), StateAxis("p", (0, 1, 2))
+    made = Deterministic.from_codes(axis, (parent,), [1, 0, 1])
+    assert made == Deterministic(axis, (parent,), ["v", "u", "v"])
+    assert made.values == ["v", "u", "v"]
+    constant = Deterministic.from_codes(axis, (), 1)
+    assert constant.values == "v"
+    for codes, words in (
+        ([0, 1, 2], "number its 2 states from 0"),
+        ([0, -1, 1], "number its 2 states from 0"),
+        ([0.0, 1.0, 1.0], "whole numbers"),
+        ([0, 1], "have shape"),
+    ):
+        with pytest.raises(InputError, match=words):
+            Deterministic.from_codes(axis, (parent,), codes)

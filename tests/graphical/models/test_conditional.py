@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -69,3 +72,19 @@ def test_values_are_equal_by_content() -> None:
 def test_rows_in_words() -> None:
     assert row_text((RAIN, WIND), 4) == "rain = no, wind = breeze"
     assert row_text((), 0) == ""
+
+
+def test_rows_of_tables_that_cannot_exist_have_words() -> None:
+    many = tuple(StateAxis(f"p{i}", ("a", "b")) for i in range(70))
+    assert row_text(many, 2**69 + 1).endswith("p68 = a, p69 = b")
+    assert row_text(many, 2**69 + 1).startswith("p0 = b, p1 = a")
+
+
+def test_a_value_is_its_own_copy_and_a_pickle_stays_read_only() -> None:
+    made = Tabular(WET, (RAIN,), [[0.5, 0.5], [0.25, 0.75]])
+    assert copy.copy(made) is made
+    assert copy.deepcopy([made])[0] is made
+    again = pickle.loads(pickle.dumps(made))
+    assert again == made
+    with pytest.raises(ValueError, match="read-only"):
+        again.table[0] = 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.errors import InputError
+from novum.core.errors import FileFormatError, InputError
 from novum.distributions.joint_table import ImpossibleEvidence
-from novum.graphical import Factor, FactorGraph, PlainJunctionTree, VariableElimination
+from novum.graphical import (
+    BayesianNetwork,
+    Factor,
+    FactorGraph,
+    PlainJunctionTree,
+    VariableElimination,
+)
 from tests.graphical.textbook_networks import alarm
 
 BITS = (0, 1)
@@ -117,3 +124,43 @@ def test_what_is_wrong_is_said() -> None:
         nothing.query("a")
     with pytest.raises(InputError, match="no conditional tables"):
         random_graph(1).sample(3)
+
+
+@pytest.mark.parametrize("name", ["pair.uai", "pair.UAI", "my.pair.uai.gz"])
+def test_files_keep_every_factor(name: str, tmp_path: Path) -> None:
+    graph = FactorGraph(
+        [Factor([[1 / 3, 1.0], [1.0, 3.0]], {"x0": (0, 1), "x1": (0, 1)}), Factor(0.1, {})]
+    )
+    graph.write(tmp_path / name)
+    again = FactorGraph.read(tmp_path / name)
+    assert again.variables == graph.variables
+    for old, new in zip(graph.factors, again.factors, strict=True):
+        assert (old.variables, old.values.tobytes()) == (new.variables, new.values.tobytes())
+
+
+def test_files_of_networks_are_factors_where_they_have_numbers_only(tmp_path: Path) -> None:
+    network = BayesianNetwork().add("x0", table=[0.2, 0.8], states=[0, 1])
+    network = network.add("x1", ["x0"], [[0.9, 0.1], [0.3, 0.7]], states=[0, 1])
+    network.write(tmp_path / "x.uai")
+    graph = FactorGraph.read(tmp_path / "x.uai")
+    assert graph.log_partition() == pytest.approx(0.0, abs=1e-15)
+    graph.write(tmp_path / "y.uai")
+    with pytest.raises(FileFormatError, match=r"MARKOV file.* Read it with FactorGraph\.read"):
+        BayesianNetwork.read(tmp_path / "y.uai")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("x.bif", r"'x.bif' is a file of a Bayesian network; .* FactorGraph\.of\(network\)"),
+        ("x.network.gz", "is a file of a Bayesian network"),
+        ("x.txt", r"no suffix of a factor graph's file. Use \.uai, also with \.gz"),
+        ("x", "no suffix of a factor graph's file"),
+    ],
+)
+def test_other_suffixes_say_what_to_do(name: str, words: str, tmp_path: Path) -> None:
+    graph = FactorGraph([Factor([1.0, 2.0], {"x0": (0, 1)})])
+    with pytest.raises(InputError, match=words):
+        graph.write(tmp_path / name)
+    with pytest.raises(InputError, match=words):
+        FactorGraph.read(tmp_path / name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 from novum.core.errors import InputError
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical import BayesianNetwork, NetworkWarning, Tabular, noisy_or
-from novum.graphical.models.network_building import checked_order
+from novum.graphical.models.network_building import checked_order, conditionals_of, node_of
+from tests.graphical.models.test_network_text import COMPACT
 
 HALF = [0.5, 0.5]
 A = StateAxis("a", ("true", "false"))
@@ -128,3 +130,54 @@ def test_one_parent_may_be_given_by_its_name_alone() -> None:
     assert again.edges == network.edges
     noisy = network.add("y", parents=["rain", "wet"], table=noisy_or([0.5, 0.5], leak=0.1))
     assert noisy["y"].variable.states == ("true", "false")
+
+
+# --- Nodes as plain values ------------------------------------------------------------------------
+
+
+def test_compact_nodes_stay_compact_as_plain_values() -> None:
+    network = BayesianNetwork.from_text(COMPACT)
+    nodes = {item.name: node_of(item) for item in network.conditionals}
+    assert nodes["fever"] == {
+        "states": ["no", "yes"],
+        "parents": ["cold", "flu"],
+        "noisy_or": {
+            "strengths": [0.4, 0.8],
+            "leak": 0.01,
+            "active": {"fever": "yes"},
+            "inactive": {"cold": "no", "flu": "none"},
+        },
+    }
+    assert nodes["both"]["function"] == [[0, 1], [0, 0]]
+    assert nodes["fixed"]["function"] == "b"
+    assert nodes["flu"]["ordered"] is True
+    again = BayesianNetwork(conditionals_of(json.loads(json.dumps(nodes))))
+    assert again == network
+    assert again.variables == network.variables
+
+
+def test_a_noisy_or_as_plain_values_needs_little() -> None:
+    rain = {"table": HALF}
+    node = {"parents": "rain", "noisy_or": {"strengths": [0.5]}}
+    made = conditionals_of({"rain": rain, "wet": node})[1]
+    assert made.table.tolist() == [[0.5, 0.5], [0.0, 1.0]]
+    by_name = {"parents": "rain", "noisy_or": {"strengths": {"rain": 0.5}}}
+    assert conditionals_of({"rain": rain, "wet": by_name})[1] == made
+
+
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [
+        ({"noisy_or": [0.5]}, "noisy_or of 'x' is a mapping with the entries strengths"),
+        ({"noisy_or": {}}, "noisy_or of 'x' is a mapping with the entries strengths"),
+        ({"noisy_or": {"strengths": [0.5], "lek": 1}}, "noisy_or of 'x' is a mapping"),
+        ({"noisy_or": {"strengths": [0.5, 0.5]}}, "1 parents and 2 strengths"),
+        ({"noisy_or": {"strengths": [0.5]}, "table": HALF}, "'table', 'noisy_or'; one of them"),
+        ({"function": ["true"], "states": ["true"]}, "The values of 'x' have shape"),
+        ({"function": ["true", "q"], "states": ["true"]}, "gives q for a = false"),
+        ({"function": ["true", "true"]}, "Which states has 'x'"),
+    ],
+)
+def test_wrong_compact_nodes(node: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        conditionals_of({"a": {"table": HALF}, "x": {"parents": ["a"], **node}})

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novum.core.errors import FileFormatError, InputError
+from novum.core.errors import FileFormatError, InputError, MemoryLimitError
 from novum.distributions.joint_table_states import StateAxis
-from novum.graphical import BayesianNetwork, Tabular
+from novum.graphical import BayesianNetwork, Deterministic, NoisyOr, Tabular, noisy_or
 from novum.graphical.models.network_text import parsed
 from tests.graphical.textbook_networks import ALARM_TEXT, alarm, random_network
 
@@ -142,5 +142,124 @@ def test_no_text_breaks_the_reader(text: str) -> None:
 @given(st.integers(0, len(ALARM_TEXT) - 1), st.characters())
 def test_one_wrong_character_never_crashes(place: int, character: str) -> None:
     text = ALARM_TEXT[:place] + character + ALARM_TEXT[place + 1 :]
+    with contextlib.suppress(InputError, UserWarning):
+        BayesianNetwork.from_text(text)
+
+
+# --- Compact nodes --------------------------------------------------------------------------------
+
+COMPACT = """cold: yes 0.1, no 0.9
+flu, ordered: none 0.7, mild 0.2, severe 0.1
+fever | cold, flu = noisy or: no, yes
+    leak: yes 0.01
+    cold, no: yes 0.4
+    flu, none: yes 0.8
+both | cold, fever = function: 0, 1
+    yes, no: 0
+    yes, yes: 1
+    no, no: 0
+    no, yes: 0
+fixed = function: a, b
+    : b
+"""
+
+
+def test_compact_nodes_are_written_as_they_are() -> None:
+    network = BayesianNetwork.from_text(COMPACT)
+    assert network.to_text() == COMPACT
+    fever, both, fixed = (network[name] for name in ("fever", "both", "fixed"))
+    assert isinstance(fever, NoisyOr)
+    assert (fever.strengths, fever.leak) == ((0.4, 0.8), 0.01)
+    assert (fever.active, fever.inactive) == ({"fever": "yes"}, {"cold": "no", "flu": "none"})
+    assert isinstance(both, Deterministic)
+    assert both.table[0, 1].tolist() == [0.0, 1.0]
+    assert isinstance(fixed, Deterministic)
+    assert fixed.codes.tolist() == 1
+    assert network.variables[1].ordered
+
+
+def test_a_noisy_or_of_many_parents_is_no_table() -> None:
+    names = [f"p{i}" for i in range(100)]
+    network = BayesianNetwork()
+    for name in names:
+        network = network.add(name, table=[0.1, 0.9])
+    network = network.add("x", names, noisy_or([0.1] * 100, leak=0.2))
+    text = network.to_text()
+    assert len(text.splitlines()) == 100 + 102
+    assert BayesianNetwork.from_text(text) == network
+
+
+@given(
+    st.lists(STATES, min_size=2, max_size=2),
+    st.floats(0.01, 0.99),
+    st.text(min_size=1).filter(lambda name: name != "f"),
+    st.booleans(),
+)
+def test_any_states_of_compact_nodes_come_back(
+    states: list[object], share: float, name: str, ordered: bool
+) -> None:
+    try:
+        own = StateAxis("own" + name, tuple(states), ordered)
+    except InputError:
+        return
+    parent = StateAxis(name, tuple(states))
+    network = BayesianNetwork(
+        [
+            Tabular(parent, (), [0.5, 0.5]),
+            NoisyOr(own, (parent,), [share], share, {own.name: states[1]}, {name: states[0]}),
+            Deterministic(StateAxis("f", tuple(states)), (own,), list(reversed(states))),
+        ]
+    )
+    again = BayesianNetwork.from_text(network.to_text())
+    assert again == network
+    assert again.variables == network.variables
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("noisy or: no, yes", "noisy and: no, yes", "Line 3 .* a compact node has"),
+        ("noisy or: no, yes", "noisy or", "Line 3 .* a compact node has"),
+        ("noisy or: no, yes", "noisy or: no, yes, so", "Line 3 .* has two states"),
+        ("noisy or: no, yes", "noisy or: no, no", "Line 3 .* state twice"),
+        ("    leak: yes 0.01\n", "", "Line 4 .* has a row 'leak: state probability'"),
+        ("leak: yes 0.01", "leak: yes 1.01", "Line 3 .* probabilities between 0 and 1"),
+        ("leak: yes 0.01", "leak: oui 0.01", "Line 5 .* no state oui"),
+        ("leak: yes 0.01", "leak: yes", "Line 4 .* probabilities are"),
+        ("cold, no: yes 0.4", "cold, no: no 0.4", "Line 5 .* that of the row of the leak"),
+        ("cold, no: yes 0.4", "cold, non: yes 0.4", "Line 3 .* no state non"),
+        ("cold, no: yes 0.4", "cold: yes 0.4", "Line 5 .* has a row 'leak"),
+        ("cold, no: yes 0.4", "both, no: yes 0.4", "Line 5 .* has a row 'leak"),
+        ("    cold, no: yes 0.4\n", "", "Line 3 .* 'fever' has no row for cold"),
+        ("    cold, no: yes 0.4\n", "    flu, none: yes 0.8\n", "Line 6 .* of 'flu' occurs twice"),
+        ("yes, no: 0", "yes, no: 2", "Line 8 .* no state 2"),
+        ("yes, no: 0", "yes, no: 0 1.0", "Line 8 .* separated by commas"),
+        ("yes, no: 0", "yes, no: 0, 1", "Line 8 .* a row of a function is"),
+        ("yes, no: 0", "yes: 0", "Line 8 .* 1 states for 2 parents"),
+        ("    yes, no: 0\n", "", "Line 7 .* 'both' has no row for cold = yes, fever = no"),
+        (", ordered", ", sorted", "Line 2 .* a node is 'name"),
+    ],
+)
+def test_what_is_wrong_with_compact_nodes(old: str, new: str, message: str) -> None:
+    assert old in COMPACT
+    with pytest.raises(FileFormatError, match=message):
+        parsed(COMPACT.replace(old, new, 1))
+
+
+def test_tables_that_no_text_fills_are_not_made() -> None:
+    roots = "".join(f"p{i}: a .5, b .5\n" for i in range(70))
+    head = "x | " + ", ".join(f"p{i}" for i in range(70))
+    row = ", ".join(["a"] * 70)
+    for text in (f"{head}\n  {row}: u 1\n", f"{head} = function: u\n  {row}: u\n"):
+        with pytest.raises((InputError, MemoryLimitError), match="cells; the limit is"):
+            parsed(roots + text)
+    singles = "".join(f"p{i}: a 1\n" for i in range(70))
+    with pytest.raises(FileFormatError, match="at most 64 variables"):
+        parsed(singles + f"{head}\n  {row}: u 1\n")
+
+
+@given(st.integers(0, len(COMPACT) - 1), st.integers(0, 12), st.text(max_size=4))
+def test_damaged_compact_nodes_never_crash(place: int, length: int, new: str) -> None:
+    text = COMPACT[:place] + new + COMPACT[place + length :]
     with contextlib.suppress(InputError, UserWarning):
         BayesianNetwork.from_text(text)

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from novum.core.errors import InputError
-from novum.graphical.structure.dag import Dag
+from novum.graphical.structure.dag import CyclicGraphError, Dag
 
 ALARM = Dag.from_edges(
     [("B", "A"), ("E", "A"), ("A", "J"), ("A", "M"), ("E", "Radio")], ["B", "E", "A", "J", "M"]
@@ -40,6 +40,16 @@ def test_a_cycle_is_shown_along_its_arrows() -> None:
     shown = str(caught.value).split(": ")[1].split(".")[0].replace("'", "").split(" -> ")
     assert shown[0] == shown[-1]
     assert set(itertools.pairwise(shown)) == {("a", "b"), ("b", "c"), ("c", "a")}
+
+
+def test_long_cycles_are_cut_and_found_quickly() -> None:
+    names = [f"v{i}" for i in range(20_000)]
+    with pytest.raises(CyclicGraphError) as caught:
+        Dag.from_edges([*itertools.pairwise(names), (names[-1], names[0])])
+    assert len(caught.value.variables) == 20_000
+    assert str(caught.value).endswith("-> ... (20000 nodes) -> 'v0'. Remove one of them.")
+    with pytest.raises(CyclicGraphError, match=r"cycle: 'a' -> 'a'\."):
+        Dag.from_edges([("a", "a")])
 
 
 def test_names_are_checked() -> None:

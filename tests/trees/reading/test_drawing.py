@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from novum.core.schema import Column, Kind, Schema
+from novum.core.svg_text import SvgText
 from novum.trees.reading.drawing import tree_svg
 from novum.trees.tree import Tree
 from tests.trees.reading.reading_trees import (
@@ -92,3 +94,10 @@ def test_notebooks_show_the_picture() -> None:
     source = tree_svg(weather_tree())
     assert isinstance(source, str)
     assert source._repr_html_() == source._repr_svg_() == str(source)
+
+
+def test_a_picture_saves_itself(tmp_path: Path) -> None:
+    picture = tree_svg(weather_tree())
+    assert isinstance(picture, SvgText)
+    picture.save(tmp_path / "tree.svg")
+    assert (tmp_path / "tree.svg").read_text(encoding="utf-8") == picture

@@ -10,7 +10,8 @@ from __future__ import annotations
 import gzip
 import importlib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from novum.core.errors import FileFormatError, InputError
 from novum.core.memory import check_memory, format_bytes
 from novum.core.sources.streams import TextStream, checked_path
 from novum.graphical.models.conditional import Conditional
+from novum.graphical.structure.dag import CyclicGraphError
 
 if TYPE_CHECKING:
     from novum.graphical.models.bayesian_network import BayesianNetwork
@@ -33,7 +35,9 @@ _MODULES = {
     ".xml": "xmlbif",
     ".uai": "uai",
     ".net": "hugin",
+    ".network": "plain_text",
 }
+_FACTOR_FORMAT = ".uai"
 
 
 def read_network(path: str | Path) -> list[Conditional]:
@@ -42,7 +46,8 @@ def read_network(path: str | Path) -> list[Conditional]:
     Parameters
     ----------
     path : path
-        `.bif`, `.xmlbif` (also `.bifxml`, `.xml`), `.uai` or `.net`, each also with `.gz`.
+        `.bif`, `.xmlbif` (also `.bifxml`, `.xml`), `.uai`, `.net` or `.network`, each also with
+        `.gz`.
 
     Examples
     --------
@@ -63,6 +68,32 @@ def write_network(network: BayesianNetwork, path: str | Path) -> None:
     """A network as a file in the format of the suffix; an existing file is replaced as a whole."""
     path = Path(path)
     write_text(_module(path).written(network, path.name), path)
+
+
+@contextmanager
+def naming_file(path: str | Path) -> Iterator[None]:
+    """A cycle among the nodes of a file is reported with the file's name."""
+    try:
+        yield
+    except CyclicGraphError as error:
+        raise error.in_file(Path(path).name) from None
+
+
+def check_factor_suffix(path: Path) -> None:
+    """Refuses paths that are no files of factors."""
+    suffix = _suffix(path)
+    if suffix == _FACTOR_FORMAT:
+        return
+    if suffix in _MODULES:
+        raise InputError(
+            f"{path.name!r} is a file of a Bayesian network; factor graphs have "
+            f"{_FACTOR_FORMAT}. Use BayesianNetwork.read or write, and FactorGraph.of(network) for "
+            "its tables as factors."
+        )
+    raise InputError(
+        f"{path.name!r} has no suffix of a factor graph's file. Use {_FACTOR_FORMAT}, also with "
+        ".gz behind."
+    )
 
 
 def file_bytes(path: Path) -> bytes:
@@ -121,16 +152,21 @@ def write_text(text: str, path: Path) -> None:
 
 
 def _module(path: Path) -> Any:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes[-1:] == [".gz"]:
-        suffixes.pop()
-    name = _MODULES.get(suffixes[-1] if suffixes else "")
+    name = _MODULES.get(_suffix(path))
     if name is None:
         raise InputError(
             f"{path.name!r} has no suffix of a network file. Use {_listed(list(_MODULES))}, each "
             "also with .gz behind."
         )
     return importlib.import_module(f"novum.graphical.formats.{name}")
+
+
+def _suffix(path: Path) -> str:
+    """The suffix that tells the format, before `.gz`."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes[-1:] == [".gz"]:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
 
 
 def _listed(suffixes: Sequence[str]) -> str:

@@ -35,7 +35,8 @@ _BLOCK = re.compile(
 _SPACE = re.compile(r"\s*")
 _TABLE = re.compile(r"\s*table\s")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(?P<open>/\*.*)", re.DOTALL)
-_PROPERTY = re.compile(r"(?<=[{};\s])property\s[^{};]*;")
+# With its end or up to what cannot be part of it, so that no text is looked at twice.
+_PROPERTY = re.compile(r"(?<=[{};\s])property\s[^{};]*(?P<end>;?)")
 
 
 class IrregularError(Exception):
@@ -62,7 +63,7 @@ def _blocks(text: str) -> _Blocks:
         return _Blocks(text)
     except IrregularError:
         # Few files have properties; looking for them costs as much as reading does.
-        return _Blocks(_PROPERTY.sub(" ", text))
+        return _Blocks(_PROPERTY.sub(lambda found: " " if found["end"] else found[0], text))
 
 
 class _Blocks:

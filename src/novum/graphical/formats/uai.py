@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from novum.core.errors import InputError
 from novum.core.schema import Level
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.formats.draft import MAX_PARENTS, Draft, Floats, cut, file_error
@@ -50,7 +51,7 @@ def read(data: bytes, source: str) -> list[Conditional]:
         raise file_error(
             source,
             "this is a MARKOV file, a product of factors and no network. Read it with "
-            "FactorGraph(read_factors(path)) of novum.graphical.formats.uai.",
+            "FactorGraph.read(path).",
             1,
         )
     places: dict[int, int] = {}
@@ -72,7 +73,7 @@ def read(data: bytes, source: str) -> list[Conditional]:
 
 
 def read_factors(path: str | Path) -> list[Factor]:
-    """The factors of a MARKOV or BAYES file; `FactorGraph(read_factors(path))` is their model.
+    """The factors of a MARKOV or BAYES file; `FactorGraph.read(path)` is their model.
 
     A variable without a factor gets one that is 1 everywhere, so that none is lost.
     """
@@ -81,9 +82,12 @@ def read_factors(path: str | Path) -> list[Factor]:
     path = Path(path)
     _, axes, scopes, tables = _parsed(file_bytes(path), path.name)
     made = []
-    for scope, table in zip(scopes, tables, strict=True):
+    for number, (scope, table) in enumerate(zip(scopes, tables, strict=True)):
         shape = [len(axes[v].states) for v in scope]
-        made.append(Factor(table.reshape(shape), [axes[v] for v in scope]))
+        try:
+            made.append(Factor(table.reshape(shape), [axes[v] for v in scope]))
+        except InputError as error:
+            raise file_error(path.name, f"table {number}: {error}") from None
     alone = set(range(len(axes))).difference(*scopes)
     made += [Factor(np.ones(len(axes[v].states)), [axes[v]]) for v in sorted(alone)]
     return made
@@ -95,23 +99,30 @@ def written(network: BayesianNetwork, source: str) -> str:
         [*(network.places[parent.name] for parent in item.parents), place]
         for place, item in enumerate(network.conditionals)
     ]
-    lost = network.variables != tuple(map(_axis, range(len(network)), _cards(network.variables)))
-    if lost or not all(isinstance(item, Tabular) for item in network.conditionals):
-        warnings.warn(
-            f"{source} holds no names and tables in full: the nodes will be read as x0, x1, ... "
-            "with the states 0, 1, ... in the same order. Use .bif or .xmlbif to keep them.",
-            NetworkWarning,
-            stacklevel=4,
+    if _has_names(network.variables) or not all(
+        isinstance(item, Tabular) for item in network.conditionals
+    ):
+        _warn_of_names(
+            f"{source} holds no names and tables in full: the nodes",
+            " Use .network, .bif or .xmlbif to keep them.",
         )
     tables = [item.table for item in network.conditionals]
     return _text("BAYES", network.variables, scopes, tables)
 
 
 def write_factors(graph: FactorGraph, path: str | Path) -> None:
-    """A factor graph as a MARKOV file, its variables in their order."""
-    scopes = [[graph.places[name] for name in factor.names] for factor in graph.factors]
+    """A factor graph as a MARKOV file, its variables in their order.
+
+    A warning says so where names or states are lost: files of factors have none.
+    """
+    path = Path(path)
+    axes = _numbered(graph)
+    if _has_names(axes):
+        _warn_of_names(f"{path.name} holds no names: the variables", "")
+    numbers = {axis.name: number for number, axis in enumerate(axes)}
+    scopes = [[numbers[name] for name in factor.names] for factor in graph.factors]
     tables = [factor.values for factor in graph.factors]
-    write_text(_text("MARKOV", graph.variables, scopes, tables), Path(path))
+    write_text(_text("MARKOV", axes, scopes, tables), path)
 
 
 def read_evidence(path: str | Path, model: BayesianNetwork | FactorGraph) -> dict[str, Level]:
@@ -128,9 +139,9 @@ def read_evidence(path: str | Path, model: BayesianNetwork | FactorGraph) -> dic
     if words.left != 2 * found:
         words.wrong(f"{words.left} numbers for {found} observations, {2 * found} are needed")
     given: dict[str, Level] = {}
+    axes = _numbered(model)
     for _ in range(found):
-        variable = words.below(len(model.variables), "a variable")
-        axis = model.variables[variable]
+        axis = axes[words.below(len(axes), "a variable")]
         given[axis.name] = axis.states[words.below(len(axis.states), f"a state of {axis.name!r}")]
     return given
 
@@ -144,6 +155,30 @@ def _cards(axes: Sequence[StateAxis]) -> list[int]:
 
 def _axis(number: int, card: int) -> StateAxis:
     return StateAxis(f"x{number}", tuple(range(card)))
+
+
+def _numbered(model: BayesianNetwork | FactorGraph) -> tuple[StateAxis, ...]:
+    """The variables in the order of their numbers.
+
+    That is their own order, unless they are called x0, x1, ...: a factor graph that was read lists
+    them as its factors do.
+    """
+    by_name = {axis.name: axis for axis in model.variables}
+    names = [f"x{number}" for number in range(len(by_name))]
+    return tuple(by_name[n] for n in names) if by_name.keys() == {*names} else model.variables
+
+
+def _has_names(axes: Sequence[StateAxis]) -> bool:
+    """Whether variables have other names and states than those they are read with."""
+    return tuple(axes) != tuple(map(_axis, range(len(axes)), _cards(axes)))
+
+
+def _warn_of_names(what: str, advice: str) -> None:
+    warnings.warn(
+        f"{what} will be read as x0, x1, ... with the states 0, 1, ... in the same order.{advice}",
+        NetworkWarning,
+        stacklevel=5,
+    )
 
 
 def _text(

@@ -10,10 +10,14 @@ swing for ever, which damping and updating the most changed message first make r
     flooding   all messages at once
     residual   always those of the factor whose messages would change most (Elidan et al. 2006)
     damping    new message = (1 - d) * computed + d * old
+
+Tables of a network without evidence below them send even messages to their parents. They wait
+until all others have settled, and are passed once, parents first.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -21,14 +25,21 @@ from typing import Any, Literal
 import numpy as np
 
 from novum.core.errors import InputError
+from novum.core.interrupts import time_sliced
+from novum.graphical.inference.blocks import check_possible
 from novum.graphical.inference.conditioning import joint_by_conditioning
 from novum.graphical.inference.flat_factors import FlatFactors, flat_factors, starts_of
 from novum.graphical.inference.plain_junction import impossible, with_observed
 from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
 from novum.graphical.inference.settings import check_count, check_positive, check_share
-from novum.graphical.models.arrays import Evidence, Floats, ModelArrays
+from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 
 SCHEDULES = ("flooding", "residual")
+# Changes of a message below this are rounding, whatever the tolerance.
+ROUNDING = 2.0**-50
+# Iterations made in one call at least.
+ITERATIONS = 16
+NO_FACTORS: Positions = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -54,7 +65,7 @@ class LoopyPropagation(Engine):
     rain   probability
     true      0.692308
     false     0.307692
-    Loopy propagation settled after 2 iterations; without cycles that is exact.
+    Loopy propagation settled after 1 iteration; without cycles that is exact.
     """
 
     schedule: Literal["flooding", "residual"] = "flooding"
@@ -73,33 +84,41 @@ class LoopyPropagation(Engine):
         self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None = None
     ) -> Beliefs:
         asked = list(range(model.n_variables - model.n_hidden) if variables is None else variables)
+        if variables is not None:
+            check_possible(model, evidence)
         left = flat_factors(model, evidence, None if variables is None else asked)
-        run = LoopyMessages(left, self.damping)
+        run = LoopyMessages(left, self.damping, _barren(model, evidence, left))
         change, iterations = self._settle(run)
-        place = {int(variable): at for at, variable in enumerate(left.variables)}
-        tables, found = [], run.posteriors()
-        for variable in asked:
-            own = found[place[variable]] if variable in place else np.ones(())
-            free = [variable] if variable in place else []
-            tables.append(with_observed(model, evidence, [variable], free, own))
-        return Beliefs(tuple(tables), None, self._diagnosis(left, change, iterations))
+        found = dict(zip(left.variables.tolist(), run.posteriors(), strict=True))
+        tables = tuple(
+            found[variable]
+            if variable in found
+            else with_observed(model, evidence, [variable], [], np.ones(()))
+            for variable in asked
+        )
+        return Beliefs(tables, None, self._diagnosis(left, change, iterations))
 
     def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
         return joint_by_conditioning(self, model, evidence, variables)
 
     def _settle(self, run: LoopyMessages) -> tuple[float, int]:
-        change = 0.0
-        for iteration in range(1, self.max_iter + 1):
-            flooding = self.schedule == "flooding"
-            change = run.flood() if flooding else run.follow_residuals(self.tol)
+        change, iterations = 0.0, 0
+        send = run.flood if self.schedule == "flooding" else run.follow_residuals
+        for start, stop in time_sliced(self.max_iter, block=ITERATIONS):
+            change, done = send(self._least, stop - start)
+            iterations += done
             if change < 0:
                 raise impossible()
-            if change < self.tol:
-                return change, iteration
-        return change, self.max_iter
+            if change < self._least:
+                break
+        return change, iterations
+
+    @property
+    def _least(self) -> float:
+        return max(self.tol, ROUNDING)
 
     def _diagnosis(self, left: FlatFactors, change: float, iterations: int) -> Diagnosis:
-        settled, exact = change < self.tol, _is_forest(left)
+        settled, exact = change < self._least, _is_forest(left)
         passes = f"{iterations} iteration{'s' * (iterations != 1)}"
         if not settled:
             said = (
@@ -118,73 +137,109 @@ class LoopyPropagation(Engine):
 
 
 class LoopyMessages:
-    """Messages of one run, and the arrays that kernels work with."""
+    """Messages of one run, and the arrays that kernels work with.
 
-    def __init__(self, left: FlatFactors, damping: float) -> None:
+    Parameters
+    ----------
+    left : FlatFactors
+    damping : float
+    barren : int64 array
+        Factors whose messages to all but their last variable are even, parents first. Nothing
+        depends on them, so they are left out until the others have settled.
+    """
+
+    def __init__(self, left: FlatFactors, damping: float, barren: Positions = NO_FACTORS) -> None:
+        from novum.graphical.inference.belief_propagation_kernels import start_messages
+
         self.left = left
         self.damping = float(damping)
-        sizes = left.cards[left.scopes]
-        self.edge_starts = starts_of(sizes)
-        self.up = np.repeat(1.0 / sizes, sizes)
-        widest = int(np.max(np.diff(left.scope_starts), initial=1))
-        self.work: tuple[Any, ...] = (
-            np.empty(widest, np.int64),
-            np.empty(widest),
-            np.empty(int(np.max(left.cards, initial=1))),
-            np.empty_like(self.up),
-            np.empty_like(self.up),
+        self.barren = barren
+        self.edge_starts = starts_of(left.cards[left.scopes])
+        widths = np.diff(left.scope_starts)
+        # What a factor of one variable sends does not change.
+        self.moving = widths > 1
+        self.moving[barren] = False
+        touched = np.zeros(left.n_variables, np.bool_)
+        self.up, down, new = np.empty((3, int(self.edge_starts[-1])))
+        start_messages(
+            *(left.scope_starts, left.scopes, left.table_starts, self.edge_starts, left.tables),
+            *(self.moving, touched, self.up),
         )
-        self.arrays = (
-            left.cards,
-            left.scope_starts,
-            left.scopes,
-            left.table_starts,
-            self.edge_starts,
+        self.sending = np.flatnonzero(touched), np.flatnonzero(self.moving)
+        longest = max(widths.max(initial=1), left.cards.max(initial=1))
+        before, product = np.empty((2, longest))
+        self.arrays: tuple[Any, ...] = (
+            *(left.cards, left.scope_starts, left.scopes, left.table_starts, self.edge_starts),
             *left.variable_edges,
-            left.tables,
+            *(left.tables, np.empty(longest, np.int64), before, product, down, new),
         )
         self.residuals: Floats | None = None
 
-    def flood(self) -> float:
-        """One iteration of all messages; the largest change, negative where all is impossible."""
+    def flood(self, tol: float = 0.0, n_steps: int = 1) -> tuple[float, int]:
+        """Iterations of all messages until the change is below `tol`.
+
+        Returns the largest change, negative where all is impossible, and how many were made.
+        """
         from novum.graphical.inference.belief_propagation_kernels import flood
 
-        return float(flood(*self.arrays, self.damping, *self.work, self.up))
+        done = np.zeros(1, np.int64)
+        change = flood(
+            *self.arrays, *self.sending, self.damping, float(tol), n_steps, self.up, done
+        )
+        return float(change), int(done[0])
 
-    def follow_residuals(self, tol: float) -> float:
-        """As many updates as there are factors, each where the change is largest."""
-        from novum.graphical.inference.belief_propagation_kernels import flood, follow_residuals
+    def follow_residuals(self, tol: float, n_steps: int = 1) -> tuple[float, int]:
+        """For each step as many updates as there are factors, each where the change is largest."""
+        from novum.graphical.inference.belief_propagation_kernels import (
+            first_residuals,
+            follow_residuals,
+        )
 
         if self.residuals is None:
-            # One look at all messages that sends none of them.
-            unchanged = self.up.copy()
-            if flood(*self.arrays, 1.0, *self.work, unchanged) < 0:
-                return -1.0
-            changes = np.abs(self.work[4] - self.up)
-            cells = self.edge_starts[self.left.scope_starts[:-1]]
-            self.residuals = np.maximum.reduceat(changes, cells) if len(cells) else np.empty(0)
-        if len(self.residuals) == 0:
-            return 0.0
-        return float(
-            follow_residuals(
-                *self.arrays, self.damping, *self.work, self.up, self.left.factor_of_edge,
-                float(tol), self.left.n_factors, self.residuals,
-            )
-        )  # fmt: skip
+            # A tree of the largest: leaves for all factors, and their maxima in pairs above.
+            self.residuals = np.zeros(2 << max(0, self.left.n_factors - 1).bit_length())
+            if not first_residuals(*self.arrays, *self.sending, self.up, self.residuals):
+                return -1.0, 0
+        change, done = float(self.residuals[1]), 0
+        while done < n_steps and (done == 0 or change >= tol):
+            change = follow_residuals(
+                *self.arrays, self.moving, self.left.factor_of_edge, self.damping, float(tol),
+                self.left.n_factors, self.up, self.residuals,
+            )  # fmt: skip
+            done += 1
+        return float(change), done
 
     def posteriors(self) -> list[Floats]:
         """The product of all messages to each variable, summing to one."""
-        from novum.graphical.inference.belief_propagation_kernels import multiply_messages
+        from novum.graphical.inference.belief_propagation_kernels import (
+            multiply_messages,
+            send_onwards,
+        )
 
         left = self.left
         beliefs = np.empty(int(left.cell_starts[-1]))
         starts, edges = left.variable_edges
-        possible = multiply_messages(
+        possible = send_onwards(*self.arrays, self.barren, self.up) and multiply_messages(
             left.cards, left.cell_starts, self.edge_starts, starts, edges, self.up, beliefs
         )
         if not possible:
             raise impossible()
-        return np.split(beliefs, left.cell_starts[1:-1])
+        return [beliefs[a:b] for a, b in itertools.pairwise(left.cell_starts.tolist())]
+
+
+def _barren(model: ModelArrays, evidence: Evidence, left: FlatFactors) -> Positions:
+    """Factors of variables that no evidence lies below, parents first."""
+    from novum.graphical.inference.belief_propagation_kernels import find_barren
+
+    if not model.is_directed:
+        return NO_FACTORS
+    needed = evidence.codes >= 0
+    needed[list(evidence.likelihoods)] = True
+    places, found = np.empty((2, model.n_variables), np.int64)
+    n = find_barren(
+        model.scope_starts, model.scopes, model.order, left.sources, places, needed, found
+    )
+    return found[:n]
 
 
 def _is_forest(left: FlatFactors) -> bool:

@@ -1,7 +1,7 @@
 """Messages of loopy propagation: all that a factor sends, in one pass over its table.
 
-For each row of a table (its last axis) the products of the incoming messages before and after
-every axis give what the row adds to all outgoing messages; nothing is divided.
+For each part of a table (its last two axes) the products of the incoming messages before and
+after every other axis give what the part adds to all outgoing messages; nothing is divided.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -89,26 +89,35 @@ def factor_messages(
     """What a factor would send to each variable; the largest change, or -1 if all is zero."""
     first = scope_starts[f]
     last = scope_starts[f + 1] - 1
-    n = cards[scopes[last]]
     for c in range(edge_starts[first], edge_starts[last + 1]):
         out_new[c] = 0.0
-    for i in range(last - first):
+    n_outer = max(last - 1 - first, 0)
+    for i in range(n_outer):
         digits[i] = 0
-    end_message = edge_starts[last]
-    for at in range(table_starts[f], table_starts[f + 1], n):
+    end, n = edge_starts[last], cards[scopes[last]]
+    middle, m = (edge_starts[last - 1], cards[scopes[last - 1]]) if last > first else (0, 1)
+    at = table_starts[f]
+    while at < table_starts[f + 1]:
         product = 1.0
-        for i in range(last - first):
+        for i in range(n_outer):
             before[i] = product
             product *= down[edge_starts[first + i] + digits[i]]
-        inner = 0.0
-        for k in range(n):
-            inner += tables[at + k] * down[end_message + k]
-            out_new[end_message + k] += product * tables[at + k]
-        for i in range(last - first - 1, -1, -1):
+        whole = 0.0
+        for j in range(m):
+            sent = down[middle + j] if last > first else 1.0
+            inner = 0.0
+            for k in range(n):
+                inner += tables[at + k] * down[end + k]
+                out_new[end + k] += product * sent * tables[at + k]
+            if last > first:
+                out_new[middle + j] += product * inner
+            whole += sent * inner
+            at += n
+        for i in range(n_outer - 1, -1, -1):
             cell = edge_starts[first + i] + digits[i]
-            out_new[cell] += before[i] * inner
-            inner *= down[cell]
-        i = last - first - 1
+            out_new[cell] += before[i] * whole
+            whole *= down[cell]
+        i = n_outer - 1
         while i >= 0:
             digits[i] += 1
             if digits[i] < cards[scopes[first + i]]:
@@ -129,67 +138,193 @@ def factor_messages(
 
 
 @lean_kernel(
+    "int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1], int64[::1])"
+)
+def find_barren(scope_starts, scopes, order, sources, places, out_needed, out_barren):
+    """The factors of variables that nothing known lies below, parents first, and their number.
+
+    Scopes are those of the model, in which factor v belongs to variable v; `out_needed` comes with
+    what is known and is spread to its ancestors. `sources` names the model's factors.
+    """
+    for place in range(order.size - 1, -1, -1):
+        v = order[place]
+        if out_needed[v]:
+            for edge in range(scope_starts[v], scope_starts[v + 1]):
+                out_needed[scopes[edge]] = True
+    for v in range(order.size):
+        places[v] = -1
+    for f in range(sources.size):
+        if sources[f] >= 0:
+            places[sources[f]] = f
+    n = 0
+    for v in order:
+        if places[v] >= 0 and not out_needed[v]:
+            out_barren[n] = places[v]
+            n += 1
+    return n
+
+
+@lean_kernel(
+    "void(int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], boolean[::1],"
+    " boolean[::1], float64[::1])"
+)
+def start_messages(
+    scope_starts, scopes, table_starts, edge_starts, tables, moving, out_touched, out_up
+):
+    """A factor of one variable sends its table, which never changes; others send nothing yet.
+
+    `out_touched` becomes true for the variables of moving factors.
+    """
+    for f in range(scope_starts.size - 1):
+        first = scope_starts[f]
+        if scope_starts[f + 1] - first == 1:
+            total = 0.0
+            for cell in range(table_starts[f], table_starts[f + 1]):
+                total += tables[cell]
+            for k in range(table_starts[f + 1] - table_starts[f]):
+                out_up[edge_starts[first] + k] = tables[table_starts[f] + k] / total
+        else:
+            for edge in range(first, scope_starts[f + 1]):
+                n = edge_starts[edge + 1] - edge_starts[edge]
+                for c in range(edge_starts[edge], edge_starts[edge + 1]):
+                    out_up[c] = 1.0 / n
+                if moving[f]:
+                    out_touched[scopes[edge]] = True
+
+
+@lean_kernel(
     "float64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " float64[::1], float64, int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
-    " float64[::1])"
+    " float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
+    " int64[::1], int64[::1], float64, float64, int64, float64[::1], int64[::1])"
 )
 def flood(
-    cards, scope_starts, scopes, table_starts, edge_starts, starts, edges, tables, damping,
-    digits, before, product, down, new, out_up,
+    cards, scope_starts, scopes, table_starts, edge_starts, starts, edges, tables,
+    digits, before, product, down, new, variables, factors, damping, tol, n_steps,
+    out_up, out_done,
 ):  # fmt: skip
-    """One iteration: all variables send, then all factors; the largest change, or -1."""
+    """Iterations until the change is below `tol`: all variables send, then all factors.
+
+    Returns the largest change of the last one, or -1 where all is impossible; `out_done` counts.
+    """
+    largest = 0.0
+    for _ in range(n_steps):
+        for v in variables:
+            if not variable_messages(v, cards, edge_starts, starts, edges, out_up, product, down):
+                return -1.0
+        largest = 0.0
+        for f in factors:
+            change = factor_messages(
+                f, cards, scope_starts, scopes, table_starts, edge_starts, tables, down, out_up,
+                digits, before, new,
+            )  # fmt: skip
+            if change < 0.0:
+                return change
+            largest = max(largest, change)
+            for c in range(edge_starts[scope_starts[f]], edge_starts[scope_starts[f + 1]]):
+                out_up[c] = damped(new[c], out_up[c], damping)
+        out_done[0] += 1
+        if largest < tol:
+            break
+    return largest
+
+
+@lean_kernel(
+    "boolean(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
+    " int64[::1], float64[::1])"
+)
+def send_onwards(
+    cards, scope_starts, scopes, table_starts, edge_starts, starts, edges, tables,
+    digits, before, product, down, new, factors, out_up,
+):  # fmt: skip
+    """Messages of factors, parents first, to their last variables; False where all is zero."""
     for v in range(cards.size):
         if not variable_messages(v, cards, edge_starts, starts, edges, out_up, product, down):
-            return -1.0
-    largest = 0.0
-    for f in range(scope_starts.size - 1):
+            return False
+    for f in factors:
         change = factor_messages(
             f, cards, scope_starts, scopes, table_starts, edge_starts, tables, down, out_up,
             digits, before, new,
         )  # fmt: skip
         if change < 0.0:
-            return change
-        largest = max(largest, change)
-    for c in range(out_up.size):
-        out_up[c] = damped(new[c], out_up[c], damping)
-    return largest
+            return False
+        last = scope_starts[f + 1] - 1
+        for c in range(edge_starts[last], edge_starts[last + 1]):
+            out_up[c] = new[c]
+        v = scopes[last]
+        if not variable_messages(v, cards, edge_starts, starts, edges, out_up, product, down):
+            return False
+    return True
+
+
+@lean_kernel("void(int64, float64, float64[::1])")
+def set_residual(f, value, out_largest):
+    """Sets a leaf of a tree whose nodes hold the larger of their two children."""
+    at = out_largest.size // 2 + f
+    out_largest[at] = value
+    while at > 1:
+        at //= 2
+        out_largest[at] = max(out_largest[2 * at], out_largest[2 * at + 1])
+
+
+@lean_kernel(
+    "boolean(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
+    " int64[::1], int64[::1], float64[::1], float64[::1])"
+)
+def first_residuals(
+    cards, scope_starts, scopes, table_starts, edge_starts, starts, edges, tables,
+    digits, before, product, down, new, variables, factors, up, out_largest,
+):  # fmt: skip
+    """How much each factor's messages would change, none of them sent; False where all is zero."""
+    for v in variables:
+        if not variable_messages(v, cards, edge_starts, starts, edges, up, product, down):
+            return False
+    for f in factors:
+        change = factor_messages(
+            f, cards, scope_starts, scopes, table_starts, edge_starts, tables, down, up,
+            digits, before, new,
+        )  # fmt: skip
+        if change < 0.0:
+            return False
+        set_residual(f, change, out_largest)
+    return True
 
 
 @lean_kernel(
     "float64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " float64[::1], float64, int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
-    " float64[::1], int64[::1], float64, int64, float64[::1])"
+    " float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
+    " boolean[::1], int64[::1], float64, float64, int64, float64[::1], float64[::1])"
 )
 def follow_residuals(
-    cards, scope_starts, scopes, table_starts, edge_starts, starts, edges, tables, damping,
-    digits, before, product, down, new, out_up, factor_of, tol, n_steps, out_residuals,
+    cards, scope_starts, scopes, table_starts, edge_starts, starts, edges, tables,
+    digits, before, product, down, new, moving, factor_of, damping, tol, n_steps,
+    out_up, out_largest,
 ):  # fmt: skip
     """Sends the messages of the factor that changed most, `n_steps` times; the largest left."""
+    n_leaves = out_largest.size // 2
     for _ in range(n_steps):
-        f = 0
-        for g in range(out_residuals.size):
-            if out_residuals[g] > out_residuals[f]:
-                f = g
-        if out_residuals[f] < tol:
-            return out_residuals[f]
+        if out_largest[1] < tol:
+            break
+        f = 1
+        while f < n_leaves:
+            f = 2 * f if out_largest[2 * f] >= out_largest[2 * f + 1] else 2 * f + 1
+        f -= n_leaves
         for c in range(edge_starts[scope_starts[f]], edge_starts[scope_starts[f + 1]]):
             out_up[c] = damped(new[c], out_up[c], damping)
-        out_residuals[f] *= damping
+        set_residual(f, out_largest[n_leaves + f] * damping, out_largest)
         for edge in range(scope_starts[f], scope_starts[f + 1]):
             v = scopes[edge]
             if not variable_messages(v, cards, edge_starts, starts, edges, out_up, product, down):
                 return -1.0
             for j in range(starts[v], starts[v + 1]):
                 g = factor_of[edges[j]]
-                if g != f:
+                if g != f and moving[g]:
                     change = factor_messages(
                         g, cards, scope_starts, scopes, table_starts, edge_starts, tables, down,
                         out_up, digits, before, new,
                     )  # fmt: skip
                     if change < 0.0:
                         return change
-                    out_residuals[g] = change
-    largest = 0.0
-    for g in range(out_residuals.size):
-        largest = max(largest, out_residuals[g])
-    return largest
+                    set_residual(g, change, out_largest)
+    return out_largest[1]

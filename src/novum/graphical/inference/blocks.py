@@ -15,9 +15,11 @@ Only the possible joint states of a block are listed. A block of one variable is
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -77,6 +79,15 @@ class Blocks:
     def n_blocks(self) -> int:
         return len(self.members)
 
+    @cached_property
+    def places(self) -> dict[int, tuple[int, int]]:
+        """For each variable its block, and its column in the block's states."""
+        return {
+            variable: (block, column)
+            for block, own in enumerate(self.members)
+            for column, variable in enumerate(own.tolist())
+        }
+
 
 def blocks_of(left: FlatFactors, most_cells: int) -> Blocks:
     """The blocks of a model.
@@ -93,22 +104,17 @@ def blocks_of(left: FlatFactors, most_cells: int) -> Blocks:
         Where zeros tie more variables together than a block may hold.
     """
     allowed = _supported(left)
-    ratios = [_ratio(left, factor, allowed) for factor in range(left.n_factors)]
-    owner = _joined(left, allowed, ratios, most_cells)
-    roots = sorted(set(owner))
-    members = tuple(
-        np.array([v for v, root in enumerate(owner) if root == chosen], np.int64)
-        for chosen in roots
-    )
-    place_of_root = {root: place for place, root in enumerate(roots)}
-    block_of = np.array([place_of_root[root] for root in owner], np.int64)
+    ratios = _ratios(left, allowed)
+    members, block_of = _grouped(_joined(left, allowed, ratios, most_cells))
     inner: list[list[int]] = [[] for _ in members]
     outer: list[list[int]] = [[] for _ in members]
-    for factor in range(left.n_factors):
-        touched = sorted(set(block_of[left.scope(factor)].tolist()))
+    scopes = block_of[left.scopes].tolist()
+    for factor, (start, stop) in enumerate(itertools.pairwise(left.scope_starts.tolist())):
+        touched = set(scopes[start:stop])
         for block in touched:
             (inner if len(touched) == 1 else outer)[block].append(factor)
-    listed = [_cells(left, own, allowed, inner[b]) for b, own in enumerate(members)]
+    with np.errstate(divide="ignore"):
+        listed = [_cells(left, own, allowed, inner[b]) for b, own in enumerate(members)]
     states = tuple(cells for cells, _, _ in listed)
     links = [(block, factor) for block, found in enumerate(outer) for factor in found]
     deltas = [_deltas(left, factor, members[block], states[block]) for block, factor in links]
@@ -125,6 +131,16 @@ def blocks_of(left: FlatFactors, most_cells: int) -> Blocks:
         left.log_constant + sum(top for _, _, top in listed),
         max((ratios[factor] for _, factor in links), default=1.0),
     )
+
+
+def _grouped(owner: list[int]) -> tuple[tuple[Positions, ...], Positions]:
+    """Variables of each block, and the block of each variable."""
+    groups: dict[int, list[int]] = {}
+    for variable, root in enumerate(owner):
+        groups.setdefault(root, []).append(variable)
+    place = {root: at for at, root in enumerate(groups)}
+    members = tuple(np.array(own, np.int64) for own in groups.values())
+    return members, np.array([place[root] for root in owner], np.int64)
 
 
 def determined(
@@ -156,10 +172,20 @@ def determined(
     return replace(fewer, log_constant=fewer.log_constant + log), known
 
 
+def check_possible(model: ModelArrays, evidence: Evidence) -> None:
+    """Refuses evidence that zeros exclude, also where a question does not depend on it.
+
+    Tables are looked at one by one until no state is taken out: what only several of them exclude
+    together is not noticed.
+    """
+    if model.has_zeros and (evidence.observed.size or evidence.likelihoods):
+        _supported(flat_factors(model, evidence))
+
+
 def _supported(left: FlatFactors) -> list[np.ndarray]:
     """For each variable the states that no table excludes on its own, found until none changes."""
     allowed = [np.ones(int(card), np.bool_) for card in left.cards]
-    zeros = [f for f in range(left.n_factors) if not left.table(f).all()]
+    zeros = np.flatnonzero(_lowest(left) == 0).tolist()
     of_variable: dict[int, list[int]] = {}
     for factor in zeros:
         for variable in left.scope(factor).tolist():
@@ -197,10 +223,24 @@ def _at_allowed(left: FlatFactors, factor: int, allowed: list[np.ndarray]) -> Fl
     return left.table(factor)[np.ix_(*masks)]
 
 
-def _ratio(left: FlatFactors, factor: int, allowed: list[np.ndarray]) -> float:
-    cells = _at_allowed(left, factor, allowed)
-    low = float(cells.min())
-    return float(cells.max()) / low if low > 0 else math.inf
+def _lowest(left: FlatFactors) -> Floats:
+    """The smallest cell of each table."""
+    if not left.n_factors:
+        return np.empty(0)
+    return np.minimum.reduceat(left.tables, left.table_starts[:-1])
+
+
+def _ratios(left: FlatFactors, allowed: list[np.ndarray]) -> list[float]:
+    """The largest over the smallest cell of each table, at allowed states."""
+    with np.errstate(divide="ignore"):
+        # The largest cell of a table is 1.
+        ratios: list[float] = (1.0 / _lowest(left)).tolist()
+    is_cut = np.array([not mask.all() for mask in allowed], np.bool_)
+    for factor in np.unique(left.factor_of_edge[is_cut[left.scopes]]).tolist():
+        cells = _at_allowed(left, factor, allowed)
+        low = float(cells.min())
+        ratios[factor] = float(cells.max()) / low if low > 0 else math.inf
+    return ratios
 
 
 def _joined(
@@ -232,6 +272,9 @@ def _cells(
     left: FlatFactors, own: Positions, allowed: list[np.ndarray], inner: list[int]
 ) -> tuple[Positions, Floats, float]:
     """Possible joint states of a block, their weights, and the logarithm of the largest."""
+    if len(own) == 1 and not inner:
+        states = np.flatnonzero(allowed[own[0]])[:, np.newaxis]
+        return states, np.ones(len(states)), 0.0
     place = {int(variable): at for at, variable in enumerate(own)}
     ready: dict[int, list[int]] = {}
     for factor in inner:
@@ -243,14 +286,16 @@ def _cells(
         choices = np.flatnonzero(allowed[variable])
         if len(states) * len(choices) > MOST_LOOKED:
             raise _too_large(len(own))
-        states = np.column_stack(
-            [np.repeat(states, len(choices), axis=0), np.tile(choices, len(states))]
-        )
-        logs = np.repeat(logs, len(choices))
+        if at == 0:
+            states, logs = choices[:, np.newaxis], np.zeros(len(choices))
+        else:
+            states = np.column_stack(
+                [np.repeat(states, len(choices), axis=0), np.tile(choices, len(states))]
+            )
+            logs = np.repeat(logs, len(choices))
         for factor in ready.get(at, ()):
             columns = [place[v] for v in left.scope(factor).tolist()]
-            with np.errstate(divide="ignore"):
-                logs = logs + np.log(left.table(factor)[tuple(states[:, columns].T)])
+            logs = logs + np.log(left.table(factor)[tuple(states[:, columns].T)])
         states, logs = states[logs > -math.inf], logs[logs > -math.inf]
         if len(states) == 0:
             raise impossible()
@@ -270,10 +315,6 @@ def _too_large(n_variables: int) -> MixingError:
 
 def _deltas(left: FlatFactors, factor: int, own: Positions, states: Positions) -> Positions:
     """How far each joint state of a block moves in a factor's table."""
-    place = {int(variable): at for at, variable in enumerate(own)}
-    moved = np.zeros(len(states), np.int64)
-    for edge in range(left.scope_starts[factor], left.scope_starts[factor + 1]):
-        variable = int(left.scopes[edge])
-        if variable in place:
-            moved += left.strides[edge] * states[:, place[variable]]
-    return moved
+    edges = slice(*left.scope_starts[factor : factor + 2].tolist())
+    strides = dict(zip(left.scopes[edges].tolist(), left.strides[edges].tolist(), strict=True))
+    return states @ np.array([strides.get(variable, 0) for variable in own.tolist()], np.int64)

@@ -6,7 +6,7 @@ cut in halves, so that a drift within a chain shows like a difference between ch
     R-hat           sqrt(((n - 1) W / n + B / n) / W)       W, B: variances within, between chains
     effective size  m n / (1 + 2 sum of autocorrelations)   summed while pairs of them are positive
                                                             and falling (Geyer 1992)
-    error           sqrt(variance / effective size)
+    error           sqrt(variance / effective size), a little more where few draws make the variance
 
 Rank-normalized R-hat puts normal scores in place of the draws, of their size and of their distance
 to the median, and takes the larger: it also notices chains of equal means and unequal spread
@@ -14,6 +14,8 @@ to the median, and takes the larger: it also notices chains of equal means and u
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +25,8 @@ from novum.core.errors import InputError
 Floats = NDArray[np.float64]
 # What a half chain needs for a variance.
 LEAST_DRAWS = 4
+# Half chains up to this length are correlated lag by lag, which stops where nothing is left.
+SHORT = 128
 
 
 def split_r_hat(draws: ArrayLike) -> Floats:
@@ -37,16 +41,7 @@ def split_r_hat(draws: ArrayLike) -> Floats:
     >>> bool(split_r_hat(mixed) < 1.01), bool(split_r_hat(mixed + np.arange(4)[:, None]) > 1.4)
     (True, True)
     """
-    halves = _halves(draws)
-    n = halves.shape[1]
-    within = halves.var(axis=1, ddof=1).mean(axis=0)
-    between = halves.mean(axis=1).var(axis=0, ddof=1)
-    # Rounding in a mean of equal numbers is no spread.
-    tiny = (np.abs(halves).max(axis=(0, 1)) * 1e-14) ** 2
-    within, between = np.where(within > tiny, within, 0.0), np.where(between > tiny, between, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.sqrt((n - 1) / n + between / within)
-    return np.where((within == 0) & (between == 0), 1.0, ratio)
+    return _r_hat(_spread(draws))
 
 
 def rank_r_hat(draws: ArrayLike) -> Floats:
@@ -75,31 +70,84 @@ def effective_size(draws: ArrayLike) -> Floats:
     >>> bool(3000 < effective_size(rng.normal(size=(4, 1000))) < 5000)
     True
     """
-    return _variance_and_size(draws)[1]
+    return _variance_and_size(_spread(draws))[1]
 
 
 def monte_carlo_error(draws: ArrayLike) -> Floats:
     """Standard error of the mean of all draws."""
-    variance, size = _variance_and_size(draws)
-    return np.sqrt(variance / size)
+    return _error(_spread(draws))
 
 
-def _variance_and_size(draws: ArrayLike) -> tuple[Floats, Floats]:
-    """Variance of the draws, from within and between chains, and the effective size."""
+def judged(draws: ArrayLike) -> tuple[Floats, Floats]:
+    """`monte_carlo_error` and `split_r_hat` at once."""
+    spread = _spread(draws)
+    return _error(spread), _r_hat(spread)
+
+
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """Half chains around their means, and variances within and between them, 0 where rounding."""
+
+    centered: Floats
+    within: Floats
+    between: Floats
+    tiny: Floats
+
+
+def _spread(draws: ArrayLike) -> _Spread:
     halves = _halves(draws)
     m, n = halves.shape[:2]
-    covariances = _autocovariances(halves).mean(axis=1)
-    within = covariances[0] * n / (n - 1)
-    between = halves.mean(axis=1).var(axis=0, ddof=1)
-    variance = within * (n - 1) / n + between
+    means = halves.mean(axis=1)
+    centered = halves - means[:, np.newaxis]
+    within = np.einsum("mn...,mn...->...", centered, centered) / (m * (n - 1))
+    # Rounding in a mean of equal numbers is no spread.
     tiny = (np.abs(halves).max(axis=(0, 1)) * 1e-14) ** 2
-    moving = variance > tiny
+    return _Spread(centered, within, means.var(axis=0, ddof=1), tiny)
+
+
+def _r_hat(spread: _Spread) -> Floats:
+    n = spread.centered.shape[1]
+    within = np.where(spread.within > spread.tiny, spread.within, 0.0)
+    between = np.where(spread.between > spread.tiny, spread.between, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.sqrt((n - 1) / n + between / within)
+    return np.where((within == 0) & (between == 0), 1.0, ratio)
+
+
+def _error(spread: _Spread) -> Floats:
+    variance, size = _variance_and_size(spread)
+    squares = spread.centered**2
+    total = squares.sum(axis=(0, 1))
+    # The largest deviation counts once more: of rare events the next may be missing.
+    share = squares.max(axis=(0, 1)) / np.where(total > 0, total, 1.0)
+    return np.sqrt(variance * (1 + share) / size)
+
+
+def _variance_and_size(spread: _Spread) -> tuple[Floats, Floats]:
+    """Variance of the draws, from within and between chains, and the effective size."""
+    m, n = spread.centered.shape[:2]
+    variance = spread.within * (n - 1) / n + spread.between
+    moving = variance > spread.tiny
     safe = np.where(moving, variance, 1.0)
-    correlations = 1 - (within - covariances) / safe
-    time = _monotone_sum(correlations)
+    time = _correlation_time(spread.centered, spread.within, safe)
     # Chains that alternate can beat independent draws, but no estimate of it is good beyond this.
     time = np.maximum(time, 1 / np.log10(max(m * n, 10)))
     return np.where(moving, variance, 0.0), np.where(moving, m * n / time, float(m * n))
+
+
+def _correlation_time(centered: Floats, within: Floats, variance: Floats) -> Floats:
+    """`1 + 2 * sum` of autocorrelations; of few draws lag by lag, of many by Fourier transform."""
+    if centered.shape[1] > SHORT:
+        covariances = _autocovariances(centered).mean(axis=1)
+        return _monotone_sum(1 - (within - covariances) / variance)
+    from novum.graphical.inference.chain_diagnosis_kernels import correlation_times
+
+    by_cell = np.ascontiguousarray(np.moveaxis(centered, (0, 1), (-2, -1)))
+    time = np.empty(within.shape)
+    correlation_times(
+        by_cell.reshape(-1, *centered.shape[:2]), np.ravel(within), np.ravel(variance), time.ravel()
+    )
+    return time
 
 
 def _monotone_sum(correlations: Floats) -> Floats:
@@ -113,12 +161,11 @@ def _monotone_sum(correlations: Floats) -> Floats:
     return -1 + 2 * np.where(alive, falling, 0.0).sum(axis=0)
 
 
-def _autocovariances(halves: Floats) -> Floats:
+def _autocovariances(centered: Floats) -> Floats:
     """Of shape (n_draws, n_chains, ...), by lag, by the fast Fourier transform."""
-    n = halves.shape[1]
-    centered = np.moveaxis(halves - halves.mean(axis=1, keepdims=True), 1, 0)
+    n = centered.shape[1]
     length = 1 << (2 * n - 1).bit_length()
-    spectrum = np.fft.rfft(centered, length, axis=0)
+    spectrum = np.fft.rfft(np.moveaxis(centered, 1, 0), length, axis=0)
     return np.fft.irfft(np.abs(spectrum) ** 2, length, axis=0)[:n] / n
 
 

@@ -6,10 +6,17 @@ The means of batches are a chain themselves, and its autocorrelation gives the e
     error of a cell     from the effective size of its batch means, all chains together
     effective size      p (1 - p) / error^2 of the worst cell
     R-hat               between and within chains, of the worst cell
+
+None of these can notice states that no chain has met. Chains of a network therefore begin some
+sweeps with a *jump* to a state drawn anew, parents first (`chain_jumps_kernels`), which finds such
+states wherever the evidence is not too unlikely. Where links between blocks are strong, answers
+are trusted only if enough jumps were accepted, and no error is stated below what they can show.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,32 +28,52 @@ from novum.core.interrupts import Pacer, time_sliced
 from novum.core.memory import check_memory
 from novum.core.randomness import RandomSource, stream
 from novum.distributions.joint_table_states import check_cells
-from novum.graphical.inference.blocks import Blocks, blocks_of, determined
-from novum.graphical.inference.chain_diagnosis import monte_carlo_error, split_r_hat
-from novum.graphical.inference.flat_factors import FlatFactors
+from novum.graphical.inference.blocks import (
+    STRONG,
+    Blocks,
+    blocks_of,
+    check_possible,
+    determined,
+)
+from novum.graphical.inference.chain_diagnosis import LEAST_DRAWS, judged
+from novum.graphical.inference.chain_layout import chain_layout
 from novum.graphical.inference.plain_junction import with_observed
 from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
 from novum.graphical.inference.settings import check_count
-from novum.graphical.inference.weighted_rows import HALF_A_ROW, impossible_cells, worst_size
+from novum.graphical.inference.weighted_rows import TWO_ROWS, worst_size
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays
 
 # Batches of a chain: enough to see how they depend on each other.
 BATCHES = 128
-# What the method's own checks accept.
+# What the method's own checks accept: R-hat, and independent rows for each chain (Vehtari et al.).
 HIGHEST_R_HAT = 1.05
 LEAST_SIZE = 100
-# A link this strong between blocks can hide a part of the states from all chains alike.
-HIDING = 1e4
+# Of how many sweeps one begins with a jump, and jumps that show what links between blocks can hide.
+JUMP_EVERY = 8
+LEAST_JUMPS = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Means of batches, of shape (n_chains, n_batches, n_cells), and how many moves were made."""
+    """Means of batches, of shape (n_chains, n_batches, n_cells), and how the chains moved.
 
-    batches: Floats
+    Attributes
+    ----------
+    states, joint : float64 arrays
+        Of the states of all variables, and of a joint table.
+    lengths : float64 array
+        Sweeps of each batch.
+    moved : float
+        Share of the updates that changed a block.
+    jumps : int
+        Whole states drawn anew that were accepted.
+    """
+
+    states: Floats
     joint: Floats
     lengths: Floats
     moved: float
+    jumps: int
 
 
 class ChainSampling(Engine):
@@ -87,67 +114,78 @@ class ChainSampling(Engine):
         self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None = None
     ) -> Beliefs:
         asked = list(range(model.n_variables - model.n_hidden) if variables is None else variables)
+        if variables is not None:
+            check_possible(model, evidence)
         left, evidence = determined(model, evidence, None if variables is None else asked)
         blocks = blocks_of(left, self.block_cells)
-        draws = self._run(blocks, ())
-        place = {int(variable): at for at, variable in enumerate(left.variables)}
-        columns = _by_variable(blocks, draws.batches)
-        series = [
-            columns[..., left.cell_starts[place[v]] : left.cell_starts[place[v] + 1]]
-            if v in place
-            else None
+        draws = self._run(model, blocks, ())
+        place = {variable: at for at, variable in enumerate(left.variables.tolist())}
+        bounds = itertools.pairwise(left.cell_starts.tolist())
+        of_variable = zip(place, bounds, strict=True)
+        found = {variable: draws.states[..., a:b] for variable, (a, b) in of_variable}
+        series = [found.get(variable) for variable in asked]
+        targets = [(variable,) for variable in asked]
+        linked = np.diff(blocks.link_starts) > 0
+        drawn = [
+            v in found and (self.is_metropolis or bool(linked[blocks.places[place[v]][0]]))
             for v in asked
         ]
-        return self._beliefs(model, evidence, [(v,) for v in asked], series, draws, blocks, 0)
+        return self._beliefs(model, evidence, targets, series, draws, blocks, drawn)
 
     def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
         if len(variables) == 1:
             return self.marginals(model, evidence, variables)
         check_cells([int(model.cards[variable]) for variable in variables])
+        check_possible(model, evidence)
         left, evidence = determined(model, evidence, variables)
         blocks = blocks_of(left, self.block_cells)
         place = {int(variable): at for at, variable in enumerate(left.variables)}
         free = [place[v] for v in variables if evidence.codes[v] < 0]
-        draws = self._run(blocks, free)
-        counted = 1.0 / (self.kept * self.chains)
+        draws = self._run(model, blocks, free)
         return self._beliefs(
-            model, evidence, [tuple(variables)], [draws.joint], draws, blocks, counted
+            model, evidence, [tuple(variables)], [draws.joint], draws, blocks, [True]
         )
 
     # Running
 
-    def _run(self, blocks: Blocks, free: Sequence[int]) -> Draws:
-        from novum.graphical.inference.chain_runs_kernels import run_chain, start_chain
+    def _run(self, model: ModelArrays, blocks: Blocks, free: Sequence[int]) -> Draws:
+        from novum.graphical.inference.chain_jumps_kernels import place_rows
+        from novum.graphical.inference.chain_runs_kernels import add_cells, run_chain, start_chain
 
-        arrays = _kernel_arrays(blocks)
+        layout = chain_layout(model, blocks)
         ends = np.linspace(0, self.kept, min(BATCHES, self.kept) + 1).astype(np.int64)[1:]
         asked_blocks, places, n_joint = _asked(blocks, free)
-        n_cells = int(blocks.cell_starts[-1])
+        shape = self.chains, len(ends)
+        batches, joint = self._empty(shape, len(blocks.inside), n_joint)
+        states = np.zeros((*shape, int(blocks.left.cell_starts[-1])))
+        keys = stream(self.random_state, "chains").integers(0, 2**64, (shape[0], 3), np.uint64)
+        cells, rows = layout.working[:2]
+        counts, pacer = np.zeros(2, np.int64), Pacer()
+        for chain, (start_key, *own_keys) in enumerate(keys):
+            start_chain(blocks.cell_starts, start_key, cells)
+            place_rows(*layout.sending, cells, rows)
+            for start, stop in time_sliced(self.sweeps, block=16, pacer=pacer):
+                run_chain(
+                    *layout.sweeping, *layout.working, *layout.jumping, *own_keys,
+                    self.is_metropolis, start, stop, self.burn_in, self.thin,
+                    JUMP_EVERY if layout.can_jump else 0, ends, asked_blocks, places,
+                    batches[chain], joint[chain], counts,
+                )  # fmt: skip
+        add_cells(batches, layout.sources, layout.targets, states)
+        lengths = np.diff(ends, prepend=0).astype(np.float64)
+        states /= lengths[:, np.newaxis]
+        joint /= lengths[:, np.newaxis]
+        moved, jumps = counts.tolist()
+        return Draws(states, joint, lengths, moved / max(1, self._proposals(blocks)), jumps)
+
+    def _empty(self, shape: tuple[int, int], n_cells: int, n_joint: int) -> tuple[Floats, Floats]:
+        """Room for sums of cells and of joint states, for all batches of all chains."""
         check_memory(
-            16 * self.chains * len(ends) * (n_cells + n_joint),
+            16 * math.prod(shape) * (n_cells + n_joint),
             f"{self.method} with {n_cells + n_joint} joint states to keep count of",
             "Ask for fewer variables at once, or run fewer chains.",
         )
-        batches = np.zeros((self.chains, len(ends), n_cells))
-        joint = np.zeros((self.chains, len(ends), n_joint))
-        weights = np.empty(max(map(len, blocks.states), default=1))
-        keys = stream(self.random_state, "chains").integers(
-            0, 2**64, (self.chains, 2), dtype=np.uint64
-        )
-        moved, pacer = 0, Pacer()
-        for chain, (start_key, key) in enumerate(keys):
-            bases = np.empty(blocks.left.n_factors, np.int64)
-            cells = np.empty(blocks.n_blocks, np.int64)
-            start_chain(*arrays[1:6], blocks.left.table_starts, start_key, bases, cells)
-            for start, stop in time_sliced(self.sweeps, block=16, pacer=pacer):
-                moved += run_chain(
-                    *arrays, bases, cells, key, self.is_metropolis, start, stop, self.burn_in,
-                    self.thin, ends, asked_blocks, places, weights, batches[chain], joint[chain],
-                )  # fmt: skip
-        lengths = np.diff(ends, prepend=0).astype(np.float64)
-        batches /= lengths[:, np.newaxis]
-        joint /= lengths[:, np.newaxis]
-        return Draws(batches, joint, lengths, moved / max(1, self._proposals(blocks)))
+        return np.zeros((*shape, n_cells)), np.zeros((*shape, n_joint))
 
     def _proposals(self, blocks: Blocks) -> int:
         return self.sweeps * self.chains * sum(len(cells) > 1 for cells in blocks.states)
@@ -162,29 +200,31 @@ class ChainSampling(Engine):
         series: Sequence[Floats | None],
         draws: Draws,
         blocks: Blocks,
-        counted: float,
+        drawn: Sequence[bool],
     ) -> Beliefs:
-        """Tables, errors and the verdict; `counted` is the weight of a sweep that is counted."""
-        floor = HALF_A_ROW / (self.kept * self.chains) if counted or self.is_metropolis else 0.0
-        moving = [part for part in series if part is not None]
-        cells = np.concatenate(moving, axis=-1) if moving else np.zeros((1, 4, 0))
-        means = np.average(cells, axis=1, weights=draws.lengths).mean(axis=0) if moving else cells
-        # Whole halves of chains are needed.
-        errors, r_hats = monte_carlo_error(cells), split_r_hat(cells)
+        """Tables, errors and the verdict; `drawn` says which targets depend on draws at all."""
+        parts = [part for part in series if part is not None]
+        cells = np.concatenate(parts, axis=-1) if parts else np.zeros((1, 2 * LEAST_DRAWS, 0))
+        means = (draws.lengths / self.kept) @ cells.mean(axis=0) if parts else np.empty(0)
+        errors, r_hats = judged(cells)
+        size = worst_size(means, errors, float(self.kept * self.chains))
+        is_drawn = np.repeat(drawn, [0 if part is None else part.shape[-1] for part in series])
+        rows = self.kept * self.chains
+        if self._is_strong(blocks) and draws.jumps >= LEAST_JUMPS:
+            # What updates may not reach, only jumps can have met.
+            rows = draws.jumps
+        errors = np.sqrt(errors**2 + np.where(is_drawn, TWO_ROWS / rows**2, 0.0))
         tables, stated, at = [], [], 0
         for target, part in zip(targets, series, strict=True):
-            width = 0 if part is None else part.shape[-1]
-            shape = [int(model.cards[v]) for v in target if evidence.codes[v] < 0]
             free = [v for v in target if evidence.codes[v] < 0]
-            table = means[at : at + width].reshape(shape) if width else np.ones(())
-            error = errors[at : at + width].reshape(shape) if width else np.zeros(())
-            at += width
-            table = table / table.sum()
-            tables.append(with_observed(model, evidence, target, free, table))
-            whole = with_observed(model, evidence, target, free, np.maximum(error, floor))
-            fixed = impossible_cells(model, evidence, target)
-            stated.append(np.where(fixed, 0.0, whole))
-        size = worst_size(tables, stated, float(self.kept * self.chains))
+            shape = model.cards[free]
+            own = slice(at, at + (0 if part is None else part.shape[-1]))
+            at = own.stop
+            is_known = own.stop - own.start < 2
+            table = np.ones(shape) if is_known else means[own].reshape(shape)
+            error = np.zeros(shape) if is_known else errors[own].reshape(shape)
+            tables.append(with_observed(model, evidence, target, free, table / table.sum()))
+            stated.append(with_observed(model, evidence, target, free, error))
         r_hat = float(np.max(r_hats, initial=1.0))
         diagnosis = self._diagnosis(tuple(stated), size, r_hat, draws, blocks)
         return Beliefs(tuple(tables), None, diagnosis)
@@ -197,7 +237,7 @@ class ChainSampling(Engine):
         draws: Draws,
         blocks: Blocks,
     ) -> Diagnosis:
-        found = self._faults(size, r_hat, blocks)
+        found = self._faults(size, r_hat, draws.jumps, blocks)
         total = self.sweeps * self.chains
         said = (
             f"{self.method}: {self.chains} chain{'s' * (self.chains > 1)} of {self.sweeps} sweeps, "
@@ -209,64 +249,33 @@ class ChainSampling(Engine):
             said += f" Not to be trusted: {'; '.join(found)}. Use JunctionTree() or more sweeps."
         return Diagnosis(self.method, not found, said, total, errors, size, r_hat)
 
-    def _faults(self, size: float, r_hat: float, blocks: Blocks) -> list[str]:
+    def _faults(self, size: float, r_hat: float, jumps: int, blocks: Blocks) -> list[str]:
         found = []
         if r_hat > HIGHEST_R_HAT:
             found.append("the chains, or their halves, do not agree with each other")
-        if size < LEAST_SIZE:
-            found.append(f"they are worth fewer than {LEAST_SIZE} independent rows")
+        if size < LEAST_SIZE * self.chains:
+            found.append(f"they are worth fewer than {LEAST_SIZE} independent rows for each chain")
         if self.chains == 1 and blocks.n_blocks > 1:
             found.append("one chain cannot show whether others would agree")
-        if blocks.strongest > HIDING:
+        if self._is_strong(blocks) and jumps < LEAST_JUMPS:
             found.append(
                 f"probabilities that differ by a factor of {blocks.strongest:.1g} can keep all "
-                "chains away from the same states"
+                f"chains away from the same states, and {jumps} jumps were accepted"
             )
         return found
 
-
-def _kernel_arrays(blocks: Blocks) -> tuple[Any, ...]:
-    return (
-        blocks.inside,
-        blocks.cell_starts,
-        blocks.link_starts,
-        blocks.link_factors,
-        blocks.delta_starts,
-        blocks.deltas,
-        blocks.left.tables,
-    )
+    def _is_strong(self, blocks: Blocks) -> bool:
+        """Whether a link between blocks could hide a part of the states from all chains alike."""
+        return blocks.strongest > STRONG
 
 
 def _asked(blocks: Blocks, free: Sequence[int]) -> tuple[Any, Any, int]:
     """Blocks of the variables of a joint table, and each cell's part in the place of a state."""
     cards = [int(blocks.left.cards[variable]) for variable in free]
-    places = np.zeros(int(blocks.cell_starts[-1]), np.int64)
-    found = []
-    for block, (own, states) in enumerate(zip(blocks.members, blocks.states, strict=True)):
+    parts = np.zeros(len(blocks.inside), np.int64)
+    for axis, variable in enumerate(free):
+        block, column = blocks.places[variable]
         cells = slice(blocks.cell_starts[block], blocks.cell_starts[block + 1])
-        inside = [(axis, v) for axis, v in enumerate(free) if v in own]
-        if inside:
-            found.append(block)
-        for axis, variable in inside:
-            stride = int(np.prod(cards[axis + 1 :], dtype=np.int64))
-            places[cells] += stride * states[:, int(np.flatnonzero(own == variable)[0])]
-    return np.array(found, np.int64), places, int(np.prod(cards, dtype=np.int64)) if free else 0
-
-
-def _by_variable(blocks: Blocks, batches: Floats) -> Floats:
-    """Sums over the cells of blocks that give each state of each variable."""
-    from scipy.sparse import csr_array
-
-    left: FlatFactors = blocks.left
-    rows, columns = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for block, (own, states) in enumerate(zip(blocks.members, blocks.states, strict=True)):
-        rows.append((left.cell_starts[own] + states).ravel())
-        cells = np.arange(blocks.cell_starts[block], blocks.cell_starts[block + 1])
-        columns.append(np.repeat(cells, len(own)))
-    places = np.concatenate(rows), np.concatenate(columns)
-    shape = (int(left.cell_starts[-1]), batches.shape[-1])
-    if not shape[0]:
-        return batches
-    sums = csr_array((np.ones(len(places[0])), places), shape=shape)
-    flat = batches.reshape(-1, batches.shape[-1])
-    return np.asarray((sums @ flat.T).T).reshape(*batches.shape[:2], shape[0])
+        parts[cells] += math.prod(cards[axis + 1 :]) * blocks.states[block][:, column]
+    found = sorted({blocks.places[variable][0] for variable in free})
+    return np.array(found, np.int64), parts, math.prod(cards) if free else 0

@@ -2,8 +2,10 @@
 
     weight of cell c of a block  =  inside[c] * product over links j of table_j[base_j + delta_j[c]]
 
-where `base_j` is the place in the table of factor j that the other blocks' states give. Places are
-kept for each factor and moved when a block changes, so an update costs its cells times its links.
+where `base_j` is the place in the table of factor j that the other blocks' states give. The
+weights, over their sum, are a row of probabilities that depends on the blanket only: blocks with
+small blankets keep their rows, each computed when it is first met, and know the place of the
+present one, which moves when a block of the blanket changes.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -13,6 +15,7 @@ import math
 
 import numpy as np
 
+from novum.graphical.inference.chain_jumps_kernels import jump, place_rows
 from novum.graphical.inference.chance_kernels import mixed, uniform
 from novum.numerics.jit import lean_kernel
 
@@ -21,149 +24,141 @@ _LOW = 1e-280
 
 
 @lean_kernel(
-    "float64(int64, int64, float64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], float64[::1], int64[::1])"
+    "void(int64, int64, float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], float64[::1])"
 )
-def log_weight(
-    block, cell, inside, cell_starts, link_starts, link_factors, delta_starts, deltas, tables, bases
-):
-    """Logarithm of the weight of a cell, with the block's own part taken out of the bases."""
-    total = math.log(inside[cell_starts[block] + cell])
-    for j in range(link_starts[block], link_starts[block + 1]):
-        total += math.log(tables[bases[link_factors[j]] + deltas[delta_starts[j] + cell]])
-    return total
-
-
-@lean_kernel(
-    "float64(int64, float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " float64[::1], int64[::1], float64[::1])"
-)
-def weigh_cells(
-    block, inside, cell_starts, link_starts, link_factors, delta_starts, deltas, tables, bases,
-    out_weights,
+def fill_row(
+    block, at, inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
+    scope_starts, scopes, strides, table_starts, tables, block_of, code_starts, code_steps,
+    states, cells, bases, out_chances,
 ):  # fmt: skip
-    """Weights of all cells of a block, and their sum."""
+    """Probabilities of the cells of a block given all others, from `at` on."""
     first = cell_starts[block]
     n = cell_starts[block + 1] - first
     for c in range(n):
-        out_weights[c] = inside[first + c]
+        out_chances[at + c] = inside[first + c]
     for j in range(link_starts[block], link_starts[block + 1]):
-        base, at = bases[link_factors[j]], delta_starts[j]
+        f = link_factors[j]
+        base = table_starts[f]
+        for edge in range(scope_starts[f], scope_starts[f + 1]):
+            v = scopes[edge]
+            if block_of[v] != block:
+                code = states[code_starts[v] + code_steps[v] * cells[block_of[v]]]
+                base += strides[edge] * code
+        bases[f] = base
         for c in range(n):
-            out_weights[c] *= tables[base + deltas[at + c]]
+            out_chances[at + c] *= tables[base + deltas[delta_starts[j] + c]]
     total = 0.0
     for c in range(n):
-        total += out_weights[c]
-    if total > _LOW:
-        return total
-    top = -np.inf
+        total += out_chances[at + c]
+    if total <= _LOW:
+        top = -np.inf
+        for c in range(n):
+            log = math.log(inside[first + c])
+            for j in range(link_starts[block], link_starts[block + 1]):
+                log += math.log(tables[bases[link_factors[j]] + deltas[delta_starts[j] + c]])
+            out_chances[at + c] = log
+            top = max(top, log)
+        total = 0.0
+        for c in range(n):
+            out_chances[at + c] = math.exp(out_chances[at + c] - top)
+            total += out_chances[at + c]
     for c in range(n):
-        out_weights[c] = log_weight(
-            block, c, inside, cell_starts, link_starts, link_factors, delta_starts, deltas, tables,
-            bases,
-        )  # fmt: skip
-        top = max(top, out_weights[c])
-    total = 0.0
-    for c in range(n):
-        out_weights[c] = math.exp(out_weights[c] - top)
-        total += out_weights[c]
-    return total
+        out_chances[at + c] /= total
+
+
+@lean_kernel("int64(float64, int64, int64, float64[::1])")
+def draw_cell(u, at, n, chances):
+    """The cell that a number from 0 to 1 falls on."""
+    chosen = 0
+    while chosen < n - 1 and u >= chances[at + chosen]:
+        u -= chances[at + chosen]
+        chosen += 1
+    # Rounding may lead past the last possible cell.
+    while chances[at + chosen] == 0.0:
+        chosen -= 1
+    return chosen
 
 
 @lean_kernel(
-    "void(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
-    " int64[::1], int64[::1], uint64, uint64, boolean, float64[::1], float64[::1])"
+    "int64(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1],"
+    " int64[::1], int64[::1], int64[::1], boolean[::1], float64[::1], uint64, uint64, boolean,"
+    " boolean, float64[::1])"
 )
-def gibbs_sweep(
-    inside, cell_starts, link_starts, link_factors, delta_starts, deltas, tables, bases, cells,
-    key, sweep, kept, weights, out_sums,
+def sweep_blocks(
+    inside, cell_starts, link_starts, link_factors, delta_starts, deltas, scope_starts, scopes,
+    strides, table_starts, tables, block_of, code_starts, code_steps, states, sender_starts,
+    receivers, move_starts, moves, row_starts, keeps_rows,
+    cells, places, bases, filled, chances, key, sweep, metropolis, kept, out_sums,
 ):  # fmt: skip
-    """Draws each block given all others; a kept sweep adds the probabilities it drew from."""
-    n_blocks = cells.size
-    for block in range(n_blocks):
-        first = cell_starts[block]
-        n = cell_starts[block + 1] - first
-        if n == 1:
-            if kept:
-                out_sums[first] += 1.0
-            continue
-        old = cells[block]
-        for j in range(link_starts[block], link_starts[block + 1]):
-            bases[link_factors[j]] -= deltas[delta_starts[j] + old]
-        total = weigh_cells(
-            block, inside, cell_starts, link_starts, link_factors, delta_starts, deltas, tables,
-            bases, weights,
-        )  # fmt: skip
-        left = uniform(key, sweep * np.uint64(n_blocks) + np.uint64(block)) * total
-        chosen = 0
-        while chosen < n - 1 and left >= weights[chosen]:
-            left -= weights[chosen]
-            chosen += 1
-        # Rounding may lead past the last possible cell.
-        while weights[chosen] == 0.0:
-            chosen -= 1
-        if kept:
-            share = 1.0 / total
-            for c in range(n):
-                out_sums[first + c] += weights[c] * share
-        cells[block] = chosen
-        for j in range(link_starts[block], link_starts[block + 1]):
-            bases[link_factors[j]] += deltas[delta_starts[j] + chosen]
+    """Updates each block given all others, and counts moves.
 
-
-@lean_kernel(
-    "int64(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
-    " int64[::1], int64[::1], uint64, uint64, boolean, float64[::1])"
-)
-def metropolis_sweep(
-    inside, cell_starts, link_starts, link_factors, delta_starts, deltas, tables, bases, cells,
-    key, sweep, kept, out_sums,
-):  # fmt: skip
-    """Proposes for each block one of its cells, all alike, the present one too; moves made."""
+    Gibbs draws from the probabilities, and a kept sweep adds them. Metropolis proposes one of the
+    cells, all alike, the present one too, and a kept sweep adds one for the cell it stays at.
+    """
     n_blocks = cells.size
     moved = 0
     for block in range(n_blocks):
         first = cell_starts[block]
         n = cell_starts[block + 1] - first
-        draw = (sweep * np.uint64(n_blocks) + np.uint64(block)) * np.uint64(2)
-        proposed = np.int64(uniform(key, draw) * n)
-        old = cells[block]
-        if proposed != old:
-            for j in range(link_starts[block], link_starts[block + 1]):
-                bases[link_factors[j]] -= deltas[delta_starts[j] + old]
-            gain = log_weight(
-                block, proposed, inside, cell_starts, link_starts, link_factors, delta_starts,
-                deltas, tables, bases,
-            ) - log_weight(
-                block, old, inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
-                tables, bases,
+        at = row_starts[block] + places[block]
+        if not filled[at]:
+            fill_row(
+                block, at, inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
+                scope_starts, scopes, strides, table_starts, tables, block_of, code_starts,
+                code_steps, states, cells, bases, chances,
             )  # fmt: skip
-            if uniform(key, draw + np.uint64(1)) < math.exp(min(gain, 0.0)):
-                cells[block] = proposed
-                moved += 1
-            for j in range(link_starts[block], link_starts[block + 1]):
-                bases[link_factors[j]] += deltas[delta_starts[j] + cells[block]]
-        if kept:
-            out_sums[first + cells[block]] += 1.0
+            filled[at] = keeps_rows[block]
+        old = cells[block]
+        draw = sweep * np.uint64(n_blocks) + np.uint64(block)
+        if metropolis:
+            u = uniform(key, draw * np.uint64(2)) * n
+            chosen = np.int64(u)
+            gain = uniform(key, draw * np.uint64(2) + np.uint64(1)) * chances[at + old]
+            if gain >= chances[at + chosen] and chances[at + old] > 0.0:
+                chosen = old
+            if kept:
+                out_sums[first + chosen] += 1.0
+        else:
+            chosen = draw_cell(uniform(key, draw), at, n, chances)
+            if kept:
+                for c in range(n):
+                    out_sums[first + c] += chances[at + c]
+        if chosen != old:
+            moved += 1
+            cells[block] = chosen
+            for pair in range(sender_starts[block], sender_starts[block + 1]):
+                move = move_starts[pair]
+                places[receivers[pair]] += moves[move + chosen] - moves[move + old]
     return moved
 
 
 @lean_kernel(
-    "int64(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
-    " int64[::1], int64[::1], uint64, boolean, int64, int64, int64, int64, int64[::1], int64[::1],"
-    " int64[::1], float64[::1], float64[:,::1], float64[:,::1])"
+    "void(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1],"
+    " int64[::1], int64[::1], int64[::1], boolean[::1], float64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint64, uint64, boolean, int64,"
+    " int64, int64, int64, int64, int64[::1], int64[::1], int64[::1], float64[:,::1],"
+    " float64[:,::1], int64[::1])"
 )
 def run_chain(
-    inside, cell_starts, link_starts, link_factors, delta_starts, deltas, tables, bases, cells,
-    key, metropolis, start, stop, burn_in, thin, ends, asked_blocks, asked_places, weights,
-    out_batches, out_joint,
+    inside, cell_starts, link_starts, link_factors, delta_starts, deltas, scope_starts, scopes,
+    strides, table_starts, tables, block_of, code_starts, code_steps, states, sender_starts,
+    receivers, move_starts, moves, row_starts, keeps_rows,
+    cells, places, bases, filled, chances, cards, drawn, weighing, radixes, cell_keys, codes,
+    keys, key, jump_key, metropolis, start, stop, burn_in, thin, jump_every, ends, asked_blocks,
+    asked_places, out_batches, out_joint, out_counts,
 ):  # fmt: skip
     """Sweeps `start ... stop` of one chain; kept ones are added to their batch.
 
     `ends` has for each batch the number of kept sweeps up to its end. `asked_places` gives for
-    each cell its part in the place of a joint table over `asked_blocks`.
+    each cell its part in the place of a joint table over `asked_blocks`. `out_counts`: moves of
+    blocks, and jumps accepted after the burn-in.
     """
-    moved = 0
     batch = 0
     for sweep in range(start, stop):
         after = sweep - burn_in
@@ -171,38 +166,40 @@ def run_chain(
         if kept:
             while ends[batch] < (after + 1) // thin:
                 batch += 1
-        if metropolis:
-            moved += metropolis_sweep(
-                inside, cell_starts, link_starts, link_factors, delta_starts, deltas, tables,
-                bases, cells, key, np.uint64(sweep), kept, out_batches[batch],
+        if jump_every > 0 and sweep % jump_every == 0:
+            jumped = jump(
+                cards, cell_starts, scope_starts, scopes, strides, table_starts, tables, block_of,
+                code_starts, code_steps, states, drawn, weighing, radixes, cell_keys, jump_key,
+                np.uint64(sweep), cells, codes, keys,
             )  # fmt: skip
-        else:
-            gibbs_sweep(
-                inside, cell_starts, link_starts, link_factors, delta_starts, deltas, tables,
-                bases, cells, key, np.uint64(sweep), kept, weights, out_batches[batch],
-            )  # fmt: skip
+            if jumped:
+                place_rows(sender_starts, receivers, move_starts, moves, cells, places)
+                out_counts[1] += after >= 0
+        out_counts[0] += sweep_blocks(
+            inside, cell_starts, link_starts, link_factors, delta_starts, deltas, scope_starts,
+            scopes, strides, table_starts, tables, block_of, code_starts, code_steps, states,
+            sender_starts, receivers, move_starts, moves, row_starts, keeps_rows, cells, places,
+            bases, filled, chances, key, np.uint64(sweep), metropolis, kept, out_batches[batch],
+        )  # fmt: skip
         if kept and asked_blocks.size > 0:
             at = 0
             for block in asked_blocks:
                 at += asked_places[cell_starts[block] + cells[block]]
             out_joint[batch, at] += 1.0
-    return moved
 
 
-@lean_kernel(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint64,"
-    " int64[::1], int64[::1])"
-)
-def start_chain(
-    cell_starts, link_starts, link_factors, delta_starts, deltas, table_starts, key,
-    out_bases, out_cells,
-):  # fmt: skip
+@lean_kernel("void(int64[::1], uint64, int64[::1])")
+def start_chain(cell_starts, key, out_cells):
     """Every block at one of its cells, all alike: starts far from each other."""
-    for factor in range(out_bases.size):
-        out_bases[factor] = table_starts[factor]
     for block in range(out_cells.size):
         n = cell_starts[block + 1] - cell_starts[block]
-        cell = np.int64(mixed(key, np.uint64(block)) % np.uint64(n))
-        out_cells[block] = cell
-        for j in range(link_starts[block], link_starts[block + 1]):
-            out_bases[link_factors[j]] += deltas[delta_starts[j] + cell]
+        out_cells[block] = np.int64(mixed(key, np.uint64(block)) % np.uint64(n))
+
+
+@lean_kernel("void(float64[:,:,::1], int64[::1], int64[::1], float64[:,:,::1])")
+def add_cells(batches, sources, targets, out_batches):
+    """Adds cells `sources` of all batches of all chains to cells `targets`."""
+    for chain in range(batches.shape[0]):
+        for batch in range(batches.shape[1]):
+            for i in range(sources.size):
+                out_batches[chain, batch, targets[i]] += batches[chain, batch, sources[i]]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +39,8 @@ class FlatFactors:
         Scaled so that the largest cell of each table is 1.
     log_constant : float
         Logarithm of what was divided out, and of factors without variables.
+    sources : int64 array
+        The number of each factor in the model, -1 for a likelihood.
     """
 
     variables: Positions
@@ -49,6 +51,7 @@ class FlatFactors:
     table_starts: Positions
     tables: Floats
     log_constant: float
+    sources: Positions
 
     @property
     def n_variables(self) -> int:
@@ -155,31 +158,48 @@ def _flattened(
     widest = int(np.max(np.diff(model.scope_starts), initial=1))
     scope_starts, table_starts = np.zeros((2, len(factors) + 1), np.int64)
     scopes, strides = np.empty((2, len(model.scopes)), np.int64)
+    sources = np.empty(len(factors), np.int64)
     tables, counts = np.empty(len(model.tables)), np.zeros(3, np.int64)
     log = slice_tables(
         model.cards, model.scope_starts, model.scopes, model.table_starts,
         as_argument(model.tables),
         evidence.codes, np.array(factors, np.int64), new_numbers,
         np.empty((3, widest), np.int64), scope_starts, scopes, strides, table_starts, tables,
-        counts,
+        sources, counts,
     )  # fmt: skip
     if log == -math.inf:
         raise impossible()
     n_factors, n_edges, n_cells = counts.tolist()
+    left = FlatFactors(
+        variables=free.astype(np.int64, copy=False),
+        cards=model.cards[free],
+        scope_starts=scope_starts[: n_factors + 1],
+        scopes=scopes[:n_edges],
+        strides=strides[:n_edges],
+        table_starts=table_starts[: n_factors + 1],
+        tables=tables[:n_cells],
+        log_constant=float(log),
+        sources=sources[:n_factors],
+    )
+    return _with_likelihoods(left, evidence, weighted, new_numbers) if weighted else left
+
+
+def _with_likelihoods(
+    left: FlatFactors, evidence: Evidence, weighted: Sequence[int], new_numbers: Positions
+) -> FlatFactors:
+    """Likelihoods as further factors of one variable each."""
     weights = [np.asarray(evidence.likelihoods[variable], np.float64) for variable in weighted]
     tops = [float(values.max()) for values in weights]
     soft = new_numbers[list(weighted)]
-    return FlatFactors(
-        variables=free.astype(np.int64),
-        cards=model.cards[free],
-        scope_starts=np.append(scope_starts[: n_factors + 1], n_edges + 1 + np.arange(len(soft))),
-        scopes=np.append(scopes[:n_edges], soft),
-        strides=np.append(strides[:n_edges], np.ones(len(soft), np.int64)),
-        table_starts=np.append(
-            table_starts[: n_factors + 1], n_cells + np.cumsum(model.cards[list(weighted)])
-        ),
-        tables=np.concatenate(
-            [tables[:n_cells], *(v / top for v, top in zip(weights, tops, strict=True))]
-        ),
-        log_constant=float(log) + sum(map(math.log, tops)),
+    scaled = [values / top for values, top in zip(weights, tops, strict=True)]
+    ends = np.cumsum([len(values) for values in weights])
+    return replace(
+        left,
+        scope_starts=np.append(left.scope_starts, left.n_edges + 1 + np.arange(len(soft))),
+        scopes=np.append(left.scopes, soft),
+        strides=np.append(left.strides, np.ones(len(soft), np.int64)),
+        table_starts=np.append(left.table_starts, len(left.tables) + ends),
+        tables=np.concatenate([left.tables, *scaled]),
+        log_constant=left.log_constant + sum(map(math.log, tops)),
+        sources=np.append(left.sources, np.full(len(soft), -1)),
     )

@@ -13,11 +13,12 @@ from novum.numerics.jit import lean_kernel
 @lean_kernel(
     "float64(int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
     " int64[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
-    " int64[::1])"
+    " int64[::1], int64[::1])"
 )
 def slice_tables(
     cards, scope_starts, scopes, table_starts, tables, codes, factors, new_numbers, work,
-    out_scope_starts, out_scopes, out_strides, out_table_starts, out_tables, out_counts,
+    out_scope_starts, out_scopes, out_strides, out_table_starts, out_tables, out_sources,
+    out_counts,
 ):  # fmt: skip
     """Copies the chosen factors without their observed axes, each over its largest cell.
 
@@ -48,11 +49,18 @@ def slice_tables(
             out_scopes[n_edges + n_free - 1 - i] = new_numbers[free[i]]
             size *= cards[free[i]]
         top = 0.0
-        for cell in range(n_cells, n_cells + size):
-            value = tables[base]
-            top = max(top, value)
-            out_tables[cell] = value
-            for i in range(n_free):
+        # Axes after the last observed one lie together.
+        run = 1
+        n_inner = 0
+        while n_inner < n_free and strides[n_inner] == run:
+            run *= cards[free[n_inner]]
+            n_inner += 1
+        for cell in range(n_cells, n_cells + size, run):
+            for k in range(run):
+                value = tables[base + k]
+                top = max(top, value)
+                out_tables[cell + k] = value
+            for i in range(n_inner, n_free):
                 base += strides[i]
                 digits[i] += 1
                 if digits[i] < cards[free[i]]:
@@ -65,6 +73,7 @@ def slice_tables(
         if n_free > 0:
             for cell in range(n_cells, n_cells + size):
                 out_tables[cell] /= top
+            out_sources[n_factors] = f
             n_factors += 1
             n_edges += n_free
             n_cells += size

@@ -7,6 +7,8 @@ as its only limit if every possible state can be reached, for which it suffices 
 a zero; that is checked first. Variables tied by zeros, or by very uneven tables, are drawn
 together (`novum.graphical.inference.blocks`), and where that would be too many, the engine refuses.
 
+Chains of a network also jump to states drawn anew (`novum.graphical.inference.chain_runs`).
+
 Estimates are averages of the conditional probabilities that were drawn from and not of the draws,
 which has a smaller error by the theorem of Rao and Blackwell.
 """

@@ -15,19 +15,21 @@ between blocks is lost, so single posteriors tend to be too sure of themselves.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
+from novum.core.interrupts import time_sliced
 from novum.core.randomness import RandomSource, stream
 from novum.distributions.joint_table_states import check_cells
 from novum.graphical.inference.blocks import STRONG, Blocks, blocks_of, determined
+from novum.graphical.inference.flat_factors import starts_of
 from novum.graphical.inference.plain_junction import with_observed
 from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
 from novum.graphical.inference.settings import check_count, check_positive
-from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
+from novum.graphical.models.arrays import Evidence, Floats, ModelArrays
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,11 @@ class MeanField(Engine):
     ) -> Beliefs:
         asked = list(range(model.n_variables - model.n_hidden) if variables is None else variables)
         blocks, evidence, q, diagnosis = self._fit(model, evidence)
+        place = {variable: at for at, variable in enumerate(blocks.left.variables.tolist())}
         tables = []
         for variable in asked:
             free = [variable] if evidence.codes[variable] < 0 else []
-            own = _marginal(blocks, q, free) if free else np.ones(())
+            own = _marginal(blocks, q, [place[variable]]) if free else np.ones(())
             tables.append(with_observed(model, evidence, [variable], free, own))
         return Beliefs(tuple(tables), None, diagnosis)
 
@@ -80,7 +83,8 @@ class MeanField(Engine):
         check_cells([int(model.cards[variable]) for variable in variables])
         blocks, evidence, q, diagnosis = self._fit(model, evidence)
         free = [variable for variable in variables if evidence.codes[variable] < 0]
-        table = _marginal(blocks, q, free)
+        place = {variable: at for at, variable in enumerate(blocks.left.variables.tolist())}
+        table = _marginal(blocks, q, [place[variable] for variable in free])
         whole = with_observed(model, evidence, variables, free, table)
         return Beliefs((whole,), None, diagnosis)
 
@@ -106,14 +110,16 @@ class MeanField(Engine):
     ) -> tuple[float, int, bool, list[Floats]]:
         sizes = [len(cells) for cells in problem.blocks.states]
         q = [np.full(n, 1.0 / n) if rng is None else rng.dirichlet(np.ones(n)) for n in sizes]
-        bound = -np.inf
-        for done in range(1, self.max_iter + 1):
-            for block in range(len(q)):
-                q[block] = problem.best(block, q)
-            previous, bound = bound, problem.bound(q)
-            if bound - previous < self.tol * (1.0 + abs(bound)):
-                return bound, done, True, q
-        return bound, self.max_iter, False, q
+        flat = np.concatenate([np.empty(0), *q])
+        problem.weigh(flat)
+        previous = bound = -math.inf
+        done = 0
+        for start, stop in time_sliced(self.max_iter):
+            for done in range(start + 1, stop + 1):
+                previous, bound = bound, problem.climb(flat)
+                if bound - previous < self.tol * (1.0 + abs(bound)):
+                    return bound, done, True, problem.parted(flat)
+        return bound, done, False, problem.parted(flat)
 
 
 def _diagnosis(bound: float, rounds: int, settled: bool, blocks: Blocks) -> Diagnosis:
@@ -133,74 +139,71 @@ def _diagnosis(bound: float, rounds: int, settled: bool, blocks: Blocks) -> Diag
 
 
 class _Problem:
-    """Expected logarithms of the factors between blocks."""
+    """Expected logarithms of the factors between blocks, laid out for kernels."""
 
     def __init__(self, blocks: Blocks) -> None:
         self.blocks = blocks
+        links = np.argsort(blocks.link_factors, kind="stable")
+        apart = [
+            np.unique(blocks.deltas[a:b], return_inverse=True)
+            for a, b in zip(
+                blocks.delta_starts[links].tolist(),
+                blocks.delta_starts[links + 1].tolist(),
+                strict=True,
+            )
+        ]
+        factors, counts = np.unique(blocks.link_factors, return_counts=True)
+        owners = np.repeat(np.arange(blocks.n_blocks), np.diff(blocks.link_starts))[links]
+        sizes = np.array([len(places) for places, _ in apart], np.int64)
         with np.errstate(divide="ignore"):
-            logs = np.log(blocks.inside)
-            log_tables = np.log(blocks.left.tables)
-        self.log_inside = [logs[a:b] for a, b in itertools.pairwise(blocks.cell_starts)]
-        self.links: list[list[tuple[int, int]]] = [[] for _ in blocks.members]
-        self.parts: dict[int, list[tuple[int, Positions]]] = {}
-        places: dict[int, list[Positions]] = {}
-        for block in range(blocks.n_blocks):
-            for link in range(blocks.link_starts[block], blocks.link_starts[block + 1]):
-                factor = int(blocks.link_factors[link])
-                cells = slice(blocks.delta_starts[link], blocks.delta_starts[link + 1])
-                apart, which = np.unique(blocks.deltas[cells], return_inverse=True)
-                self.links[block].append((factor, len(self.parts.setdefault(factor, []))))
-                self.parts[factor].append((block, which))
-                places.setdefault(factor, []).append(apart)
-        self.logs = {
-            factor: log_tables[blocks.left.table_starts[factor] + reduce(np.add, np.ix_(*apart))]
-            for factor, apart in places.items()
-        }
+            log_inside, log_tables = np.log(blocks.inside), np.log(blocks.left.tables)
+        nothing = np.empty(0, np.int64)
+        axes = (
+            starts_of(np.bincount(owners, minlength=blocks.n_blocks)),
+            np.argsort(owners, kind="stable"),
+        )
+        which = starts_of([len(of_cell) for _, of_cell in apart])
+        places = starts_of(sizes), np.concatenate([nothing, *(found for found, _ in apart)]), sizes
+        of_cells = which, np.concatenate([nothing, *(of_cell for _, of_cell in apart)])
+        self.weighing = blocks.cell_starts, *axes, places[0], *of_cells, sizes
+        self.climbing = (
+            *(log_inside, blocks.cell_starts, *axes),
+            *(np.repeat(np.arange(len(factors)), counts), starts_of(counts), *places, *of_cells),
+            *(blocks.left.table_starts[factors], log_tables),
+            *(np.empty(int(counts.max(initial=1)), np.int64), np.empty(int(sizes.max(initial=1)))),
+        )
+        self.mass = np.empty(int(sizes.sum()))
 
-    def best(self, block: int, q: list[Floats]) -> Floats:
-        """The distribution of a block that is best given those of the others."""
-        logs = self.log_inside[block].copy()
-        for factor, axis in self.links[block]:
-            which = self.parts[factor][axis][1]
-            logs += self._expected(factor, q, axis)[which]
-        weights = np.exp(logs - logs.max())
-        return weights / weights.sum()
+    def weigh(self, q: Floats) -> None:
+        """Takes up the distributions of all blocks."""
+        from novum.graphical.inference.mean_field_kernels import weigh_axes
 
-    def bound(self, q: list[Floats]) -> float:
-        """Expected logarithm of all factors and entropy."""
-        total = self.blocks.log_constant
-        for chances, logs in zip(q, self.log_inside, strict=True):
-            inside = chances > 0
-            total += float(np.sum(chances[inside] * (logs[inside] - np.log(chances[inside]))))
-        for factor, parts in self.parts.items():
-            block, which = parts[0]
-            weights = np.bincount(which, q[block], minlength=self.logs[factor].shape[0])
-            total += float(weights @ self._expected(factor, q, 0))
-        return total
+        for block in range(self.blocks.n_blocks):
+            weigh_axes(block, *self.weighing, q, self.mass)
 
-    def _expected(self, factor: int, q: list[Floats], kept: int) -> Floats:
-        """The log-table averaged over all blocks but one."""
-        table = self.logs[factor]
-        for axis in reversed(range(table.ndim)):
-            if axis != kept:
-                block, which = self.parts[factor][axis]
-                weights = np.bincount(which, q[block], minlength=table.shape[axis])
-                table = np.tensordot(table, weights, axes=(axis, 0))
-        return table
+    def climb(self, out_q: Floats) -> float:
+        """Sets each block to its best given the others; the bound that is reached."""
+        from novum.graphical.inference.mean_field_kernels import climb_round
+
+        return self.blocks.log_constant + float(climb_round(*self.climbing, self.mass, out_q))
+
+    def parted(self, q: Floats) -> list[Floats]:
+        """The distribution of each block."""
+        return [q[a:b] for a, b in itertools.pairwise(self.blocks.cell_starts.tolist())]
 
 
-def _marginal(blocks: Blocks, q: list[Floats], free: Sequence[int]) -> Floats:
+def _marginal(blocks: Blocks, q: list[Floats], asked: Sequence[int]) -> Floats:
     """The joint table of some variables: blocks are independent, variables within one are not."""
-    place = {int(variable): at for at, variable in enumerate(blocks.left.variables)}
-    asked = [place[variable] for variable in free]
     cards = [int(blocks.left.cards[variable]) for variable in asked]
+    inside: dict[int, list[tuple[int, int]]] = {}
+    for axis, variable in enumerate(asked):
+        block, column = blocks.places[variable]
+        inside.setdefault(block, []).append((axis, column))
     table = np.ones(cards)
-    for own, states, chances in zip(blocks.members, blocks.states, q, strict=True):
-        axes = [axis for axis, variable in enumerate(asked) if variable in own]
-        if not axes:
-            continue
-        columns = [int(np.flatnonzero(own == asked[axis])[0]) for axis in axes]
+    for block, pairs in inside.items():
+        axes = [axis for axis, _ in pairs]
         part = np.zeros([cards[axis] for axis in axes])
-        np.add.at(part, tuple(states[:, columns].T), chances)
+        columns = [column for _, column in pairs]
+        np.add.at(part, tuple(blocks.states[block][:, columns].T), q[block])
         table = table * part.reshape([cards[a] if a in axes else 1 for a in range(len(cards))])
     return table

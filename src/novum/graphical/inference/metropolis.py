@@ -3,9 +3,9 @@
     accept x' with probability  min(1, P(x') / P(x))        for proposals that are symmetric
 
 One block of variables after the other is offered one of its joint states, all alike, the present
-one among them (without it two fair coins would flip for ever in step and never differ). Nothing
-but the ratio is needed, so an update costs two cells and not all of a block: good for variables of
-many states, slower to mix than Gibbs sampling otherwise.
+one among them (without it two fair coins would flip for ever in step and never differ). Blocks,
+jumps and the diagnosis are those of Gibbs sampling; it mixes more slowly, and asks no more of a
+model than ratios.
 """
 
 from __future__ import annotations

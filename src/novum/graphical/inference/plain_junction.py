@@ -67,6 +67,11 @@ class PlainJunctionTree(ExactEngine):
 
     memory_limit: int | str | None = None
 
+    @property
+    def propagation(self) -> type[Propagation]:
+        """How messages are computed."""
+        return Propagation
+
     def marginals(
         self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None = None
     ) -> Beliefs:
@@ -76,7 +81,7 @@ class PlainJunctionTree(ExactEngine):
             potentials = known_potentials(model, evidence)
         else:
             potentials = relevant_potentials(model, evidence, list(asked))
-        run = Propagation.of(potentials, model.cards, (), self.memory_limit)
+        run = self.propagation.of(potentials, model.cards, (), self.memory_limit)
         run.collect()
         elsewhere = not everything and contradicts_elsewhere(self, model, evidence)
         if run.log_total == -math.inf or elsewhere:
@@ -90,7 +95,7 @@ class PlainJunctionTree(ExactEngine):
         if not free and self.log_evidence(model, evidence) == -math.inf:
             raise impossible()
         potentials = relevant_potentials(model, evidence, free)
-        run = Propagation.of(potentials, model.cards, free, self.memory_limit)
+        run = self.propagation.of(potentials, model.cards, free, self.memory_limit)
         table = run.collect_to(tuple(free))
         total = table.sum()
         if not total > 0 or contradicts_elsewhere(self, model, evidence):
@@ -99,7 +104,7 @@ class PlainJunctionTree(ExactEngine):
 
     def families(self, model: ModelArrays, evidence: Evidence) -> Beliefs:
         potentials = known_potentials(model, evidence)
-        run = Propagation.of(potentials, model.cards, (), self.memory_limit)
+        run = self.propagation.of(potentials, model.cards, (), self.memory_limit)
         run.collect()
         if run.log_total == -math.inf:
             raise impossible()
@@ -115,7 +120,7 @@ class PlainJunctionTree(ExactEngine):
     def log_evidence(self, model: ModelArrays, evidence: Evidence) -> float:
         needed = needed_factors(model, evidence)
         potentials = known_potentials(model, evidence, needed)
-        run = Propagation.of(potentials, model.cards, (), self.memory_limit)
+        run = self.propagation.of(potentials, model.cards, (), self.memory_limit)
         run.collect()
         return run.log_total
 

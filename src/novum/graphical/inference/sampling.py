@@ -34,8 +34,10 @@ from novum.graphical.inference.weighted_rows import (
 )
 from novum.graphical.models.arrays import UNKNOWN, Evidence, ModelArrays
 
-# Fewer independent rows than this leave even a probability of one half uncertain by 0.05.
-ENOUGH = 100
+# Fewer independent rows than this leave a probability of one half uncertain by 0.05, two errors.
+ENOUGH = 400
+# More than this share of the weight must not lie with states too rare to be met.
+MOST_HIDDEN = 0.1
 
 
 class NothingAcceptedError(InputError):
@@ -268,8 +270,13 @@ class RejectionSampling(_IndependentSampling):
 
 
 def _beliefs(method: str, found: Totals, said: str, log_constant: float) -> Beliefs:
-    trusted = found.effective_size >= ENOUGH
-    if not trusted:
+    trusted = found.effective_size >= ENOUGH and found.hidden <= MOST_HIDDEN
+    if found.hidden > MOST_HIDDEN:
+        said += (
+            " Not to be trusted: states that explain the evidence much better may be too rare to "
+            "be drawn. Draw more rows, or use JunctionTree()."
+        )
+    elif not trusted:
         said += (
             f" They are worth fewer than {ENOUGH} independent rows: the errors are large and "
             "themselves uncertain. Draw more rows, or use JunctionTree()."

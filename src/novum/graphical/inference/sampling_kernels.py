@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from novum.graphical.inference.chance_kernels import bits, uniform
-from novum.numerics.jit import lean_kernel
+from novum.numerics.jit import fast_kernel, kernel, lean_kernel
 
 BLOCK = 1024
 # Above every draw of 53 bits.
@@ -111,17 +111,22 @@ def draw_columns(
 
 
 @lean_kernel(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
-    " int64[::1], float64[::1], int64, int64[::1], int32[:,::1], float64[::1])"
+    "void(int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
+    " int64[::1], int64[::1], float64[::1], int64, int64[::1], int32[:,::1], float64[::1],"
+    " float64[:,::1])"
 )
 def weigh_by_tables(
-    scope_starts, scopes, strides, table_starts, log_tables, observed, soft, soft_starts,
-    soft_logs, n_rows, offsets, codes, out_logs,
+    scope_starts, scopes, strides, table_starts, tables, log_tables, observed, soft, soft_starts,
+    soft_logs, n_rows, offsets, codes, out_logs, out_seen,
 ):  # fmt: skip
-    """Log-weights: how likely the observed states are given their parents."""
+    """Log-weights: how likely the observed states are given their parents.
+
+    `out_seen` has for each of them the sum and the largest of the likelihoods met.
+    """
     for r in range(n_rows):
         out_logs[r] = 0.0
-    for v in observed:
+    for place in range(observed.size):
+        v = observed[place]
         for r in range(n_rows):
             offsets[r] = table_starts[v]
         for axis in range(scope_starts[v], scope_starts[v + 1]):
@@ -130,9 +135,15 @@ def weigh_by_tables(
                 offsets[r] += stride * codes[other, r]
         for r in range(n_rows):
             out_logs[r] += log_tables[offsets[r]]
+            out_seen[0, place] += tables[offsets[r]]
+            out_seen[1, place] = max(out_seen[1, place], tables[offsets[r]])
     for place in range(soft.size):
+        at = observed.size + place
         for r in range(n_rows):
-            out_logs[r] += soft_logs[soft_starts[place] + codes[soft[place], r]]
+            log = soft_logs[soft_starts[place] + codes[soft[place], r]]
+            out_logs[r] += log
+            out_seen[0, at] += math.exp(log)
+            out_seen[1, at] = max(out_seen[1, at], math.exp(log))
 
 
 @lean_kernel(
@@ -158,13 +169,27 @@ def weigh_by_agreement(
     return accepted
 
 
-@lean_kernel(
+# Sums over the rows of a block in any order, several at once: `benchmarks/graphical/inference`.
+@fast_kernel("void(int32, int64, int32[::1], float64[::1], float64[::1], float64[::1])")
+def add_state(state, n_rows, codes, weights, squares, out_sums):
+    """Sums of weights and of their squares over the rows that have a state."""
+    total = 0.0
+    squared = 0.0
+    for r in range(n_rows):
+        inside = codes[r] == state
+        total += weights[r] if inside else 0.0
+        squared += squares[r] if inside else 0.0
+    out_sums[0] = total
+    out_sums[1] = squared
+
+
+@kernel(
     "void(int64[::1], int64[::1], int64[::1], int64[::1], int64, int32[:,::1], float64[::1],"
-    " int64[::1], float64[::1], float64[::1], float64[::1])"
+    " float64[::1], int64[::1], float64[::1], float64[::1], float64[::1])"
 )
 def add_weights(
-    target_starts, target_variables, target_strides, cell_starts, n_rows, codes, logs, offsets,
-    out_sums, out_squares, out_totals,
+    target_starts, target_variables, target_strides, cell_starts, n_rows, codes, logs, squares,
+    offsets, out_sums, out_squares, out_totals,
 ):  # fmt: skip
     """Adds weights and their squares to the cells of the targets.
 
@@ -187,16 +212,27 @@ def add_weights(
     for r in range(n_rows):
         weight = math.exp(logs[r] - top)
         logs[r] = weight
+        squares[r] = weight * weight
         out_totals[0] += weight
-        out_totals[1] += weight * weight
+        out_totals[1] += squares[r]
         out_totals[2] += weight > 0
+    both = np.empty(2)
     for t in range(target_starts.size - 1):
+        first = cell_starts[t]
+        n_cells = cell_starts[t + 1] - first
+        if target_starts[t + 1] - target_starts[t] == 1 and n_cells <= _FEW:
+            for k in range(n_cells):
+                own = codes[target_variables[target_starts[t]]]
+                add_state(np.int32(k), n_rows, own, logs, squares, both)
+                out_sums[first + k] += both[0]
+                out_squares[first + k] += both[1]
+            continue
         for r in range(n_rows):
-            offsets[r] = cell_starts[t]
+            offsets[r] = first
         for axis in range(target_starts[t], target_starts[t + 1]):
             v, stride = target_variables[axis], target_strides[axis]
             for r in range(n_rows):
                 offsets[r] += stride * codes[v, r]
         for r in range(n_rows):
             out_sums[offsets[r]] += logs[r]
-            out_squares[offsets[r]] += logs[r] * logs[r]
+            out_squares[offsets[r]] += squares[r]

@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from novum.core.errors import InputError
-from novum.core.text import listed
 from novum.graphical.inference.conditioning import joint_by_conditioning
 from novum.graphical.inference.flat_factors import FlatFactors, flat_factors
 from novum.graphical.inference.plain_junction import impossible, with_observed
@@ -26,26 +24,9 @@ from novum.graphical.inference.potentials import scaled
 from novum.graphical.inference.protocol import Beliefs, ExactEngine
 from novum.graphical.inference.relevance import needed_factors
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
+from novum.graphical.structure.dag import CyclicGraphError
 
 NO_EDGE = -1
-
-
-class CyclicGraphError(InputError):
-    """A factor graph with a cycle was given to an engine for trees.
-
-    Attributes
-    ----------
-    variables : tuple of int
-        Variables of a cycle in their order, by number.
-    """
-
-    def __init__(self, variables: Sequence[int]) -> None:
-        self.variables = tuple(int(variable) for variable in variables)
-        super().__init__(
-            f"The factor graph has a cycle through the variables numbered {listed(self.variables)} "
-            "(from 0, in the order of the model); messages on trees are not exact there. Use "
-            "JunctionTree(), or LoopyPropagation() for an approximation."
-        )
 
 
 @dataclass(frozen=True)
@@ -275,4 +256,5 @@ def _cycle(
     while len(first) > 1 and len(second) > 1 and first[-2] == second[-2]:
         first.pop()
         second.pop()
-    return CyclicGraphError(left.variables[[*first, *reversed(second[:-1])]].tolist())
+    around = left.variables[[*first, *reversed(second[:-1])]].tolist()
+    return CyclicGraphError(around, directed=False)

@@ -28,6 +28,7 @@ from novum.graphical.inference.plain_junction import impossible
 from novum.graphical.inference.trees import TreeMessages
 from novum.graphical.models.arrays import Floats
 from novum.graphical.models.questions import Likelihoods, NamedModel, States, evidence_of
+from novum.graphical.structure.dag import CyclicGraphError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,7 +105,10 @@ def trellis(
     left = flat_factors(network.arrays, evidence)
     names = [_name(network, int(variable)) for variable in left.variables]
     chain = _along(left, names)
-    sums, best = TreeMessages(left, np.add.reduce), TreeMessages(left, np.maximum.reduce)
+    try:
+        sums, best = TreeMessages(left, np.add.reduce), TreeMessages(left, np.maximum.reduce)
+    except CyclicGraphError as error:
+        raise error.named(network.names) from None
     log = sums.collect()
     if log == -math.inf:
         raise impossible()

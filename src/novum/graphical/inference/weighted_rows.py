@@ -21,12 +21,15 @@ from novum.core.interrupts import time_sliced
 from novum.core.randomness import RandomSource, stream
 from novum.distributions.joint_table_states import check_cells
 from novum.graphical.inference.flat_factors import starts_of
+from novum.graphical.inference.plain_junction import with_observed
 from novum.graphical.inference.relevance import ancestors_of
 from novum.graphical.models.arrays import UNKNOWN, Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
 
-# No error is stated below that of half a row: a cell that was never met is not known to be empty.
-HALF_A_ROW = math.sqrt(0.5)
+# Variance of two rows more (Agresti and Coull 1998): a cell never met is not known to be empty.
+TWO_ROWS = 2.0
+# What has this expected number of rows is met with probability 0.95.
+MET = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,8 @@ class Totals:
     effective_size : float
         Independent rows that would give the error of the worst cell.
     log_mean_weight : float
+    hidden : float
+        How much more than all rows together states could weigh that were too rare to be met.
     """
 
     tables: tuple[Floats, ...]
@@ -52,6 +57,7 @@ class Totals:
     positive: int
     effective_size: float
     log_mean_weight: float
+    hidden: float
 
 
 class RowSource:
@@ -79,16 +85,22 @@ class RowSource:
         self.targets = targets
         rng = stream(random_state, "rows")
         self.key, self.second_key = rng.integers(0, 2**64, 2, dtype=np.uint64)
+        for target in targets:
+            if len(target) > 1:
+                check_cells([int(model.cards[variable]) for variable in target])
         named = {variable for target in targets for variable in target}
         needed = ancestors_of(model, [*named, *evidence.observed.tolist(), *evidence.likelihoods])
         self.order = np.ascontiguousarray(model.order[needed[model.order]])
         self.tree = drawing_arrays(model)
         self.soft = _soft_arrays(evidence)
-        self.cells = _target_arrays(model, targets)
+        self.free = [[v for v in target if evidence.codes[v] < 0] for target in targets]
+        self.cells = _target_arrays(model, self.free)
         self.sums = np.zeros(int(self.cells[3][-1]))
         self.squares = np.zeros_like(self.sums)
         self.totals = np.array([0.0, 0.0, 0.0, -math.inf])
         self.rows = 0
+        n_known = len(evidence.observed) + len(evidence.likelihoods)
+        self.seen = np.zeros((2, n_known))
 
     def weigh(self, size: int) -> None:
         """Draws rows with the evidence set, weighed by how likely it is given its parents."""
@@ -97,7 +109,7 @@ class RowSource:
         _, scope_starts, scopes, strides, table_starts, _ = self.tree
         with np.errstate(divide="ignore"):
             log_tables = np.log(self.model.tables)
-        observed = self.evidence.observed
+        tables, observed = as_argument(self.model.tables), self.evidence.observed
         work = self._work(BLOCK)
         for start, stop in time_sliced(size, block=BLOCK):
             for first in range(start, stop, BLOCK):
@@ -107,8 +119,8 @@ class RowSource:
                     first, n, 0, work[0], work[1],
                 )  # fmt: skip
                 weigh_by_tables(
-                    scope_starts, scopes, strides, table_starts, log_tables, observed,
-                    *self.soft, n, *work,
+                    scope_starts, scopes, strides, table_starts, tables, log_tables, observed,
+                    *self.soft, n, *work[:3], self.seen,
                 )  # fmt: skip
                 self._add(n, work)
 
@@ -128,20 +140,45 @@ class RowSource:
                     self.evidence.codes, observed, *self.soft, self.second_key, first, n, left,
                     work[1], work[2],
                 )  # fmt: skip
-                self._add(n, work)
-                if left == 0:
+                # Rows drawn after the last that was wanted do not count.
+                enough = left == 0
+                self._add(int(np.flatnonzero(work[2][:n] == 0)[-1]) + 1 if enough else n, work)
+                if enough:
                     return
 
     def _work(self, block: int) -> tuple[Any, ...]:
         shape = (self.model.n_variables, block)
-        return np.empty(block, np.int64), np.zeros(shape, np.int32), np.empty(block)
+        return np.empty(block, np.int64), np.zeros(shape, np.int32), *np.empty((2, block))
 
     def _add(self, n: int, work: tuple[Any, ...]) -> None:
         from novum.graphical.inference.sampling_kernels import add_weights
 
-        offsets, codes, logs = work
-        add_weights(*self.cells, n, codes, logs, offsets, self.sums, self.squares, self.totals)
+        offsets, codes, logs, squares = work
+        add_weights(
+            *self.cells, n, codes, logs, squares, offsets, self.sums, self.squares, self.totals
+        )
         self.rows += n
+
+    def _hidden(self) -> float:
+        """Of each observation: its largest likelihood that no row met, over the mean of all rows.
+
+        Parents' states that are drawn less often than once in `rows / MET` are likely not met.
+        """
+        if not self.seen[1].any():
+            return 0.0
+        highest = [self._highest(int(variable)) for variable in self.evidence.observed]
+        highest += [1.0] * len(self.evidence.likelihoods)
+        means, met = self.seen[0] / self.rows, self.seen[1]
+        is_hidden = np.array(highest) > met * (1 + 1e-9)
+        ratios = np.array(highest)[is_hidden] / means[is_hidden]
+        return float(np.max(MET / self.rows * ratios, initial=0.0))
+
+    def _highest(self, variable: int) -> float:
+        """How likely what is observed of a variable is, given the best states of its parents."""
+        model, codes = self.model, self.evidence.codes
+        scope = model.scope(variable).tolist()
+        at = tuple(int(codes[v]) if codes[v] >= 0 else slice(None) for v in scope)
+        return float(np.max(model.table(variable)[at]))
 
     def result(self) -> Totals:
         """Estimates with their errors; some weight must be positive."""
@@ -150,51 +187,35 @@ class RowSource:
         spread = self.squares * (1 - 2 * estimates) + estimates**2 * squared
         errors = np.sqrt(np.maximum(spread, 0.0)) / total
         kish = total**2 / squared
-        errors = np.maximum(errors, HALF_A_ROW / kish)
-        starts = self.cells[3]
+        size = worst_size(estimates, errors, kish)
+        errors = np.sqrt(errors**2 + TWO_ROWS / kish**2)
+        starts = self.cells[3].tolist()
         tables, stated = [], []
-        for t, target in enumerate(self.targets):
-            shape = tuple(int(self.model.cards[variable]) for variable in target)
-            cells = slice(starts[t], starts[t + 1])
-            tables.append(estimates[cells].reshape(shape))
-            fixed = impossible_cells(self.model, self.evidence, target)
-            stated.append(np.where(fixed, 0.0, errors[cells].reshape(shape)))
+        for t, (target, free) in enumerate(zip(self.targets, self.free, strict=True)):
+            shape = self.model.cards[free]
+            own = slice(starts[t], starts[t + 1])
+            # What has one state is known without drawing.
+            error = errors[own] if own.stop - own.start > 1 else np.zeros(1)
+            known = self.model, self.evidence, target, free
+            tables.append(with_observed(*known, estimates[own].reshape(shape)))
+            stated.append(with_observed(*known, error.reshape(shape)))
         return Totals(
             tuple(tables),
             tuple(stated),
             self.rows,
             int(positive),
-            worst_size(tables, stated, kish),
+            size,
             math.log(total / self.rows) + top,
+            self._hidden(),
         )
 
 
-def worst_size(tables: Sequence[Floats], errors: Sequence[Floats], most: float) -> float:
+def worst_size(estimates: Floats, errors: Floats, most: float) -> float:
     """Independent rows that would give the error of the worst cell, `p (1 - p) / error^2`."""
-    sizes = [most]
-    for table, error in zip(tables, errors, strict=True):
-        # Cells met hardly ever say more about chance than about the rows.
-        inside = (table > 5 / most) & (table < 1 - 5 / most) & (error > 0)
-        if inside.any():
-            p, e = table[inside], error[inside]
-            sizes.append(float(np.min(p * (1 - p) / e**2)))
-    return min(sizes)
-
-
-def impossible_cells(model: ModelArrays, evidence: Evidence, target: Sequence[int]) -> Any:
-    """Which cells of a table are known without drawing: all where nothing is free, and those that
-    disagree with an observed state."""
-    shape = tuple(int(model.cards[variable]) for variable in target)
-    cells = np.zeros(shape, np.bool_)
-    free = 1
-    for axis, variable in enumerate(target):
-        code = int(evidence.codes[variable])
-        if code >= 0:
-            differs = np.arange(shape[axis]) != code
-            cells |= differs.reshape([-1 if a == axis else 1 for a in range(len(shape))])
-        else:
-            free *= shape[axis]
-    return cells if free > 1 else np.ones(shape, np.bool_)
+    # Cells met hardly ever say more about chance than about the rows.
+    inside = (estimates > 5 / most) & (estimates < 1 - 5 / most) & (errors > 0)
+    p, e = estimates[inside], errors[inside]
+    return float(np.min(p * (1 - p) / e**2, initial=most))
 
 
 def drawing_arrays(model: ModelArrays) -> tuple[Any, ...]:
@@ -238,7 +259,6 @@ def _target_arrays(model: ModelArrays, targets: Sequence[Sequence[int]]) -> tupl
     sizes: list[int] = []
     for target in targets:
         shape = [int(model.cards[variable]) for variable in target]
-        check_cells(shape)
         strides += [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
         sizes.append(math.prod(shape))
     return (

@@ -17,18 +17,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 from novum.core.errors import InputError
 from novum.core.schema import Level
-from novum.core.text import label_text, listed, meant
+from novum.core.text import label_text, listed
 from novum.distributions.joint_table_states import StateAxis, names_of
 from novum.graphical.models.arrays import ModelArrays
 from novum.graphical.models.compact import Deterministic
 from novum.graphical.models.conditional import Conditional
 from novum.graphical.models.network_arrays import arrays_of
 from novum.graphical.models.network_building import (
-    axis_of,
     bound,
     checked_conditionals,
     checked_order,
     conditional_of,
+    conditionals_of,
+    node_of,
     warn_of_zeros,
 )
 from novum.graphical.models.network_questions import NetworkQuestions
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from novum.core.svg_text import SvgText
     from novum.graphical.inference.protocol import Engine, ExactEngine
     from novum.graphical.models.answers import Posterior
+    from novum.graphical.models.model_record import ModelRecord
     from novum.graphical.structure.dag import Dag
 
 
@@ -78,6 +80,7 @@ class BayesianNetwork(NetworkQuestions):
     """
 
     conditionals: tuple[Conditional, ...]
+    _saved_fields = ("record",)
 
     def __init__(self, conditionals: Iterable[Conditional] = ()) -> None:
         self.__dict__["conditionals"] = checked_order(checked_conditionals(conditionals))
@@ -171,6 +174,9 @@ class BayesianNetwork(NetworkQuestions):
     def from_dict(cls, nodes: Mapping[str, Mapping[str, Any]]) -> Self:
         """A network from `{name: {"states": ..., "parents": ..., "table": ...}}`, in any order.
 
+        In place of a table a node may have `"noisy_or": {"strengths": ..., "leak": ...}` or
+        `"function": states in nested lists`.
+
         Examples
         --------
         >>> BayesianNetwork.from_dict({
@@ -185,33 +191,14 @@ class BayesianNetwork(NetworkQuestions):
                 "A network is a mapping from names to nodes, such as {'rain': {'table': [0.2, "
                 f"0.8]}}}}; got {label_text(nodes)}."
             )
-        axes = {name: axis_of(name, node) for name, node in nodes.items()}
-        made = []
-        for name, node in nodes.items():
-            parents = []
-            for parent in names_of(node.get("parents", ())):
-                if not isinstance(parent, str) or parent not in axes:
-                    raise InputError(
-                        f"Node {label_text(name)} has the parent {label_text(parent)}, which is "
-                        f"no node: {meant(parent, list(axes))}"
-                    )
-                parents.append(axes[parent])
-            made.append(bound(axes[name], tuple(parents), node.get("table")))
+        made = conditionals_of(nodes)
         network = cls(made)
         warn_of_zeros(made)
         return network
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Nested dicts of plain values, as `from_dict` reads them."""
-        return {
-            item.name: {
-                "states": list(item.variable.states),
-                "parents": [parent.name for parent in item.parents],
-                "table": item.table.tolist(),
-                **({"ordered": True} if item.variable.ordered else {}),
-            }
-            for item in self.conditionals
-        }
+        """Nested dicts of plain values, as `from_dict` reads them; compact nodes stay compact."""
+        return {item.name: node_of(item) for item in self.conditionals}
 
     @classmethod
     def from_text(cls, text: str) -> Self:
@@ -228,10 +215,11 @@ class BayesianNetwork(NetworkQuestions):
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """A network from a file: `.bif`, `.xmlbif`, `.uai`, `.net`, and each with `.gz`."""
-        from novum.graphical.formats.files import read_network
+        """A network from a file: `.network`, `.bif`, `.xmlbif`, `.uai`, `.net`, each also `.gz`."""
+        from novum.graphical.formats.files import naming_file, read_network
 
-        return cls(read_network(path))
+        with naming_file(path):
+            return cls(read_network(path))
 
     def write(self, path: str | Path) -> None:
         """The network as a file, in the format of its suffix."""
@@ -291,6 +279,19 @@ class BayesianNetwork(NetworkQuestions):
         from novum.graphical.drawing.drawing import draw
 
         return draw(self, given, engine=engine, max_bars=max_bars, max_states=max_states)
+
+    @property
+    def record(self) -> ModelRecord:
+        """The network as flat arrays, as model files hold it."""
+        from novum.graphical.models.model_record import record_of_network
+
+        return record_of_network(self)
+
+    @classmethod
+    def _from_saved(cls, record: ModelRecord) -> Self:
+        from novum.graphical.models.model_record import network_conditionals
+
+        return cls(network_conditionals(record))
 
     def _with(self, conditionals: tuple[Conditional, ...]) -> Self:
         """A network of conditionals in which every parent is known to be there, without cycles."""

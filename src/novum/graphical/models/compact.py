@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from novum.core.errors import InputError
 from novum.core.schema import Level
@@ -62,6 +62,15 @@ class NoisyOr(Conditional):
     leak: float
     active_state: int
     inactive_states: tuple[int, ...]
+
+    _saved_fields: ClassVar[tuple[str, ...]] = (
+        "variable",
+        "parents",
+        "strengths",
+        "leak",
+        "active",
+        "inactive",
+    )
 
     def __init__(
         self,
@@ -113,6 +122,17 @@ class NoisyOr(Conditional):
         table[..., 1 - self.active_state] = silent
         table.flags.writeable = False
         return table
+
+    @property
+    def active(self) -> dict[str, Level]:
+        """The active state of the variable, by its name."""
+        return {self.variable.name: self.variable.states[self.active_state]}
+
+    @property
+    def inactive(self) -> dict[str, Level]:
+        """The inactive state of each parent, by its name."""
+        chosen = zip(self.parents, self.inactive_states, strict=True)
+        return {parent.name: parent.states[state] for parent, state in chosen}
 
     @property
     def n_parameters(self) -> int:
@@ -213,6 +233,8 @@ class Deterministic(Conditional):
     parents: tuple[StateAxis, ...]
     codes: NDArray[np.int64]
 
+    _saved_fields: ClassVar[tuple[str, ...]] = ("variable", "parents", "codes")
+
     def __init__(
         self,
         variable: StateAxis,
@@ -229,6 +251,33 @@ class Deterministic(Conditional):
         codes = codes.reshape(sizes)
         codes.flags.writeable = False
         self.__dict__.update(variable=variable, parents=parents, codes=codes)
+
+    @classmethod
+    def from_codes(
+        cls, variable: StateAxis, parents: Sequence[StateAxis], codes: ArrayLike
+    ) -> Deterministic:
+        """The same from the numbers of the states in place of the states."""
+        given = np.asarray(codes)
+        if given.dtype.kind not in "iu":
+            raise InputError(f"Codes of {label_text(variable.name)} are whole numbers.")
+        card = len(variable.states)
+        if given.size and not (given.min() >= 0 and given.max() < card):
+            raise InputError(
+                f"Codes of {label_text(variable.name)} number its {card} states from 0."
+            )
+        states = np.empty(card, object)
+        states[:] = variable.states
+        return cls(variable, parents, states[given])
+
+    _from_saved = from_codes
+
+    @property
+    def values(self) -> Any:
+        """The states it takes, in nested lists by the parents' states."""
+        states = np.empty(len(self.variable.states), object)
+        states[:] = self.variable.states
+        found = states[self.codes]
+        return found.tolist() if self.parents else found
 
     @cached_property
     def table(self) -> Floats:

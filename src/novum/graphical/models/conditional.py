@@ -13,6 +13,8 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,6 +74,28 @@ class Conditional(ABC):
     def row_text(self, row: int) -> str:
         """A row of the table in words, counted in C order: `A = 'true', B = 'false'`."""
         return row_text(self.parents, row)
+
+    # A value is its own copy.
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle holds: nothing that is computed."""
+        kind = type(self)
+        return {
+            key: value
+            for key, value in self.__dict__.items()
+            if not isinstance(getattr(kind, key, None), cached_property)
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        self.__dict__.update(state)
 
     def _identity(self) -> tuple[object, ...]:
         return (type(self), self.variable, self.parents, self.table.tobytes())
@@ -212,10 +236,13 @@ def _in_row(parents: tuple[StateAxis, ...], row: int) -> str:
 
 def row_text(parents: tuple[StateAxis, ...], row: int) -> str:
     """The states of the parents in a row, counted in C order."""
-    sizes = tuple(len(parent.states) for parent in parents)
-    states = np.unravel_index(row, sizes) if sizes else ()
+    states: list[object] = []
+    # By Python's integers, which do not wrap around where a table is too large to exist.
+    for parent in reversed(parents):
+        row, state = divmod(row, len(parent.states))
+        states.insert(0, parent.states[state])
     return ", ".join(
-        f"{shown(parent.name)} = {shown(parent.states[int(state)])}"
+        f"{shown(parent.name)} = {shown(state)}"
         for parent, state in zip(parents, states, strict=True)
     )
 

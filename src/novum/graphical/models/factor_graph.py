@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.factor import Factor
 from novum.graphical.models.arrays import NO_HEAD, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.model_record import ModelRecord, graph_factors, record_of_graph
 from novum.graphical.models.network_questions import NetworkQuestions
 
 
@@ -43,6 +46,7 @@ class FactorGraph(NetworkQuestions):
 
     factors: tuple[Factor, ...]
     _axes: dict[str, StateAxis]
+    _saved_fields = ("record",)
 
     def __init__(self, factors: Iterable[Factor]) -> None:
         given = tuple(factors) if isinstance(factors, Iterable) else (factors,)
@@ -70,6 +74,38 @@ class FactorGraph(NetworkQuestions):
         return cls(
             Factor(item.table, (*item.parents, item.variable)) for item in network.conditionals
         )
+
+    @classmethod
+    def read(cls, path: str | Path) -> FactorGraph:
+        """A factor graph from a `.uai` file, also with `.gz`: MARKOV, or the tables of BAYES."""
+        from novum.graphical.formats.files import check_factor_suffix
+        from novum.graphical.formats.uai import read_factors
+
+        check_factor_suffix(Path(path))
+        return cls(read_factors(path))
+
+    def write(self, path: str | Path) -> None:
+        """The graph as a MARKOV file, `.uai` or `.uai.gz`; a warning says what names are lost."""
+        from novum.graphical.formats.files import check_factor_suffix
+        from novum.graphical.formats.uai import write_factors
+
+        check_factor_suffix(Path(path))
+        write_factors(self, path)
+
+    @property
+    def record(self) -> ModelRecord:
+        """The graph as flat arrays, as model files hold it."""
+        return record_of_graph(self)
+
+    @classmethod
+    def _from_saved(cls, record: ModelRecord) -> FactorGraph:
+        return cls(graph_factors(record))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for factor in self.factors:
+            # Copies of arrays can be written to, and values never change.
+            factor.values.flags.writeable = False
 
     @cached_property
     def variables(self) -> tuple[StateAxis, ...]:

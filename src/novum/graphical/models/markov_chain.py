@@ -81,6 +81,8 @@ class MarkovChain:
     (True, 5, 0.6)
     """
 
+    _saved_fields = ("transition", "states")
+
     def __init__(
         self,
         transition: ArrayLike | Mapping[Level, Mapping[Level, float]],

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from novum.core.errors import InputError
 from novum.core.schema import Level
 from novum.core.text import label_text, listed
+from novum.distributions.joint_table import EXACT
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.models.conditional import NetworkWarning
 from novum.graphical.models.questions import state_of
@@ -48,6 +49,8 @@ def checked_rows(table: Floats, axis: StateAxis) -> Floats:
                 NetworkWarning,
                 stacklevel=4,
             )
-    checked = table / table.sum(axis=1, keepdims=True)
+    sums = table.sum(axis=1, keepdims=True)
+    # Rows that sum to one up to rounding keep their bits, so that a chain is its own copy.
+    checked = table / np.where(np.abs(sums - 1) > EXACT, sums, 1.0)
     checked.flags.writeable = False
     return checked

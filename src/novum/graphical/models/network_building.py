@@ -13,10 +13,15 @@ from typing import Any
 from novum.core.errors import InputError
 from novum.core.schema import Level
 from novum.core.text import label_text, listed, meant
-from novum.distributions.joint_table_states import StateAxis
-from novum.graphical.models.compact import Deterministic, NoisyOrSettings
+from novum.distributions.joint_table_states import StateAxis, names_of
+from novum.graphical.models.compact import Deterministic, NoisyOr, NoisyOrSettings, noisy_or
 from novum.graphical.models.conditional import Conditional, NetworkWarning, Tabular
 from novum.graphical.models.table_reading import BINARY_STATES, states_of, table_from
+from novum.graphical.structure.dag import CyclicGraphError
+
+# Entries of a node that say how it depends on its parents.
+_TABLES = ("table", "noisy_or", "function")
+_SETTINGS = {"strengths", "leak", "active", "inactive"}
 
 
 def conditional_of(
@@ -69,6 +74,66 @@ def bound(axis: StateAxis, parents: tuple[StateAxis, ...], table: Any) -> Condit
     return Tabular(axis, parents, table_from(table, axis, parents))
 
 
+def conditionals_of(nodes: Mapping[str, Mapping[str, Any]]) -> list[Conditional]:
+    """The distributions of nodes given as `{name: {"states": ..., "parents": ..., ...}}`."""
+    axes = {name: axis_of(name, node) for name, node in nodes.items()}
+    made = []
+    for name, node in nodes.items():
+        parents = []
+        for parent in names_of(node.get("parents", ())):
+            if not isinstance(parent, str) or parent not in axes:
+                raise InputError(
+                    f"Node {label_text(name)} has the parent {label_text(parent)}, which is no "
+                    f"node: {meant(parent, list(axes))}"
+                )
+            parents.append(axes[parent])
+        made.append(_of_node(axes[name], tuple(parents), node))
+    return made
+
+
+def _of_node(
+    axis: StateAxis, parents: tuple[StateAxis, ...], node: Mapping[str, Any]
+) -> Conditional:
+    """The distribution of a node by its one entry of table, noisy_or or function."""
+    given = [key for key in _TABLES if node.get(key) is not None]
+    if len(given) > 1:
+        raise InputError(
+            f"Node {label_text(axis.name)} has the entries {listed(given)}; one of them is enough."
+        )
+    if given == ["noisy_or"]:
+        settings = node["noisy_or"]
+        strange = [*settings] if not isinstance(settings, Mapping) else set(settings) - _SETTINGS
+        if strange or "strengths" not in settings:
+            raise InputError(
+                f"The noisy_or of {label_text(axis.name)} is a mapping with the entries "
+                f"strengths, leak, active and inactive; got {label_text(settings)}."
+            )
+        return bound(axis, parents, noisy_or(**settings))
+    if given == ["function"]:
+        return bound(axis, parents, Deterministic(axis, parents, node["function"]))
+    return bound(axis, parents, node.get("table"))
+
+
+def node_of(item: Conditional) -> dict[str, Any]:
+    """A node as nested plain values, as `conditionals_of` reads it; compact ones stay compact."""
+    node: dict[str, Any] = {
+        "states": list(item.variable.states),
+        "parents": [parent.name for parent in item.parents],
+    }
+    if isinstance(item, NoisyOr):
+        node["noisy_or"] = {
+            "strengths": list(item.strengths),
+            "leak": item.leak,
+            "active": item.active,
+            "inactive": item.inactive,
+        }
+    elif isinstance(item, Deterministic):
+        node["function"] = item.values
+    else:
+        node["table"] = item.table.tolist()
+    return {**node, "ordered": True} if item.variable.ordered else node
+
+
 def axis_of(name: str, node: Mapping[str, Any]) -> StateAxis:
     """The states of a node given as a mapping with states, parents, table and ordered."""
     _check_name(name)
@@ -77,15 +142,16 @@ def axis_of(name: str, node: Mapping[str, Any]) -> StateAxis:
             f"Node {label_text(name)} is a mapping with the entries states, parents, table and "
             f"ordered; got {label_text(node)}."
         )
-    strange = [key for key in node if key not in ("states", "parents", "table", "ordered")]
+    strange = [key for key in node if key not in ("states", "parents", "ordered", *_TABLES)]
     if strange:
         raise InputError(
             f"Node {label_text(name)} has the entry {label_text(strange[0])}; entries are "
-            "states, parents, table and ordered."
+            "states, parents, table and ordered, and in place of table noisy_or or function."
         )
     states = node.get("states")
     if states is None:
-        states = _states_without_names(node.get("table"), name)
+        binary = node.get("noisy_or") is not None
+        states = BINARY_STATES if binary else _states_without_names(node.get("table"), name)
     return _state_axis(name, states, node.get("ordered", False))
 
 
@@ -164,7 +230,6 @@ def _refuse_cycle(parents: Mapping[str, Sequence[str]]) -> None:
                 node = next(reversed(path), None)
             elif above in path:
                 ring = [*path][[*path].index(above) :]
-                shown = " -> ".join(label_text(name) for name in [above, *reversed(ring)])
-                raise InputError(f"The edges form a cycle: {shown}. Remove one of them.")
+                raise CyclicGraphError([above, *reversed(ring[1:])])
             elif above not in done:
                 node = above

@@ -35,6 +35,7 @@ from novum.graphical.models.questions import (
     intervened,
     place_of,
 )
+from novum.graphical.structure.dag import CyclicGraphError
 
 if TYPE_CHECKING:
     from novum.graphical.inference.forecast import Forecast
@@ -109,6 +110,8 @@ class NetworkQuestions:
             found = chosen.joint(model, evidence, asked)
         except ImpossibleEvidence:
             raise impossible_evidence(self, model, evidence) from None
+        except CyclicGraphError as error:
+            raise error.named(self.names) from None
         return Posterior.under(self._header(asked), found)
 
     def marginals(
@@ -125,6 +128,8 @@ class NetworkQuestions:
             found = chosen.marginals(model, evidence)
         except ImpossibleEvidence:
             raise impossible_evidence(self, model, evidence) from None
+        except CyclicGraphError as error:
+            raise error.named(self.names) from None
         return Marginals(self._headers, self.places, found)
 
     def observe(
@@ -200,6 +205,8 @@ class NetworkQuestions:
             found = most_probable_codes(model, evidence, asked, int(k), engine)
         except ImpossibleEvidence:
             raise impossible_evidence(self, model, evidence) from None
+        except CyclicGraphError as error:
+            raise error.named(self.names) from None
         chosen = self.variables if asked is None else [self.variables[p] for p in asked]
         answers = [
             Configuration(row_of_codes(chosen, codes), log - self._log_total)

@@ -7,85 +7,92 @@
         true, false:  true 0.94, false 0.06
         false, true:  true 0.29, false 0.71
         false, false: true 0.001, false 0.999
+    Noise | Alarm, Party = noisy or: true, false
+        leak: true 0.01
+        Alarm, false: true 0.9
+        Party, false: true 0.8
+    Both | Alarm, Party = function: true, false
+        true, true: true
+        ...
 
 A node without parents takes one line. One with parents has a line for each combination of their
-states, indented. Names and states with other characters than letters, digits and `_ . < > - + /`
-stand in double quotes, with backslash before a quote and `\\n`, `\\u2028` for characters that break
-lines. Words that are numbers, True or False are states of that kind; in quotes they are text. `#`
-begins a comment.
+states, indented; a noisy or one for its leak and for each parent with its inactive state; both
+list their states behind the colon. `Size, ordered: ...` has ordered states. Names and states with
+other characters than letters, digits and `_ . < > - + /` stand in double quotes, with backslash
+before a quote and `\\n`, `\\u2028` for characters that break lines. Words that are numbers, True or
+False are states of that kind; in quotes they are text. `#` begins a comment.
 """
 
 from __future__ import annotations
 
-import re
+import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from novum.core.errors import FileFormatError, InputError
+from novum.core.errors import InputError
 from novum.core.schema import Level
-from novum.core.text import label_text, meant, printable
-from novum.distributions.joint_table_states import StateAxis
-from novum.graphical.models.conditional import row_text, rows_of_states
+from novum.core.text import label_text, meant
+from novum.distributions.joint_table_states import StateAxis, check_cells
+from novum.graphical.models.compact import Deterministic, NoisyOr
+from novum.graphical.models.conditional import Conditional, row_text, rows_of_states
+from novum.graphical.models.network_words import (
+    LINES,
+    Row,
+    Token,
+    mark,
+    pairs_of,
+    parts_of,
+    quoted,
+    state_text,
+    tokens_of,
+    value_of,
+    wrong,
+)
 
 if TYPE_CHECKING:
     from novum.graphical.models.bayesian_network import BayesianNetwork
 
-_PLAIN = re.compile(r"[^\W\d][\w.<>+/-]*|[<>][\w.<>+/-]*")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
-_TOKEN = re.compile(
-    r'\s*(?:(?P<comment>#.*)|(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<mark>[:|,])'
-    r"|(?P<word>[\w.<>+/-]+)|(?P<rest>\S))",
-    re.DOTALL,
-)
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
-_WORDS: dict[str, Level] = {"True": True, "False": False}
-_LINES = re.compile(r"\r\n|\n|\r")
-
-Token = tuple[str, Any]
-Row = list[tuple[Level, float]]
-
 
 def written(network: BayesianNetwork) -> str:
     """A network as text."""
-    lines = []
+    lines: list[str] = []
     for item in network.conditionals:
-        states = item.variable.states
-        if not item.parents:
-            lines.append(f"{_quoted(item.name)}: {_row(states, item.table)}")
-            continue
-        parents = ", ".join(_quoted(parent.name) for parent in item.parents)
-        lines.append(f"{_quoted(item.name)} | {parents}")
-        rows = item.table.reshape(-1, len(states))
-        for combination, row in zip(rows_of_states(item.parents), rows, strict=True):
-            given = ", ".join(_state(state) for state in combination)  # type: ignore[arg-type]
-            lines.append(f"    {given}: {_row(states, row)}")
+        lines += _lines(item)
     return "\n".join(lines) + "\n"
+
+
+def _lines(item: Conditional) -> list[str]:
+    states = item.variable.states
+    head = quoted(item.name) + (", ordered" if item.variable.ordered else "")
+    if item.parents:
+        head += " | " + ", ".join(quoted(parent.name) for parent in item.parents)
+    listed = ", ".join(map(state_text, states))
+    if isinstance(item, NoisyOr):
+        active = state_text(states[item.active_state])
+        given = zip(item.inactive.items(), item.strengths, strict=True)
+        return [
+            f"{head} = noisy or: {listed}",
+            f"    leak: {active} {item.leak!r}",
+            *(f"    {quoted(p)}, {state_text(s)}: {active} {number!r}" for (p, s), number in given),
+        ]
+    combinations = [", ".join(map(state_text, given)) for given in rows_of_states(item.parents)]  # type: ignore[arg-type]
+    if isinstance(item, Deterministic):
+        taken = [state_text(states[code]) for code in item.codes.ravel().tolist()]
+        rows = zip(combinations, taken, strict=True)
+        return [f"{head} = function: {listed}", *(f"    {given}: {one}" for given, one in rows)]
+    if not item.parents:
+        return [f"{head}: {_row(states, item.table)}"]
+    cells = item.table.reshape(-1, len(states))
+    pairs = zip(combinations, cells, strict=True)
+    return [head, *(f"    {given}: {_row(states, row)}" for given, row in pairs)]
 
 
 def _row(states: tuple[Level, ...], row: Any) -> str:
     pairs = zip(states, row.tolist(), strict=True)
-    return ", ".join(f"{_state(state)} {number!r}" for state, number in pairs)
-
-
-def _quoted(name: str) -> str:
-    if _PLAIN.fullmatch(name) and name not in _WORDS:
-        return name
-    escaped = "".join(f"\\{c}" if c in '"\\' else _escaped(c) for c in name)
-    return f'"{escaped}"'
-
-
-def _escaped(character: str) -> str:
-    if character.isprintable():
-        return character
-    code = ord(character)
-    return "\\n" if character == "\n" else f"\\u{code:04x}" if code < 2**16 else f"\\U{code:08x}"
-
-
-def _state(state: Level) -> str:
-    return _quoted(state) if isinstance(state, str) else repr(state)
+    return ", ".join(f"{state_text(state)} {number!r}" for state, number in pairs)
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -99,17 +106,25 @@ class _Node:
     ----------
     line : int
         Where it begins.
-    rows : list of (line, states of the parents, probabilities by state)
+    parents : list of str
+    ordered : bool
+    kind : {"table", "noisy or", "function"}
+    rows : list of (line, what stands before the colon, what stands behind it)
+    listed : list of states
+        Of a compact node.
     """
 
     line: int
-    parents: list[str] | None = None
+    parents: list[str] = field(default_factory=list)
+    ordered: bool = False
+    kind: str = "table"
     rows: list[tuple[int, tuple[Level, ...], Row]] = field(default_factory=list)
+    listed: list[Level] = field(default_factory=list)
 
     @property
     def states(self) -> list[Level]:
-        """As the first row lists them."""
-        return [state for state, _ in self.rows[0][2]]
+        """As the first row of a table lists them."""
+        return [state for state, _ in self.rows[0][2]] if self.kind == "table" else self.listed
 
 
 def parsed(text: str) -> dict[str, dict[str, Any]]:
@@ -120,20 +135,22 @@ def parsed(text: str) -> dict[str, dict[str, Any]]:
     axes: dict[str, StateAxis] = {}
     for name, node in nodes.items():
         if not node.rows:
-            raise _wrong(
+            raise wrong(
                 node.line,
                 f"node {label_text(name)} has parents and no rows; indent a row for each "
                 "combination of their states below it",
             )
         try:
-            axes[name] = StateAxis(name, tuple(node.states))
+            axes[name] = StateAxis(name, tuple(node.states), node.ordered)
         except InputError as error:
-            raise _wrong(node.rows[0][0], str(error).rstrip(".")) from None
+            line = node.rows[0][0] if node.kind == "table" else node.line
+            raise wrong(line, str(error).rstrip(".")) from None
     return {
         name: {
             "states": axes[name].states,
-            "parents": node.parents or [],
-            "table": _table(axes[name], node, axes),
+            "parents": node.parents,
+            "ordered": node.ordered,
+            "table": _MAKERS[node.kind](axes[name], node, _parents(node, axes)),
         }
         for name, node in nodes.items()
     }
@@ -142,138 +159,172 @@ def parsed(text: str) -> dict[str, dict[str, Any]]:
 def _read(text: str) -> dict[str, _Node]:
     nodes: dict[str, _Node] = {}
     open_node: _Node | None = None
-    for number, line in enumerate(_LINES.split(text), 1):
-        tokens = _tokens(line, number)
+    for number, line in enumerate(LINES.split(text), 1):
+        tokens = tokens_of(line, number)
         if not tokens:
             continue
         if line[0].isspace():
             if open_node is None:
-                raise _wrong(number, "an indented row belongs to no node with parents")
+                raise wrong(number, "an indented row belongs to no node with parents")
             _add_row(open_node, tokens, number)
             continue
         name, node = _head(tokens, number)
         if name in nodes:
-            raise _wrong(number, f"node {label_text(name)} occurs twice")
+            raise wrong(number, f"node {label_text(name)} occurs twice")
         nodes[name] = node
-        open_node = node if node.parents is not None else None
+        open_node = None if node.rows else node
     return nodes
 
 
-def _table(axis: StateAxis, node: _Node, axes: dict[str, StateAxis]) -> Any:
-    """The cells in the order of the states, every row given once."""
-    parents = []
-    for name in node.parents or []:
+def _parents(node: _Node, axes: dict[str, StateAxis]) -> tuple[StateAxis, ...]:
+    found = []
+    for name in node.parents:
         if name not in axes:
-            raise _wrong(
+            raise wrong(
                 node.line, f"{label_text(name)} is no node: {meant(name, [*axes]).rstrip('.')}"
             )
-        parents.append(axes[name])
-    cells = np.full([*(len(parent.states) for parent in parents), len(axis.states)], np.nan)
-    for line, given, row in node.rows:
-        try:
-            at = tuple(p.position(s) for p, s in zip(parents, given, strict=True))
-            places = [axis.position(state) for state, _ in row]
-        except InputError as error:
-            raise _wrong(line, str(error).rstrip(".")) from None
+        found.append(axes[name])
+    return tuple(found)
+
+
+# --- Tables of nodes ------------------------------------------------------------------------------
+
+
+def _table(axis: StateAxis, node: _Node, parents: tuple[StateAxis, ...]) -> Any:
+    """The cells in the order of the states, every row given once."""
+    rows = _rows(axis, node, parents)
+    cells = np.empty((len(rows), len(axis.states)))
+    for at, (line, row) in enumerate(rows):
+        places = [_position(axis, state, line) for state, _ in row]
         if sorted(places) != list(range(len(axis.states))):
-            raise _wrong(line, f"a row of {label_text(axis.name)} names each of its states once")
-        if not np.isnan(cells[at]).all():
-            raise _wrong(line, "the row of these states occurs twice")
+            raise wrong(line, f"a row of {label_text(axis.name)} names each of its states once")
         cells[at][places] = [probability for _, probability in row]
-    absent = np.flatnonzero(np.isnan(cells).any(axis=-1))
-    if absent.size:
-        where = row_text(tuple(parents), int(absent[0]))
-        raise _wrong(node.line, f"node {label_text(axis.name)} has no row for {where}")
-    return cells
+    return cells.reshape([*(len(parent.states) for parent in parents), len(axis.states)])
 
 
-def _tokens(line: str, number: int) -> list[Token]:
-    found: list[Token] = []
-    bare = line.rstrip()
-    place = 0
-    while place < len(bare):
-        match = _TOKEN.match(bare, place)
-        if match is None or match["comment"]:
-            break
-        if match["rest"]:
-            unclosed = ": its quote is not closed" if match["rest"] == '"' else "; quote names"
-            raise _wrong(number, f"{printable(match['rest'])!r} is not expected{unclosed}")
-        if match["mark"]:
-            found.append(("mark", match["mark"]))
-        elif match["quoted"]:
-            found.append(("name", _unquoted(match["quoted"], number)))
-        else:
-            found.append(("word", match["word"]))
-        place = match.end()
-    return found
+def _function(axis: StateAxis, node: _Node, parents: tuple[StateAxis, ...]) -> Conditional:
+    codes = []
+    for line, row in _rows(axis, node, parents):
+        if len(row) != 1 or not np.isnan(row[0][1]):
+            raise wrong(line, "a row of a function is 'states of the parents: state'")
+        codes.append(_position(axis, row[0][0], line))
+    shape = [len(parent.states) for parent in parents]
+    return _checked(node, Deterministic.from_codes, axis, parents, np.reshape(codes, shape))
 
 
-def _unquoted(text: str, number: int) -> str:
-    def character(match: re.Match[str]) -> str:
-        code = match[1]
-        if len(code) == 1:
-            return "\n" if code == "n" else code
-        if int(code[1:], 16) > 0x10FFFF:
-            raise _wrong(number, f"there is no character {code}")
-        return chr(int(code[1:], 16))
+def _noisy_or(axis: StateAxis, node: _Node, parents: tuple[StateAxis, ...]) -> Conditional:
+    names = [parent.name for parent in parents]
+    strengths: dict[str, float] = {}
+    inactive: dict[str, Level] = {}
+    active: dict[str, Level] = {}
+    for number, (line, given, row) in enumerate(node.rows):
+        name = str(given[0]) if given else ""
+        is_leak = number == 0 and given == ("leak",)
+        if len(row) != 1 or not (is_leak or (number > 0 and len(given) == 2 and name in names)):
+            raise wrong(
+                line,
+                "a noisy or has a row 'leak: state probability' and then one for each parent, "
+                "'parent, its inactive state: state probability'",
+            )
+        state, strength = row[0]
+        if is_leak:
+            leak, active[axis.name] = strength, state
+            continue
+        if name in strengths:
+            raise wrong(line, f"the row of {label_text(name)} occurs twice")
+        if _position(axis, state, line) != _position(axis, active[axis.name], line):
+            raise wrong(line, "the state is that of the row of the leak")
+        strengths[name], inactive[name] = strength, given[1]
+    absent = [name for name in names if name not in strengths]
+    if absent:
+        raise wrong(node.line, f"node {label_text(axis.name)} has no row for {absent[0]}")
+    ordered = [strengths[name] for name in names]
+    return _checked(node, NoisyOr, axis, parents, ordered, leak, active, inactive)
 
-    return _ESCAPE.sub(character, text[1:-1])
+
+_MAKERS: dict[str, Callable[..., Any]] = {
+    "table": _table,
+    "function": _function,
+    "noisy or": _noisy_or,
+}
+
+
+def _rows(axis: StateAxis, node: _Node, parents: tuple[StateAxis, ...]) -> list[tuple[int, Row]]:
+    """Line and row of each combination of the parents' states, in their order."""
+    found: dict[tuple[int, ...], tuple[int, Row]] = {}
+    for line, given, row in node.rows:
+        if len(given) != len(parents):
+            raise wrong(line, f"{len(given)} states for {len(parents)} parents")
+        at = tuple(_position(p, s, line) for p, s in zip(parents, given, strict=True))
+        if at in found:
+            raise wrong(line, "the row of these states occurs twice")
+        found[at] = (line, row)
+    _checked(node, check_cells, [*(len(parent.states) for parent in parents), len(axis.states)])
+    ordered = []
+    # Ends at the first row that is absent, so it takes no longer than the text has rows.
+    for number, at in enumerate(itertools.product(*(range(len(p.states)) for p in parents))):
+        if at not in found:
+            where = row_text(parents, number)
+            raise wrong(node.line, f"node {label_text(axis.name)} has no row for {where}")
+        ordered.append(found[at])
+    return ordered
+
+
+def _position(axis: StateAxis, state: Level, line: int) -> int:
+    try:
+        return axis.position(state)
+    except InputError as error:
+        raise wrong(line, str(error).rstrip(".")) from None
+
+
+def _checked(node: _Node, make: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return make(*arguments)
+    except InputError as error:
+        raise wrong(node.line, str(error).rstrip(".")) from None
+
+
+# --- Words ----------------------------------------------------------------------------------------
 
 
 def _head(tokens: list[Token], number: int) -> tuple[str, _Node]:
-    """A node's first line: `name: row`, or `name | parents`."""
+    """A node's first line: `name: row`, `name | parents` or `name | parents = kind: states`."""
     kind, name = tokens[0]
-    if kind == "mark" or len(tokens) < 3 or tokens[1] not in (("mark", ":"), ("mark", "|")):
-        raise _wrong(number, "a node is 'name: state probability, ...' or 'name | parent, ...'")
-    if tokens[1] == ("mark", ":"):
-        return name, _Node(number, None, [(number, (), _pairs(tokens[2:], number))])
-    return name, _Node(number, [str(item[1]) for item in _parts(tokens[2:], number)])
+    node, rest = _Node(number), tokens[1:]
+    if rest[:2] == [mark(","), ("word", "ordered")]:
+        node.ordered, rest = True, rest[2:]
+    if kind == "mark" or len(rest) < 2 or rest[0] not in (mark(":"), mark("|"), mark("=")):
+        raise wrong(number, "a node is 'name: state probability, ...' or 'name | parent, ...'")
+    if rest[0] == mark(":"):
+        node.rows.append((number, (), pairs_of(rest[1:], number)))
+        return name, node
+    split = rest.index(mark("=")) if mark("=") in rest else len(rest)
+    if split > 0:
+        node.parents = [str(item[1]) for item in parts_of(rest[1:split], number)]
+    if split < len(rest):
+        _read_kind(node, rest[split + 1 :], number)
+    return name, node
+
+
+def _read_kind(node: _Node, tokens: list[Token], number: int) -> None:
+    """What stands behind the equals sign of a compact node."""
+    split = tokens.index(mark(":")) if mark(":") in tokens else len(tokens)
+    node.kind = " ".join(str(text) for _, text in tokens[:split])
+    node.listed = [value_of(item) for item in parts_of(tokens[split + 1 :], number)]
+    if node.kind not in ("noisy or", "function") or not node.listed:
+        raise wrong(number, "a compact node has '= noisy or: states' or '= function: states'")
 
 
 def _add_row(node: _Node, tokens: list[Token], number: int) -> None:
-    if ("mark", ":") not in tokens:
-        raise _wrong(number, "a row is 'states of the parents: state probability, ...'")
-    split = tokens.index(("mark", ":"))
-    given = tuple(_value(item) for item in _parts(tokens[:split], number))
-    wanted = len(node.parents or ())
-    if len(given) != wanted:
-        raise _wrong(number, f"{len(given)} states for {wanted} parents")
-    node.rows.append((number, given, _pairs(tokens[split + 1 :], number)))
-
-
-def _pairs(tokens: list[Token], number: int) -> Row:
-    row: Row = []
-    for place in range(0, len(tokens), 3):
-        part = tokens[place : place + 3]
-        if len(part) < 2 or part[0][0] == "mark" or (len(part) == 3 and part[2] != ("mark", ",")):
-            raise _wrong(number, "probabilities are 'state number, state number, ...'")
-        kind, text = part[1]
-        if kind != "word" or not _NUMBER.fullmatch(text):
-            raise _wrong(number, f"{printable(str(text))!r} is no probability")
-        row.append((_value(part[0]), float(text)))
-    if not row:
-        raise _wrong(number, "probabilities are 'state number, state number, ...'")
-    return row
-
-
-def _parts(tokens: list[Token], number: int) -> list[Token]:
-    values, commas = tokens[::2], tokens[1::2]
-    if any(kind == "mark" for kind, _ in values) or any(t != ("mark", ",") for t in commas):
-        raise _wrong(number, "items are separated by commas")
-    return values
-
-
-def _value(token: Token) -> Level:
-    """A state: text in quotes or a word; numbers and True and False as themselves."""
-    kind, text = token
-    if kind == "name":
-        return str(text)
-    if text in _WORDS:
-        return _WORDS[text]
-    if _WHOLE.fullmatch(text):
-        return int(text)
-    return float(text) if _NUMBER.fullmatch(text) else str(text)
-
-
-def _wrong(number: int, reason: str) -> FileFormatError:
-    return FileFormatError(f"Line {number} of the network's text: {reason}.")
+    if mark(":") not in tokens:
+        raise wrong(number, "a row is 'states of the parents: state probability, ...'")
+    split = tokens.index(mark(":"))
+    given = tuple(value_of(item) for item in parts_of(tokens[:split], number))
+    behind = tokens[split + 1 :]
+    if node.kind == "table" and len(given) != len(node.parents):
+        raise wrong(number, f"{len(given)} states for {len(node.parents)} parents")
+    if node.kind == "function":
+        row: Row = [(value_of(item), np.nan) for item in parts_of(behind, number)]
+    else:
+        row = pairs_of(behind, number)
+    node.rows.append((number, given, row))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from novum.core.errors import InputError
@@ -20,6 +21,70 @@ if TYPE_CHECKING:
     from novum.graphical.structure.separation import Separation, Statement
 
 Names = str | Iterable[str]
+# Nodes of a cycle that a message shows.
+_MOST_SHOWN = 12
+
+
+class CyclicGraphError(InputError):
+    """A cycle where there must be none.
+
+    Parameters
+    ----------
+    variables : sequence
+        Nodes of a cycle in their order: names, or numbers where a model has no names.
+    directed : bool
+        Whether the edges of a network form it, or the factors of a graph that must be a tree.
+    source : str
+        The file that has it.
+
+    Examples
+    --------
+    >>> print(CyclicGraphError(["rain", "wet"]))
+    The edges form a cycle: 'rain' -> 'wet' -> 'rain'. Remove one of them.
+    """
+
+    def __init__(
+        self, variables: Sequence[object], directed: bool = True, source: str = ""
+    ) -> None:
+        self.variables = tuple(variables)
+        self.directed = directed
+        self.source = source
+        where = f"{source}: " if source else ""
+        what = _directed(self.variables) if directed else _undirected(self.variables)
+        super().__init__(where + what)
+
+    def named(self, names: Sequence[str]) -> CyclicGraphError:
+        """The same with names in place of numbers; auxiliary variables have none and are left."""
+        shown = [names[v] for v in self.variables if isinstance(v, int) and v < len(names)]
+        return CyclicGraphError(shown, self.directed, self.source)
+
+    def in_file(self, source: str) -> CyclicGraphError:
+        """The same with the file that has it."""
+        return CyclicGraphError(self.variables, self.directed, source)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return CyclicGraphError, (self.variables, self.directed, self.source)
+
+
+def _directed(variables: Sequence[object]) -> str:
+    return f"The edges form a cycle: {_around(variables, ' -> ')}. Remove one of them."
+
+
+def _undirected(variables: Sequence[object]) -> str:
+    numbers = any(isinstance(variable, int) for variable in variables)
+    note = " (variables by number from 0)" if numbers else ""
+    return (
+        f"The factor graph has a cycle: {_around(variables, ' - ')}{note}; messages on trees are "
+        "not exact there. Use JunctionTree(), or LoopyPropagation() for an approximation."
+    )
+
+
+def _around(variables: Sequence[object], arrow: str) -> str:
+    """A cycle in words, from its first node back to it."""
+    shown = [label_text(variable) for variable in variables[:_MOST_SHOWN]]
+    if len(variables) > _MOST_SHOWN:
+        shown.append(f"... ({len(variables)} nodes)")
+    return arrow.join([*shown, *shown[:1]])
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,14 +114,13 @@ class Dag:
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise InputError(f"Node {label_text(twice)} occurs twice. Names must differ.")
         if len(self.order) < len(self.names):
-            shown = " -> ".join(label_text(self.names[i]) for i in _cycle(self.parents, self.order))
-            raise InputError(f"The edges form a cycle: {shown}. Remove one of them.")
+            raise CyclicGraphError([self.names[i] for i in _cycle(self.parents, self.order)])
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[str, str]], names: Sequence[str] = ()) -> Dag:
         """A graph from (parent, child) pairs; `names` adds nodes and fixes their order."""
         pairs = list(dict.fromkeys((str(a), str(b)) for a, b in edges))
-        places = {name: i for i, name in enumerate(dict.fromkeys([*names, *sum(pairs, ())]))}
+        places = {name: i for i, name in enumerate(dict.fromkeys([*names, *chain(*pairs)]))}
         parents: list[list[int]] = [[] for _ in places]
         for parent, child in pairs:
             parents[places[child]].append(places[parent])
@@ -202,9 +266,9 @@ def _cycle(parents: Sequence[Sequence[int]], order: Sequence[int]) -> list[int]:
     """A cycle among the nodes that no order can take, along the arrows."""
     left = set(range(len(parents))) - set(order)
     # Every node left has a parent that is left, so going up must come back.
-    path = [min(left)]
-    while True:
-        above = next(parent for parent in parents[path[-1]] if parent in left)
-        if above in path:
-            return [above, *reversed(path[path.index(above) :])]
-        path.append(above)
+    node = min(left)
+    path: dict[int, int] = {}
+    while node not in path:
+        path[node] = len(path)
+        node = next(parent for parent in parents[node] if parent in left)
+    return [node, *reversed([*path][path[node] + 1 :])]

@@ -30,7 +30,7 @@ from novum.trees.training import TrainingRows, common_values, read_numbers, repl
 from novum.trees.tree import Question, Tree
 
 if TYPE_CHECKING:
-    from novum.trees.reading.drawing import SvgText
+    from novum.core.svg_text import SvgText
 
 Floats = NDArray[np.float64]
 

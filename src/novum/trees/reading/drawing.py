@@ -10,24 +10,13 @@ from __future__ import annotations
 
 import html
 
+from novum.core.svg_text import SvgText
 from novum.trees.reading.boxes import BAR, FONT_SIZE, LINE, PADDING, SWATCH, Box, Key, picture
 from novum.trees.reading.outline import Outline, hover_text, outline
 from novum.trees.reading.questions import DIGITS
 from novum.trees.tree import Tree
 
 _FONT = "Helvetica, Arial, sans-serif"
-
-
-class SvgText(str):
-    """SVG source that notebooks show as the picture it is."""
-
-    __slots__ = ()
-
-    def _repr_svg_(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return str(self)
 
 
 def tree_svg(

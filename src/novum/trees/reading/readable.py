@@ -18,7 +18,7 @@ from novum.trees.training import TrainingRows, replaced_cells
 from novum.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from novum.trees.reading.drawing import SvgText
+    from novum.core.svg_text import SvgText
     from novum.trees.reading.explanation import Explanation
     from novum.trees.reading.rules import RuleSet
     from novum.trees.reading.trace import Trace

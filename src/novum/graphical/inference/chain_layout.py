@@ -1,0 +1,151 @@
+"""What a chain over blocks works with: rows of probabilities, places in them, and jumps.
+
+The probabilities of a block's cells depend on the states of its *blanket*, the other variables of
+its factors. A block whose blanket has few joint states keeps a row for each of them,
+
+    place of the row = sum over blanket variables of stride * state
+
+and each block that holds a variable of the blanket is a *sender*, which moves that place when it
+changes. A *jump* draws a whole state anew from the tables of a network, parents first; factors
+that are no tables of unobserved variables weigh it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from novum.graphical.inference.blocks import Blocks
+from novum.graphical.inference.flat_factors import starts_of
+from novum.graphical.models.arrays import ModelArrays, Positions
+
+# Cells of all rows that one block keeps, and that all keep together.
+MOST_KEPT = 2**12
+MOST_IN_ALL = 2**21
+NOTHING: Positions = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ChainLayout:
+    """Arrays of a chain, in the order in which kernels take them.
+
+    Attributes
+    ----------
+    sweeping : tuple
+        What a sweep reads.
+    sending : tuple
+        The part of it that tells which rows a block moves, and by how much.
+    working : tuple
+        Cells, places of rows, and rows: what a sweep writes.
+    jumping : tuple
+        What a jump needs; its second array, of the factors drawn from, is empty without jumps.
+    sources, targets : int64 arrays
+        Cells of blocks, and the states of variables that they are part of.
+    """
+
+    sweeping: tuple[Any, ...]
+    sending: tuple[Any, ...]
+    working: tuple[Any, ...]
+    jumping: tuple[Any, ...]
+    sources: Positions
+    targets: Positions
+
+    @property
+    def can_jump(self) -> bool:
+        return len(self.jumping[1]) > 0
+
+
+def chain_layout(model: ModelArrays, blocks: Blocks) -> ChainLayout:
+    """Lays out the blocks of a model for its chains."""
+    left = blocks.left
+    members = np.concatenate([NOTHING, *blocks.members])
+    counts = np.array([len(own) for own in blocks.members], np.int64)
+    n_cells = np.diff(blocks.cell_starts)
+    flat = np.concatenate([NOTHING, *(states.ravel() for states in blocks.states)])
+    state_starts, member_starts = starts_of(counts * n_cells), starts_of(counts)
+    block_of, code_starts, code_steps = np.zeros((3, left.n_variables), np.int64)
+    block_of[members] = owners = np.repeat(np.arange(blocks.n_blocks), counts)
+    within = np.arange(len(members)) - member_starts[owners]
+    code_starts[members] = state_starts[owners] + within
+    code_steps[members] = counts[owners]
+    states = block_of, code_starts, code_steps, flat
+    sending, row_starts, row_sizes = _senders(blocks, states)
+    n_rows = int(row_starts[-1]) + int(n_cells.max(initial=1))
+    sweeping = (
+        *(blocks.inside, blocks.cell_starts, blocks.link_starts, blocks.link_factors),
+        *(blocks.delta_starts, blocks.deltas),
+        *(left.scope_starts, left.scopes, left.strides, left.table_starts, left.tables),
+        *states,
+        *sending,
+        # Those that keep no rows share one, at the end.
+        np.where(row_sizes > 0, row_starts[:-1], row_starts[-1]),
+        row_sizes > 0,
+    )
+    working = (
+        *np.zeros((2, blocks.n_blocks), np.int64),
+        np.empty(left.n_factors, np.int64),
+        np.zeros(n_rows, np.bool_),
+        np.empty(n_rows),
+    )
+    cell_of = np.repeat(np.arange(len(blocks.inside)), np.repeat(counts, n_cells))
+    owners = np.repeat(np.arange(blocks.n_blocks), counts * n_cells)
+    within = (np.arange(len(flat)) - state_starts[owners]) % counts[owners]
+    targets = left.cell_starts[members[member_starts[owners] + within]] + flat
+    return ChainLayout(sweeping, sending, working, _jumping(model, blocks), cell_of, targets)
+
+
+def _senders(
+    blocks: Blocks, states: tuple[Positions, ...]
+) -> tuple[tuple[Positions, ...], Positions, Positions]:
+    """For each block those whose rows it moves and by how much; where rows start; their cells."""
+    from novum.graphical.inference.chain_layout_kernels import add_moves, find_blankets
+
+    left, n_blocks = blocks.left, blocks.n_blocks
+    block_of = states[0]
+    widths = np.diff(left.scope_starts)
+    most = min(MOST_KEPT, MOST_IN_ALL // max(1, n_blocks))
+    receiver, variable, stride = np.empty((3, int(widths[blocks.link_factors].sum())), np.int64)
+    sizes = np.zeros(n_blocks, np.int64)
+    n = find_blankets(
+        left.cards, left.scope_starts, left.scopes, block_of, blocks.cell_starts,
+        blocks.link_starts, blocks.link_factors, most, np.full(left.n_variables, -1),
+        receiver, variable, stride, sizes,
+    )  # fmt: skip
+    receiver, variable, stride = receiver[:n], variable[:n], stride[:n]
+    sender = block_of[variable]
+    order = np.lexsort((receiver, sender))
+    receiver, variable, stride, sender = (a[order] for a in (receiver, variable, stride, sender))
+    is_new = np.ones(n, np.bool_)
+    is_new[1:] = (sender[1:] != sender[:-1]) | (receiver[1:] != receiver[:-1])
+    senders = sender[is_new]
+    sender_starts = np.searchsorted(senders, np.arange(n_blocks + 1))
+    move_starts = starts_of(np.diff(blocks.cell_starts)[senders])
+    moves = np.zeros(int(move_starts[-1]), np.int64)
+    add_moves(variable, stride, np.cumsum(is_new) - 1, move_starts, *states[1:], moves)
+    return (sender_starts, receiver[is_new], move_starts, moves), starts_of(sizes), sizes
+
+
+def _jumping(model: ModelArrays, blocks: Blocks) -> tuple[Positions, ...]:
+    """Cards, factors drawn from, factors that weigh, and how cells are found by their states."""
+    left = blocks.left
+    work = np.empty(left.n_variables, np.int64), np.empty(blocks.n_blocks, np.int64)
+    products = [math.prod(left.cards[own].tolist()) for own in blocks.members]
+    if not model.is_directed or max(products, default=1) >= 2**62:
+        return (left.cards, NOTHING, NOTHING, NOTHING, NOTHING, *work)
+    place = np.full(model.n_variables, -1, np.int64)
+    hard = left.sources >= 0
+    place[left.sources[hard]] = np.flatnonzero(hard)
+    is_free = np.zeros(model.n_variables, np.bool_)
+    is_free[left.variables] = True
+    drawn = place[model.order[is_free[model.order]]]
+    weighs = np.ones(left.n_factors, np.bool_)
+    weighs[drawn] = False
+    radixes = np.ones(left.n_variables, np.int64)
+    keys = [NOTHING]
+    for own, cells in zip(blocks.members, blocks.states, strict=True):
+        radixes[own[:-1]] = np.cumprod(left.cards[own[:0:-1]])[::-1]
+        keys.append(cells @ radixes[own])
+    return (left.cards, drawn, np.flatnonzero(weighs), radixes, np.concatenate(keys), *work)
