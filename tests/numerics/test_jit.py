@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from novum.numerics.jit import (
     lean_kernel,
     registered_kernels,
 )
+from tests.numerics.fresh_process import run
 
 CALLEE = """
 from novum.numerics.jit import kernel
@@ -69,28 +69,6 @@ def package(tmp_path: Path) -> Path:
 
 def write_callee(folder: Path, factor: float, shift: float) -> None:
     (folder / "callee_kernels.py").write_text(CALLEE.format(factor=factor, shift=shift))
-
-
-def run(code: str, folder: Path, **environment: str) -> str:
-    """Output of a fresh interpreter that sees the folder's parent; its cache is in there too."""
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
-        env={**os.environ, **surroundings(folder), **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=100,
-    ).stdout
-
-
-def surroundings(folder: Path) -> dict[str, str]:
-    return {
-        "PYTHONPATH": os.pathsep.join([str(folder.parent), *filter(None, sys.path)]),
-        "NUMBA_CACHE_DIR": str(folder.parent / "cache"),
-        # Sources are rewritten within one second, which the stamp of a .pyc could miss.
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "NUMBA_DISABLE_JIT": "0",
-    }
 
 
 def test_a_changed_callee_in_another_file_reaches_its_cached_callers(package: Path) -> None:

@@ -36,3 +36,21 @@ def test_a_numba_with_other_internals_is_refused(
     monkeypatch.delattr("numba.core.caching.IndexDataCacheFile._save_index")
     with pytest.raises(RuntimeError, match="has no _save_index"):
         stamped_cache(files, lambda _: "stamp")  # type: ignore[arg-type]
+
+
+def test_an_index_that_cannot_be_read_holds_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    from numba.core.registry import cpu_target
+
+    cache = stamped_cache(files, lambda _: "stamp")  # type: ignore[arg-type]
+    assert not cache.holds(("int64",), cpu_target.target_context)
+    key = cache._index_key(("int64",), cpu_target.target_context.codegen())
+    Path(cache.cache_path).mkdir(parents=True, exist_ok=True)
+    cache._cache_file.save(key, "code")
+    assert cache.holds(("int64",), cpu_target.target_context)
+    assert not cache.holds(("float64",), cpu_target.target_context)
+    for path in Path(cache.cache_path).glob("*.nbi"):
+        path.write_bytes(b"damaged")
+    assert not cache.holds(("int64",), cpu_target.target_context)

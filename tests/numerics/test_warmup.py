@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -142,7 +143,11 @@ def test_every_kernel_of_novum_compiles_for_its_signature() -> None:
     result = warm_up(1)
     assert [f"{o.kernel}: {o.error}" for o in result.failures] == []
     modules = {outcome.kernel.rpartition(".")[0] for outcome in result.outcomes}
-    assert modules == set(kernel_modules())
+    assert modules <= set(kernel_modules())
+    # The others hold kernels that only kernels call, which are compiled with their callers.
+    for module in set(kernel_modules()) - modules:
+        found = vars(importlib.import_module(module)).values()
+        assert any(hasattr(k, "py_func") and k.__module__ == module for k in found), module
 
 
 def test_outcomes_are_sorted_into_three_kinds() -> None:

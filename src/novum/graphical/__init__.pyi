@@ -16,6 +16,7 @@ from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.forecast import Forecast
 from novum.graphical.inference.gibbs import Gibbs
 from novum.graphical.inference.junction import JunctionTree
+from novum.graphical.inference.log_junction import LogJunctionTree
 from novum.graphical.inference.mean_field import MeanField
 from novum.graphical.inference.metropolis import MetropolisHastings
 from novum.graphical.inference.plain_junction import PlainJunctionTree
@@ -72,6 +73,7 @@ __all__ = [
     "Gibbs",
     "JunctionTree",
     "LikelihoodWeighting",
+    "LogJunctionTree",
     "LoopyPropagation",
     "MapVerdict",
     "Marginals",

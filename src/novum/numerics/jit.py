@@ -2,9 +2,10 @@
 
 `kernel` compiles a function with Numba when it is first called and keeps the machine code on disk.
 It allows no fast-math; `fast_kernel` allows reassociation and contraction, nothing else;
-`lean_kernel` counts no references. All give a real Numba dispatcher, so kernels call each other at
-full speed, and remember the one signature the library calls the kernel with, which `novum warmup`
-compiles ahead of time.
+`lean_kernel` counts no references; `inner_kernel` is for those that only kernels call, and has no
+machine code of its own (see `jit_parts`). All give a real Numba dispatcher, so kernels call each
+other at full speed, and remember the one signature the library calls the kernel with, which `novum
+warmup` compiles ahead of time.
 
 Numba's disk cache looks only at the source file of the kernel itself: change a kernel that another
 file calls, and the caller's old machine code, with the callee inlined, is loaded without a word.
@@ -58,14 +59,14 @@ _file_digests: dict[FunctionType, str] = {}
 
 
 def registered_kernels() -> tuple[RegisteredKernel, ...]:
-    """Every kernel defined so far in this process, by name."""
+    """Every kernel defined so far in this process that Python calls, by name."""
     return tuple(_kernels[key] for key in sorted(_kernels))
 
 
 # --- Decorators -----------------------------------------------------------------------------------
 
 
-def kernel(signature: str) -> Decorator:
+def kernel(signature: str, *, vectorize: bool = True) -> Decorator:
     """Compile a function on first use, keep the code on disk, round as written.
 
     Parameters
@@ -73,6 +74,9 @@ def kernel(signature: str) -> Decorator:
     signature : str
         The canonical signature in Numba's notation; `novum warmup` compiles it ahead. Callers bring
         arguments to it with `as_argument`: each further type costs another compilation.
+    vectorize : bool
+        Whether loops may become vector instructions. Kernels of integers and branches compile
+        sooner without, and are as fast.
 
     Returns
     -------
@@ -95,7 +99,7 @@ def kernel(signature: str) -> Decorator:
     >>> total(as_argument([1, 2, 3]))
     6.0
     """
-    return _decorator(signature, fastmath=False)
+    return _decorator(signature, fastmath=False, vectorize=vectorize)
 
 
 def fast_kernel(signature: str) -> Decorator:
@@ -114,6 +118,22 @@ def lean_kernel(signature: str) -> Decorator:
     are small, as in trees (`benchmarks/trees`). Lean kernels call only lean kernels.
     """
     return _decorator(signature, fastmath=False, counts_references=False)
+
+
+def inner_kernel(*, allocates: bool = False) -> Decorator:
+    """Like `kernel`, for kernels that only kernels call: compiled as a part of their callers.
+
+    Its types are those that callers give. Nothing is kept on disk but the kernel that Python calls,
+    with everything it reaches, so a chain of small kernels is optimized once. A call from Python
+    works too, as tests need it, and compiles the kernel for itself. One that allocates nothing
+    counts no references, as a `lean_kernel`.
+    """
+    return _decorator(None, fastmath=False, counts_references=allocates)
+
+
+def fast_inner_kernel() -> Decorator:
+    """Like `inner_kernel`, but sums may be reordered and multiply-adds fused (`fast_kernel`)."""
+    return _decorator(None, fastmath={"reassoc", "contract"}, counts_references=False)
 
 
 def as_argument(values: ArrayLike, dtype: DTypeLike = np.float64) -> NDArray[Any]:
@@ -144,27 +164,51 @@ class _WritableView:
 
 
 def _decorator(
-    signature: str, fastmath: bool | set[str], *, counts_references: bool = True
+    signature: str | None,
+    fastmath: bool | set[str],
+    *,
+    counts_references: bool = True,
+    vectorize: bool = True,
 ) -> Decorator:
-    def decorate(function: Callable[..., Any]) -> Any:
-        import numba
+    """Without a signature the kernel is an inner one."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+    if not counts_references:
+        options["_nrt"] = False
 
+    def decorate(function: Callable[..., Any]) -> Any:
         assert isinstance(function, FunctionType), "kernels are plain functions"
         _file_digests[function] = _file_digest(function)
-        options: dict[str, Any] = {} if counts_references else {"_nrt": False}
-        dispatcher: Any = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath, **options)(
-            function
-        )
+        dispatcher = _dispatcher(function, options, vectorize, signature is None)
         if dispatcher is not function:
             _keep_on_disk(dispatcher)
             announce_slow_compilations()
-        registered = RegisteredKernel(
-            function.__qualname__, function.__module__, signature, dispatcher
-        )
-        _kernels[registered.key] = registered
+        if signature is not None:
+            registered = RegisteredKernel(
+                function.__qualname__, function.__module__, signature, dispatcher
+            )
+            _kernels[registered.key] = registered
         return dispatcher
 
     return decorate
+
+
+def _dispatcher(
+    function: FunctionType, options: dict[str, Any], vectorize: bool, is_inner: bool
+) -> Any:
+    import numba
+
+    try:
+        from novum.numerics import jit_parts
+    except ImportError:
+        # A later Numba with other internals compiles as it likes: the same results, later.
+        return numba.njit(**options)(function)
+    options = {**options, "no_cfunc_wrapper": True}
+    compiler = jit_parts.EntryCompiler if vectorize else jit_parts.ScalarCompiler
+    dispatcher = numba.njit(pipeline_class=compiler, **options)(function)
+    if is_inner and dispatcher is not function:
+        part = numba.njit(pipeline_class=jit_parts.PartCompiler, **options)
+        jit_parts.call_as_part(dispatcher, lambda: part(function))
+    return dispatcher
 
 
 # --- Disk cache -----------------------------------------------------------------------------------

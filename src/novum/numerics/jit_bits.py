@@ -25,5 +25,7 @@ def _counted_zeros(word: Any) -> int:
     return (int(word) & -int(word)).bit_length() - 1 if word else 64
 
 
+# What runs in its place where kernels are interpreted.
+cast(Any, _trailing_zeros).py_func = _counted_zeros
 # Number of zero bits below the lowest one of a `uint64`; 64 for zero. Only kernels can call it.
 trailing_zeros = cast(Any, _counted_zeros if cast(Any, config).DISABLE_JIT else _trailing_zeros)

@@ -61,6 +61,15 @@ class StampedCache(FunctionCache):
             # Whatever is wrong with the entry, compiling again replaces it.
             return None
 
+    def holds(self, sig: Any, target_context: Any) -> bool:
+        """Whether the index names an entry for these types of arguments on this machine."""
+        self._use_stamp()
+        try:
+            return self._index_key(sig, target_context.codegen()) in self._cache_file._load_index()
+        except Exception:
+            # An index that cannot be read counts as empty.
+            return False
+
     def save_overload(self, sig: Any, data: Any) -> None:
         self._use_stamp()
         try:

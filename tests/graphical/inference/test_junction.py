@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from novum.core.errors import MemoryLimitError
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.inference import junction
+from novum.graphical.inference.batches import batch_log_evidence, batch_marginals
 from novum.graphical.inference.elimination import VariableElimination
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.junction import JunctionTree
@@ -168,9 +170,9 @@ def test_engines_agree_on_published_networks(name: str, share: float) -> None:
 
 def test_blocks_of_large_cliques(compiled: JunctionTree, monkeypatch: pytest.MonkeyPatch) -> None:
     # Small blocks make every clique a loop over many of them.
-    from novum.graphical.inference.compiled import planning
+    from novum.graphical.inference.compiled.questions import Question
 
-    monkeypatch.setattr(planning.program_of, "__defaults__", (None, None, 4))
+    monkeypatch.setattr(Question.program, "__defaults__", (None, 4))
     same_beliefs(compiled, PlainJunctionTree(), grid(5), Evidence.none(25))
     codes = np.full(25, -1)
     codes[[3, 12, 24]] = 1
@@ -286,3 +288,72 @@ def test_products_at_a_hub_do_not_underflow(n: int) -> None:
     found = network.query("root", given=known, engine=JunctionTree()).values
     np.testing.assert_allclose(found, [0.5**n / (1 + 0.5**n), 1 / (1 + 0.5**n)], rtol=1e-9)
     assert network.most_probable(known)["root"] == "false"
+
+
+def hub(children: list[tuple[float, ...]]) -> ModelArrays:
+    """A root of three states, and children that are true with these chances in each of them."""
+    n = len(children)
+    tables = [[0.5, 0.25, 0.25], *([x for p in row for x in (p, 1 - p)] for row in children)]
+    return ModelArrays(
+        np.r_[3, np.full(n, 2)],
+        np.r_[0, 1 + 2 * np.arange(n + 1)],
+        np.r_[0, np.stack([np.zeros(n, np.int64), np.arange(1, n + 1)], 1).ravel()],
+        np.r_[0, 3 + 6 * np.arange(n + 1)],
+        np.concatenate(tables),
+        np.arange(n + 1),
+        np.arange(n + 1),
+    )
+
+
+def exact_posterior(children: list[tuple[float, ...]]) -> tuple[list[float], float]:
+    """Of the root when all children are true, and the logarithm of that, in rational numbers."""
+    joint = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
+    for chances in children:
+        joint = [x * Fraction(p) for x, p in zip(joint, chances, strict=True)]
+    total = sum(joint)
+    log = math.log(total.numerator) - math.log(total.denominator)
+    return [float(x / total) for x in joint], log
+
+
+HUBS = {
+    "many rare children": [(1e-3, 1e-3, 2e-3)] * 10 + [(1e-3, 1e-3, 1e-3)] * 1990,
+    "the largest is ruled out": [(1.0, 1e-160, 2e-160)] * 2 + [(0.0, 0.5, 0.5)],
+    "ruled out before": [(0.0, 0.5, 0.5)] + [(1.0, 1e-160, 2e-160)] * 3,
+    "subnormal numbers": [(0.5, 3e-162, 1e-162)] * 2 + [(0.0, 0.5, 0.25)],
+    "up and down": [(1e-8, 1.0, 1.0)] * 60 + [(1.0, 1e-8, 1e-8)] * 60,
+}
+
+
+@pytest.mark.parametrize("name", HUBS)
+def test_hubs_equal_rational_numbers(compiled: JunctionTree, name: str) -> None:
+    children = HUBS[name]
+    wanted, log = exact_posterior(children)
+    model, evidence = hub(children), Evidence(np.r_[-1, np.zeros(len(children), np.int64)])
+    # Each factor's logarithm is rounded once, to a part in 1e16 of what is thousands at most.
+    assert compiled.log_evidence(model, evidence) == pytest.approx(log, rel=1e-12)
+    found = compiled.marginals(model, evidence)
+    assert found.log_evidence == pytest.approx(log, rel=1e-12)
+    for table in (
+        found.tables[0],
+        compiled.joint(model, evidence, [0]).tables[0],
+        compiled.marginals(model, evidence, [0, 1]).tables[0],
+        batch_marginals(model, evidence.codes[None], [0])[0][0],
+    ):
+        np.testing.assert_allclose(table, wanted, rtol=1e-9, atol=1e-15)
+    logs = batch_log_evidence(model, np.stack([evidence.codes, np.full(model.n_variables, -1)]))
+    assert logs[0] == pytest.approx(log, rel=1e-12)
+    assert logs[1] == pytest.approx(0.0, abs=1e-12)
+    codes, _ = compiled.most_probable(model, evidence)
+    assert wanted[codes[0]] == pytest.approx(max(wanted), rel=1e-9)
+
+
+def test_impossible_at_a_hub(compiled: JunctionTree) -> None:
+    model = hub([(1e-100, 1e-100, 0.0)] * 12 + [(0.0, 0.0, 1.0)])
+    evidence = Evidence(np.r_[-1, np.zeros(13, np.int64)])
+    assert compiled.log_evidence(model, evidence) == -math.inf
+    for question in (compiled.marginals, compiled.most_probable):
+        with pytest.raises(ImpossibleEvidence, match="probability 0"):
+            question(model, evidence)
+    with pytest.raises(ImpossibleEvidence):
+        compiled.joint(model, evidence, [0])
+    assert np.isnan(batch_marginals(model, evidence.codes[None], [0])[0]).all()

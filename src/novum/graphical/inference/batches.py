@@ -51,23 +51,32 @@ def _answers(
     """Posteriors of rows that all differ."""
     from novum.distributions.joint_table import ImpossibleEvidence
 
+    found = [np.full((len(rows), int(model.cards[v])), np.nan) for v in variables]
+    left = np.ones(len(rows), bool)
     if engine is None and not is_plain(model):
         program = lane_program(model, rows, variables)
         if program is not None:
-            return lane_marginals(model, program, rows, variables)
+            found, left = lane_marginals(model, program, rows, variables)
     chosen = JunctionTree() if engine is None else engine
-    found = [np.full((len(rows), int(model.cards[v])), np.nan) for v in variables]
     everything = list(variables) == list(range(model.n_variables - model.n_hidden))
     asked = None if everything else list(variables)
-    # Rows that observe the same variables follow each other: their program is at hand.
-    for place in np.lexsort((rows >= 0).T):
+    for place in _by_known(rows, left):
         try:
             tables = chosen.marginals(model, Evidence(rows[place]), asked).tables
         except ImpossibleEvidence:
-            continue
+            tables = tuple(np.full(int(model.cards[v]), np.nan) for v in variables)
         for out, table in zip(found, tables, strict=True):
             out[place] = table
     return found
+
+
+def _by_known(rows: Codes, left: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The rows that are left, those that observe the same variables after each other.
+
+    Their program is then at hand.
+    """
+    places = np.flatnonzero(left)
+    return places[np.lexsort((rows[places] >= 0).T)] if len(places) else places
 
 
 def batch_log_evidence(
@@ -85,13 +94,13 @@ def batch_log_evidence(
 
 def _logs(model: ModelArrays, rows: Codes, engine: ExactEngine | None) -> Floats:
     """Of rows that all differ."""
+    found = np.full(len(rows), np.nan)
     if engine is None and not is_plain(model):
         program = lane_program(model, rows, (), log_only=True)
         if program is not None:
-            return lane_logs(model, program, rows)
+            found = lane_logs(model, program, rows)
     chosen = JunctionTree() if engine is None else engine
-    found = np.empty(len(rows))
-    for place in np.lexsort((rows >= 0).T):
+    for place in _by_known(rows, np.isnan(found)):
         found[place] = chosen.log_evidence(model, Evidence(rows[place]))
     return found
 

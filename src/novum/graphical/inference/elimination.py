@@ -3,7 +3,8 @@
     sum over x of  f_1(x, ..) f_2(x, ..) g(..)   =   g(..) * (sum over x of f_1(x, ..) f_2(x, ..))
 
 Only factors that the question depends on take part (`relevance`), and only the factors that hold a
-variable are multiplied when it goes. The order is that of `triangulation`.
+variable are multiplied when it goes. The order is that of `triangulation`. Where products might
+leave the range of floating-point numbers, messages in logarithms (`log_junction`) answer instead.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from novum.graphical.inference.log_junction import LogJunctionTree
 from novum.graphical.inference.plain_junction import (
     check_order,
     contradicts_elsewhere,
@@ -27,9 +29,10 @@ from novum.graphical.inference.potentials import (
     Potential,
     in_order,
     known_potentials,
+    product,
     scaled,
-    scaled_product,
     shape_of,
+    stays_in_range,
 )
 from novum.graphical.inference.protocol import Beliefs, ExactEngine
 from novum.graphical.inference.relevance import needed_factors
@@ -62,6 +65,8 @@ class VariableElimination(ExactEngine):
         self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None = None
     ) -> Beliefs:
         asked = range(model.n_variables - model.n_hidden) if variables is None else variables
+        if not stays_in_range(model, evidence):
+            return self._careful.marginals(model, evidence, variables)
         log = self.log_evidence(model, evidence)
         if log == -math.inf:
             raise impossible()
@@ -69,15 +74,24 @@ class VariableElimination(ExactEngine):
         return Beliefs(tables, log)
 
     def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
+        if not stays_in_range(model, evidence):
+            return self._careful.joint(model, evidence, variables)
         table = self._table(model, evidence, variables)
         if contradicts_elsewhere(self, model, evidence):
             raise impossible()
         return Beliefs((table,))
 
     def log_evidence(self, model: ModelArrays, evidence: Evidence) -> float:
+        if not stays_in_range(model, evidence):
+            return self._careful.log_evidence(model, evidence)
         needed = needed_factors(model, evidence)
         potentials = known_potentials(model, evidence, needed)
         return self._eliminated(model, potentials, ())[1]
+
+    @property
+    def _careful(self) -> LogJunctionTree:
+        """What answers where products might leave the range of floats."""
+        return LogJunctionTree(self.memory_limit)
 
     def _table(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Floats:
         free = [variable for variable in variables if evidence.codes[variable] < 0]
@@ -100,13 +114,13 @@ class VariableElimination(ExactEngine):
             held = [potential for potential in left if variable in potential[0]]
             left = [potential for potential in left if variable not in potential[0]]
             scope = tuple(sorted({v for s, _ in held for v in s}, key=rank.__getitem__))
-            table, scale = scaled_product(held, scope, shape_of(scope, model.cards))
+            table = product(held, scope, shape_of(scope, model.cards))
             message, part = scaled(table.sum(axis=scope.index(variable)))
-            log += part + scale if part > -math.inf else -math.inf
+            log += part
             left.append((tuple(v for v in scope if v != variable), message))
         scope = tuple(sorted(kept, key=rank.__getitem__))
-        table, scale = scaled_product(left, scope, shape_of(scope, model.cards))
+        table = product(left, scope, shape_of(scope, model.cards))
         total = float(table.sum())
         axes = [scope.index(variable) for variable in kept]
-        log += math.log(total) + scale if total > 0 else -math.inf
+        log += math.log(total) if total > 0 else -math.inf
         return np.transpose(table, axes), log

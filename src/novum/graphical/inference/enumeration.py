@@ -16,7 +16,15 @@ import numpy as np
 
 from novum.distributions.joint_table_states import check_cells
 from novum.graphical.inference.plain_junction import impossible, with_observed
-from novum.graphical.inference.potentials import Floats, in_order, known_potentials, spread
+from novum.graphical.inference.potentials import (
+    Floats,
+    from_logs,
+    in_order,
+    known_potentials,
+    log_product,
+    product,
+    stays_in_range,
+)
 from novum.graphical.inference.protocol import Beliefs, ExactEngine
 from novum.graphical.models.arrays import Evidence, ModelArrays
 
@@ -70,14 +78,11 @@ class Enumeration(ExactEngine):
         scope = tuple(np.flatnonzero(evidence.codes < 0).tolist())
         shape = [int(model.cards[variable]) for variable in scope]
         check_cells(shape)
-        table, log = np.ones(shape), 0.0
-        for potential in known_potentials(model, evidence):
-            inner, factor = in_order(potential, lambda variable: variable)
-            table = table * spread(factor, inner, scope)
-            # Kept in range, so that long products do not underflow.
-            top = float(table.max())
-            if top == 0.0:
-                return table, -math.inf
-            table /= top
-            log += math.log(top)
-        return table, log + math.log(float(table.sum()))
+        found = known_potentials(model, evidence)
+        potentials = [in_order(potential, lambda variable: variable) for potential in found]
+        if stays_in_range(model, evidence):
+            table, log = product(potentials, scope, shape), 0.0
+        else:
+            table, log = from_logs(log_product(potentials, scope, shape))
+        total = float(table.sum())
+        return table, log + math.log(total) if total > 0 else -math.inf

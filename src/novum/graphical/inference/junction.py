@@ -27,25 +27,23 @@ from novum.graphical.inference.compiled.layout import (
     MARGINALS,
     MAXIMUM,
 )
-from novum.graphical.inference.compiled.planning import Program, prepared, program_of
+from novum.graphical.inference.compiled.questions import Question, question_of
 from novum.graphical.inference.compiled.runs import (
-    collected,
-    distributed,
+    joint_table,
+    log_sum,
     maximized,
-    root_table,
+    posteriors,
 )
-from novum.graphical.inference.plain_junction import PlainJunctionTree, impossible, with_observed
+from novum.graphical.inference.log_junction import LogJunctionTree
+from novum.graphical.inference.plain_junction import PlainJunctionTree, impossible
 from novum.graphical.inference.protocol import Beliefs, ExactEngine
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
-from novum.numerics.jit import as_argument
 
 # Models of up to so many variables and cells are answered in NumPy.
 PLAIN_VARIABLES = 7
 PLAIN_CELLS = 1000
 # Beyond so many the bit sets of an elimination order no longer fit.
 MOST_VARIABLES = 30_000
-# Probabilities of observed neighbors whose product stays far above the smallest float.
-MOST_OBSERVED = 16
 # Trees of fewer cells are cheaper than the plans of many small ones.
 LARGE_TREE = 2e5
 # Prices in cells of a collecting run: a plan, each variable of it, a cell of a whole tree.
@@ -68,7 +66,9 @@ class JunctionTree(ExactEngine):
     Notes
     -----
     Evidence is cut out of the tables before anything is multiplied; messages that are known to be
-    all ones are not computed; each is scaled by its largest entry, so nothing underflows.
+    all ones are not computed; each is scaled by its largest entry. Where the products inside a
+    clique might leave the range of floating-point numbers, as with thousands of findings about one
+    variable, the question is answered in logarithms (`log_junction`) instead.
 
     Examples
     --------
@@ -86,42 +86,48 @@ class JunctionTree(ExactEngine):
     def marginals(
         self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None = None
     ) -> Beliefs:
-        if is_plain(model) or has_hub(model, evidence):
+        if is_plain(model):
             return self._plain.marginals(model, evidence, variables)
-        if variables is None:
-            return self._all(model, evidence)
-        return Beliefs(self._some(model, evidence, variables))
+        try:
+            question = _possible(model, evidence)
+            if variables is None:
+                return self._all(model, question)
+            return Beliefs(self._some(model, question, variables))
+        except _BeyondFloatsError:
+            return self._careful.marginals(model, evidence, variables)
 
     def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
-        if is_plain(model) or has_hub(model, evidence):
+        if is_plain(model):
             return self._plain.joint(model, evidence, variables)
-        free = [variable for variable in variables if evidence.codes[variable] < 0]
-        if not free:
-            self._refuse_impossible(model, evidence)
-            return Beliefs((with_observed(model, evidence, variables, free, np.array(1.0)),))
-        table = self._joint_table(model, evidence, free)
-        return Beliefs((with_observed(model, evidence, variables, free, table),))
+        try:
+            return Beliefs((self._joint(model, _possible(model, evidence), list(variables)),))
+        except _BeyondFloatsError:
+            return self._careful.joint(model, evidence, variables)
 
     def log_evidence(self, model: ModelArrays, evidence: Evidence) -> float:
-        if is_plain(model) or has_hub(model, evidence):
+        if is_plain(model):
             return self._plain.log_evidence(model, evidence)
-        program = program_of(model, evidence, (), ANCESTORS, JOINT, self.memory_limit)
-        log = collected(prepared(model), program, _codes(evidence), evidence).log
-        # An underflow looks like a zero; the plain engine can tell them apart.
-        return log if log > -math.inf else self._plain.log_evidence(model, evidence)
+        try:
+            return self._log(question_of(model, evidence))
+        except _BeyondFloatsError:
+            return self._careful.log_evidence(model, evidence)
 
     def most_probable(self, model: ModelArrays, evidence: Evidence) -> tuple[Positions, float]:
         """The most probable states of all variables, and the logarithm of their probability."""
-        if is_plain(model) or has_hub(model, evidence):
-            from novum.graphical.inference.explanation import most_probable_codes
+        if not is_plain(model):
+            question = question_of(model, evidence)
+            codes, log = question.known, question.log
+            if log > -math.inf:
+                program = question.program((), EVERYTHING, MAXIMUM, self.memory_limit)
+                codes, log = maximized(question, program)
+            if log == -math.inf:
+                raise impossible()
+            if not math.isnan(log):
+                return codes, log
+        from novum.graphical.inference.explanation import most_probable_codes
 
-            everything = range(model.n_variables)
-            return most_probable_codes(model, evidence, everything, engine=self._plain)[0]
-        program = program_of(model, evidence, (), EVERYTHING, MAXIMUM, self.memory_limit)
-        codes, log = maximized(prepared(model), program, _codes(evidence), evidence)
-        if log == -math.inf:
-            raise impossible()
-        return codes, log
+        everything = range(model.n_variables)
+        return most_probable_codes(model, evidence, everything, engine=self._plain)[0]
 
     # Ways
 
@@ -129,50 +135,79 @@ class JunctionTree(ExactEngine):
     def _plain(self) -> PlainJunctionTree:
         return PlainJunctionTree(self.memory_limit)
 
-    def _all(self, model: ModelArrays, evidence: Evidence) -> Beliefs:
-        program = program_of(model, evidence, (), EVERYTHING, MARGINALS, self.memory_limit)
+    @property
+    def _careful(self) -> LogJunctionTree:
+        return LogJunctionTree(self.memory_limit)
+
+    def _all(self, model: ModelArrays, question: Question) -> Beliefs:
+        program = question.program((), EVERYTHING, MARGINALS, self.memory_limit)
         shown = range(model.n_variables - model.n_hidden)
-        if program.cells > LARGE_TREE and _is_unconditional(model, evidence):
-            singles = self._ancestral(model, evidence, shown, WHOLE_TREE * program.cells)
+        if program.cells > LARGE_TREE and question.is_unconditional:
+            singles = self._ancestral(model, question, shown, WHOLE_TREE * program.cells)
             if singles is not None:
                 return Beliefs(singles, 0.0)
-        run = collected(prepared(model), program, _codes(evidence), evidence)
-        if run.log == -math.inf:
-            raise impossible()
-        answers = distributed(run, int(model.cards[program.variables].sum()))
-        return Beliefs(_tables(model, evidence, program, answers, shown), run.log)
+        tables, log = posteriors(question, program)
+        return Beliefs(_parts(model, tables, question, shown), question.log + _checked(log))
 
     def _some(
-        self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]
+        self, model: ModelArrays, question: Question, variables: Sequence[int]
     ) -> tuple[Floats, ...]:
-        free = [variable for variable in variables if evidence.codes[variable] < 0]
+        free = [variable for variable in variables if question.known[variable] < 0]
         if len(free) < 2:
-            return tuple(self.joint(model, evidence, [v]).tables[0] for v in variables)
-        program = program_of(model, evidence, free, CONNECTED, MARGINALS, self.memory_limit)
-        run = collected(prepared(model), program, _codes(evidence), evidence)
-        if run.log == -math.inf:
-            raise impossible()
+            return tuple(self._joint(model, question, [variable]) for variable in variables)
+        program = question.program(free, CONNECTED, MARGINALS, self.memory_limit)
+        tables, log = posteriors(question, program)
+        _checked(log)
         if program.has_cut_off:
-            self._refuse_impossible(model, evidence)
-        answers = distributed(run, int(model.cards[program.variables].sum()))
-        return _tables(model, evidence, program, answers, variables)
+            self._refuse_impossible(question)
+        return _parts(model, tables, question, variables)
 
-    def _joint_table(self, model: ModelArrays, evidence: Evidence, free: Sequence[int]) -> Floats:
-        program = program_of(model, evidence, free, CONNECTED, JOINT, self.memory_limit)
-        run = collected(prepared(model), program, _codes(evidence), evidence)
-        if run.log == -math.inf:
-            raise impossible()
+    def _joint(self, model: ModelArrays, question: Question, variables: Sequence[int]) -> Floats:
+        """The joint table: zero at states that are not left."""
+        free = [variable for variable in variables if question.known[variable] < 0]
+        shape = [int(model.cards[variable]) for variable in variables]
+        if not free:
+            self._refuse_impossible(question)
+            table = np.ones(1)
+        else:
+            table = self._free_table(question, free)
+            if len(table) == math.prod(shape):
+                return table.reshape(shape)
+        states = [question.states_of(variable) for variable in variables]
+        whole = np.zeros(shape)
+        whole[np.ix_(*states)] = table.reshape([len(left) for left in states])
+        return whole
+
+    def _free_table(self, question: Question, free: Sequence[int]) -> Floats:
+        """Of variables that are not known, at the states that are left."""
+        program = question.program(free, CONNECTED, JOINT, self.memory_limit)
+        size = math.prod(int(question.cards[variable]) for variable in free)
+        table, log = joint_table(question, program, size)
+        _checked(log)
         if program.has_cut_off:
-            self._refuse_impossible(model, evidence)
-        table = root_table(run)
-        return (table / table.sum()).reshape([int(model.cards[v]) for v in free])
+            self._refuse_impossible(question)
+        return table / np.add.reduce(table)
 
-    def _refuse_impossible(self, model: ModelArrays, evidence: Evidence) -> None:
-        if self.log_evidence(model, evidence) == -math.inf:
+    def _log(self, question: Question) -> float:
+        """The logarithm of the sum over all states; `-inf` for none."""
+        if math.isnan(question.log):
+            raise _BeyondFloatsError
+        if question.log == -math.inf:
+            return -math.inf
+        if "log" not in question.notes:
+            program = question.program((), ANCESTORS, JOINT, self.memory_limit)
+            question.notes["log"] = question.log + log_sum(question, program)
+        log = question.notes["log"]
+        if math.isnan(log):
+            raise _BeyondFloatsError
+        return log
+
+    def _refuse_impossible(self, question: Question) -> None:
+        if self._log(question) == -math.inf:
             raise impossible()
 
     def _ancestral(
-        self, model: ModelArrays, evidence: Evidence, variables: Sequence[int], most: float
+        self, model: ModelArrays, question: Question, variables: Sequence[int], most: float
     ) -> tuple[Floats, ...] | None:
         """Each posterior from the variable's ancestors; None where that costs more than `most`."""
         n = len(variables)
@@ -181,11 +216,16 @@ class JunctionTree(ExactEngine):
         stride = next(k for k in range(max(1, int(0.618 * n)), n + 1) if math.gcd(k, n) == 1)
         for step in range(n):
             variable = variables[step * stride % n]
-            program = program_of(model, evidence, [variable], CONNECTED, JOINT, self.memory_limit)
-            spent += program.cells + PLAN_CELLS + VARIABLE_CELLS * len(program.variables)
+            if question.known[variable] < 0:
+                program = question.program([variable], CONNECTED, JOINT, self.memory_limit)
+                spent += program.cells + PLAN_CELLS + VARIABLE_CELLS * len(program.variables)
             if spent > most or (step + 1 >= SAMPLED and spent / (step + 1) * n > most):
                 return None
-        return tuple(self._joint_table(model, evidence, [v]) for v in variables)
+        return tuple(self._joint(model, question, [variable]) for variable in variables)
+
+
+class _BeyondFloatsError(Exception):
+    """Products inside a clique might leave the range of floating-point numbers."""
 
 
 def is_plain(model: ModelArrays) -> bool:
@@ -195,50 +235,25 @@ def is_plain(model: ModelArrays) -> bool:
     return model.n_variables <= PLAIN_VARIABLES and len(model.tables) <= PLAIN_CELLS
 
 
-def has_hub(model: ModelArrays, evidence: Evidence) -> bool:
-    """Whether some variable has so many observed neighbors that their product could underflow.
-
-    The compiled programs scale messages, not the products inside one clique; the plain engine
-    scales both.
-    """
-    if model.most_factors <= MOST_OBSERVED:
-        return False
-    sizes = np.diff(model.scope_starts)
-    observed = evidence.codes >= 0
-    touched = np.logical_or.reduceat(observed[model.scopes], model.scope_starts[:-1][sizes > 0])
-    counted = np.repeat(touched, sizes[sizes > 0])
-    found = np.bincount(model.scopes[counted], minlength=model.n_variables)
-    return bool(found[~observed].max(initial=0) > MOST_OBSERVED)
+def _possible(model: ModelArrays, evidence: Evidence) -> Question:
+    """What is known, unless it contradicts itself at once."""
+    question = question_of(model, evidence)
+    _checked(question.log)
+    return question
 
 
-def _is_unconditional(model: ModelArrays, evidence: Evidence) -> bool:
-    return model.is_directed and not evidence.likelihoods and not (evidence.codes >= 0).any()
+def _checked(log: float) -> float:
+    """A logarithm that is one."""
+    if math.isnan(log):
+        raise _BeyondFloatsError
+    if log == -math.inf:
+        raise impossible()
+    return log
 
 
-def _codes(evidence: Evidence) -> Positions:
-    return as_argument(evidence.codes, np.int64)
-
-
-def _tables(
-    model: ModelArrays,
-    evidence: Evidence,
-    program: Program,
-    answers: Floats,
-    asked: Sequence[int],
+def _parts(
+    model: ModelArrays, tables: Floats, question: Question, asked: Sequence[int]
 ) -> tuple[Floats, ...]:
-    """The answers of the asked variables; observed ones have a 1 at their state."""
-    cards = model.cards.tolist()
-    starts = {}
-    at = 0
-    for variable in program.variables.tolist():
-        starts[variable] = at
-        at += cards[variable]
-    found = []
-    for variable in asked:
-        if variable in starts:
-            table = answers[starts[variable] : starts[variable] + cards[variable]]
-        else:
-            table = np.zeros(cards[variable])
-            table[evidence.codes[variable]] = 1.0
-        found.append(table)
-    return tuple(found)
+    """The tables of the asked variables, which lie one after the other."""
+    starts, cards = question.starts.tolist(), model.cards.tolist()
+    return tuple([tables[starts[v] : starts[v] + cards[v]] for v in asked])

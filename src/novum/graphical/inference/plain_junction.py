@@ -6,8 +6,8 @@
 
 The product of everything but one child is made from products of those before it and after it, so
 nothing is ever divided and zeros need no care. Each message is divided by its largest entry, whose
-logarithm is kept, and products that come near the limits of floating-point numbers are made from
-logarithms: nothing underflows, however long a chain is and however many findings meet in a clique.
+logarithm is kept. Where the tables of a model are so many or so small that a product of them might
+leave the range of floating-point numbers, all of it is done in logarithms (`log_junction`).
 """
 
 from __future__ import annotations
@@ -24,15 +24,13 @@ from novum.graphical.inference.potentials import (
     Floats,
     Potential,
     Scope,
-    from_logs,
     in_order,
     known_potentials,
-    log_product,
     product,
     scaled,
-    scaled_product,
     shape_of,
     spread,
+    stays_in_range,
 )
 from novum.graphical.inference.protocol import Beliefs, ExactEngine
 from novum.graphical.inference.relevance import needed_factors, relevant_factors
@@ -67,10 +65,13 @@ class PlainJunctionTree(ExactEngine):
 
     memory_limit: int | str | None = None
 
-    @property
-    def propagation(self) -> type[Propagation]:
-        """How messages are computed."""
-        return Propagation
+    def propagation(self, model: ModelArrays, evidence: Evidence) -> type[Propagation]:
+        """How messages are computed: in logarithms where floats might not hold them."""
+        if stays_in_range(model, evidence):
+            return Propagation
+        from novum.graphical.inference.log_junction import LogPropagation
+
+        return LogPropagation
 
     def marginals(
         self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None = None
@@ -81,7 +82,7 @@ class PlainJunctionTree(ExactEngine):
             potentials = known_potentials(model, evidence)
         else:
             potentials = relevant_potentials(model, evidence, list(asked))
-        run = self.propagation.of(potentials, model.cards, (), self.memory_limit)
+        run = self.propagation(model, evidence).of(potentials, model.cards, (), self.memory_limit)
         run.collect()
         elsewhere = not everything and contradicts_elsewhere(self, model, evidence)
         if run.log_total == -math.inf or elsewhere:
@@ -95,7 +96,7 @@ class PlainJunctionTree(ExactEngine):
         if not free and self.log_evidence(model, evidence) == -math.inf:
             raise impossible()
         potentials = relevant_potentials(model, evidence, free)
-        run = self.propagation.of(potentials, model.cards, free, self.memory_limit)
+        run = self.propagation(model, evidence).of(potentials, model.cards, free, self.memory_limit)
         table = run.collect_to(tuple(free))
         total = table.sum()
         if not total > 0 or contradicts_elsewhere(self, model, evidence):
@@ -104,7 +105,7 @@ class PlainJunctionTree(ExactEngine):
 
     def families(self, model: ModelArrays, evidence: Evidence) -> Beliefs:
         potentials = known_potentials(model, evidence)
-        run = self.propagation.of(potentials, model.cards, (), self.memory_limit)
+        run = self.propagation(model, evidence).of(potentials, model.cards, (), self.memory_limit)
         run.collect()
         if run.log_total == -math.inf:
             raise impossible()
@@ -120,7 +121,7 @@ class PlainJunctionTree(ExactEngine):
     def log_evidence(self, model: ModelArrays, evidence: Evidence) -> float:
         needed = needed_factors(model, evidence)
         potentials = known_potentials(model, evidence, needed)
-        run = self.propagation.of(potentials, model.cards, (), self.memory_limit)
+        run = self.propagation(model, evidence).of(potentials, model.cards, (), self.memory_limit)
         run.collect()
         return run.log_total
 
@@ -165,11 +166,11 @@ class Propagation:
         """Messages from the leaves to the roots, and the logarithm of the sum over all states."""
         for clique in range(len(self.tree.parents)):
             scope = self.tree.scopes[clique]
-            table, scale = scaled_product(self._inside(clique), scope, shape_of(scope, self.cards))
+            table = product(self._inside(clique), scope, shape_of(scope, self.cards))
             n_kept = len(self.tree.separators[clique])
             kept = table.shape[:n_kept]
             message, log = scaled(table.reshape(*kept, -1).sum(axis=-1))
-            self.log_total += log + scale if log > -math.inf else -math.inf
+            self.log_total += log
             self.upward.append((self.tree.separators[clique], message))
 
     def collect_to(self, targets: Scope) -> Floats:
@@ -182,7 +183,7 @@ class Propagation:
             return np.zeros(shape_of(targets, self.cards))
         root = self.tree.homes[targets[0]]
         scope = self.tree.scopes[root]
-        table, _ = scaled_product(self._inside(root), scope, shape_of(scope, self.cards))
+        table = product(self._inside(root), scope, shape_of(scope, self.cards))
         return table.transpose([scope.index(target) for target in targets])
 
     def _inside(self, clique: int) -> list[Potential]:
@@ -229,17 +230,13 @@ class Propagation:
         """Sends messages to the children; the product of everything at the clique, scaled."""
         children = self.children[clique]
         shape = shape_of(scope, self.cards)
-        everything = [*base, *(self.upward[child] for child in children)]
-        belief, log = scaled_product(everything, scope, shape)
-        # Messages are at most 1, so the product without a child's own is no smaller.
-        others = self._without_each if log == 0.0 else self._without_each_by_logs
-        for child, table in others(base, children, scope, shape):
+        for child, table in self._without_each(base, children, scope, shape):
             separator = self.tree.separators[child]
             inside = set(separator)
             axes = tuple(axis for axis, variable in enumerate(scope) if variable not in inside)
             message, _ = scaled(table.sum(axis=axes))
             downward[child] = (separator, message)
-        return belief
+        return product([*base, *(self.upward[child] for child in children)], scope, shape)
 
     def _without_each(
         self, base: list[Potential], children: list[int], scope: Scope, shape: list[int]
@@ -253,18 +250,6 @@ class Propagation:
         for child, table in zip(reversed(children), reversed(before), strict=False):
             yield child, table * after
             after = after * spread(self.upward[child][1], self.upward[child][0], scope)
-
-    def _without_each_by_logs(
-        self, base: list[Potential], children: list[int], scope: Scope, shape: list[int]
-    ) -> Iterator[tuple[int, Floats]]:
-        """The same where products leave the range of floating-point numbers."""
-        before = [log_product(base, scope, shape)]
-        for child in children[:-1]:
-            before.append(before[-1] + log_product([self.upward[child]], scope, shape))
-        after = np.zeros(shape)
-        for child, logs in zip(reversed(children), reversed(before), strict=False):
-            yield child, from_logs(logs + after)[0]
-            after = after + log_product([self.upward[child]], scope, shape)
 
 
 def _summed_to(belief: Floats, scope: Scope, kept: Scope) -> Floats:

@@ -24,6 +24,8 @@ Potential = tuple[Scope, Floats]
 
 # Beyond these a product may have lost cells that matter, to zero or to infinity.
 _SMALL, _LARGE = 1e-150, 1e150
+# Powers of two that a product may be away from 1: well within the range of floats.
+MOST_POWERS = 900.0
 
 
 def known_potentials(
@@ -120,6 +122,17 @@ def scaled(table: Floats) -> tuple[Floats, float]:
     if top == 0.0:
         return table, -np.inf
     return table / top, float(np.log(top))
+
+
+def stays_in_range(model: ModelArrays, evidence: Evidence) -> bool:
+    """Whether no product of tables and likelihoods can leave the range of floats.
+
+    Messages are sums of such products, each table once; nothing is lost in them either.
+    """
+    span = model.span
+    for weights in evidence.likelihoods.values():
+        span += float(np.abs(np.log2(weights[weights > 0])).max(initial=0.0))
+    return span < MOST_POWERS
 
 
 def shape_of(scope: Iterable[int], cards: Positions) -> list[int]:

@@ -77,6 +77,18 @@ class ModelArrays:
         return int(np.bincount(self.scopes, minlength=1).max())
 
     @cached_property
+    def spans(self) -> Floats:
+        """Of each table how many powers of two its positive cells are away from 1, at most."""
+        positive = np.where(self.tables > 0, self.tables, 1.0)
+        powers = np.append(np.abs(np.log2(positive)), 0.0)
+        return np.maximum.reduceat(powers, self.table_starts[:-1])
+
+    @cached_property
+    def span(self) -> float:
+        """Of the product of all tables how many powers of two it may be away from 1."""
+        return float(self.spans.sum())
+
+    @cached_property
     def has_zeros(self) -> bool:
         """Whether a cell is exactly zero; without one, no evidence is impossible."""
         return bool((self.tables == 0).any())

@@ -33,9 +33,11 @@ def test_complete_evidence_is_a_product_of_cells(seed: int) -> None:
     codes = (rng.random(model.n_variables) * model.cards).astype(np.int64)
     program = program_of(model, Evidence(codes), (), EVERYTHING, JOINT)
     assert program.code[N_VALUES] == 0
+    nothing = np.empty(0)
     log = load_values(
-        program.code, prepared(model).tables, codes, np.empty(0), np.empty(1, np.int64)
-    )
+        program.code, prepared(model).tables, nothing, nothing, codes, nothing, nothing,
+        np.empty(1, np.int64),
+    )  # fmt: skip
     cells = [model.table(f)[tuple(codes[model.scope(f)])] for f in range(model.n_factors)]
     wanted = sum(math.log(c) if c > 0 else -math.inf for c in cells)
     assert log == pytest.approx(wanted, abs=1e-12)

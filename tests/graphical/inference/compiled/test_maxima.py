@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from novum.graphical.inference.compiled.layout import EVERYTHING, MAXIMUM
-from novum.graphical.inference.compiled.planning import prepared, program_of
+from novum.graphical.inference.compiled.questions import question_of
 from novum.graphical.inference.compiled.runs import maximized
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.models.arrays import Evidence
@@ -25,8 +25,8 @@ def test_configuration_is_the_best_of_all(block: int, seed: int) -> None:
     model = network.arrays
     known = random_evidence(network, seed)
     evidence = evidence_of(network, known, random_likelihood(network, seed, known))
-    program = program_of(model, evidence, (), EVERYTHING, MAXIMUM, block=block)
-    codes, log = maximized(prepared(model), program, evidence.codes, evidence)
+    question = question_of(model, evidence)
+    codes, log = maximized(question, question.program((), EVERYTHING, MAXIMUM, block=block))
     total = Enumeration().log_evidence(model, evidence)
     if total == -math.inf:
         assert log == -math.inf
@@ -39,7 +39,6 @@ def test_configuration_is_the_best_of_all(block: int, seed: int) -> None:
 def test_of_equal_maxima_the_first_is_taken() -> None:
     network = random_network(0, most=1)
     network = type(network)().add("a", table=[0.5, 0.5]).add("b", ["a"], np.full((2, 2), 0.5))
-    nothing = Evidence.none(2)
-    program = program_of(network.arrays, nothing, (), EVERYTHING, MAXIMUM)
-    codes, _ = maximized(prepared(network.arrays), program, nothing.codes, nothing)
+    question = question_of(network.arrays, Evidence.none(2))
+    codes, _ = maximized(question, question.program((), EVERYTHING, MAXIMUM))
     assert codes.tolist() == [0, 0]

@@ -10,17 +10,35 @@ from hypothesis import given, settings
 
 from novum.graphical.inference.compiled.layout import EVERYTHING, MARGINALS
 from novum.graphical.inference.compiled.messages_kernels import scale_message
-from novum.graphical.inference.compiled.planning import prepared, program_of
-from novum.graphical.inference.compiled.runs import collected, distributed
+from novum.graphical.inference.compiled.questions import question_of
+from novum.graphical.inference.compiled.runs import log_sum, posteriors
 from novum.graphical.models.arrays import Evidence
+from novum.graphical.models.bayesian_network import BayesianNetwork
 from tests.strategies.networks import random_network, seeds
 
 
 def test_a_message_is_divided_by_its_largest_entry() -> None:
     values = np.array([7.0, 0.5, 2.0, 0.0, 9.0])
-    assert scale_message(values, 1, 3) == pytest.approx(math.log(2))
+    spans = np.full(5, -1.0)
+    assert scale_message(values, 1, 3, spans) == pytest.approx(math.log(2))
     assert values.tolist() == [7.0, 0.25, 1.0, 0.0, 9.0]
-    assert scale_message(values, 3, 1) == -math.inf
+    # The smallest positive entry is two powers of two below the largest.
+    assert spans.tolist() == [-1.0, 2.0, -1.0, -1.0, -1.0]
+    assert scale_message(values, 3, 1, spans) == -math.inf
+
+
+def test_products_that_could_leave_the_range_of_floats_are_not_trusted() -> None:
+    # With every child the product at the root's first state loses 200 powers of two.
+    assert log_of_children(4) == pytest.approx(math.log(0.5**5))
+    assert math.isnan(log_of_children(5))
+
+
+def log_of_children(n: int) -> float:
+    network = BayesianNetwork().add("root", table=[0.5, 0.5])
+    for i in range(n):
+        network = network.add(f"v{i}", ["root"], [[2.0**-200, 1 - 2.0**-200], [0.5, 0.5]])
+    question = question_of(network.arrays, Evidence(np.array([-1, *[0] * n])))
+    return log_sum(question, question.program((), EVERYTHING, MARGINALS))
 
 
 @given(seeds)
@@ -28,7 +46,6 @@ def test_a_message_is_divided_by_its_largest_entry() -> None:
 def test_posteriors_are_derivatives_of_the_log_evidence(seed: int) -> None:
     # d log P(e) / d log weight(x) = P(x | e), by central differences.
     model = random_network(seed, zeros=0.0).arrays
-    ready = prepared(model)
     rng = np.random.default_rng(seed)
     variable = seed % model.n_variables
     weights = rng.random(model.cards[variable]) + 0.5
@@ -37,16 +54,12 @@ def test_posteriors_are_derivatives_of_the_log_evidence(seed: int) -> None:
     codes[variable] = -1
 
     def log_at(step: np.ndarray) -> float:
-        evidence = Evidence(codes, {variable: weights * np.exp(step)})
-        program = program_of(model, evidence, (), EVERYTHING, MARGINALS)
-        return collected(ready, program, codes, evidence).log
+        question = question_of(model, Evidence(codes, {variable: weights * np.exp(step)}))
+        return log_sum(question, question.program((), EVERYTHING, MARGINALS))
 
-    evidence = Evidence(codes, {variable: weights})
-    program = program_of(model, evidence, (), EVERYTHING, MARGINALS)
-    run = collected(ready, program, codes, evidence)
-    answers = distributed(run, int(model.cards[program.variables].sum()))
-    place = program.variables.tolist().index(variable)
-    start = int(model.cards[program.variables[:place]].sum())
+    question = question_of(model, Evidence(codes, {variable: weights}))
+    answers, _ = posteriors(question, question.program((), EVERYTHING, MARGINALS))
+    start = int(model.cards[:variable].sum())
     for state in range(int(model.cards[variable])):
         step = np.zeros(len(weights))
         step[state] = 1e-4

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from novum.graphical.inference.compiled import planning
 from novum.graphical.inference.compiled.layout import (
@@ -15,12 +17,16 @@ from novum.graphical.inference.compiled.layout import (
     EVERYTHING,
     JOINT,
     MARGINALS,
+    MAXIMUM,
     PRICE_CELLS,
     PRICE_LARGEST,
 )
+from novum.graphical.inference.compiled.planning_kernels import plan_question
 from novum.graphical.inference.relevance import relevant_factors
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.questions import evidence_of
+from novum.numerics.jit_interpreted import interpreted
+from tests.graphical.networks_on_disk import network_on_disk
 from tests.strategies.networks import random_evidence, random_network, seeds
 
 
@@ -88,3 +94,58 @@ def test_prices_of_a_chain() -> None:
     prices = planning.prices_of(network.arrays, Evidence.none(3))
     assert prices[PRICE_CELLS] == pytest.approx(18)
     assert prices[PRICE_LARGEST] == pytest.approx(12)
+
+
+# --- Two ways to run the planner ------------------------------------------------------------------
+
+
+def plans(model: ModelArrays, *question: Any) -> list[tuple[bytes, ...]]:
+    """The bytes of all that the planner gives, compiled and interpreted."""
+    ready = planning.prepared(model)
+    arguments = (*ready.arguments, ready.logs, *question)
+    return [
+        tuple(array.tobytes() for array in plan(*arguments))
+        for plan in (plan_question, interpreted(plan_question))
+    ]
+
+
+@given(seeds, st.sampled_from([(EVERYTHING, MARGINALS), (CONNECTED, JOINT), (EVERYTHING, MAXIMUM)]))
+@settings(max_examples=40, deadline=None)
+def test_the_planner_gives_the_same_bits_compiled_or_not(seed: int, kind: tuple[int, int]) -> None:
+    network = random_network(seed, most=12, largest=4)
+    codes = evidence_of(network, random_evidence(network, seed)).codes
+    soft = (np.random.default_rng(seed).random(len(codes)) < 0.2).astype(np.uint8)
+    asked = np.flatnonzero(codes < 0)[:1] if kind[0] == CONNECTED else np.empty(0, np.int64)
+    compiled, plain = plans(network.arrays, codes, soft, asked, *kind, 1, 16, np.inf)
+    assert compiled == plain
+
+
+@pytest.mark.parametrize("name", ["alarm", "insurance"])
+def test_the_planner_gives_the_same_bits_on_known_networks(name: str) -> None:
+    # Numbers of states differ and orders are tried by several rules.
+    model = network_on_disk(name).arrays
+    soft, nothing = np.zeros(model.n_variables, np.uint8), np.empty(0, np.int64)
+    codes = np.full(model.n_variables, -1)
+    codes[::9] = 0
+    compiled, plain = plans(model, codes, soft, nothing, EVERYTHING, MARGINALS, 1, 2048, np.inf)
+    assert compiled == plain
+
+
+def test_python_plans_small_questions_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(planning, "is_at_hand", lambda _: False)
+    monkeypatch.setattr(planning, "interpreted", lambda plan: asked.append("Python") or plan)
+    monkeypatch.setattr(planning, "_interpreting", planning._Interpreting())
+    model = model_of(5)
+    planning.prices_of(model, Evidence.none(model.n_variables))
+    assert asked == ["Python"]
+    assert planning._interpreting.seconds > 0
+    monkeypatch.setattr(planning, "INTERPRETED_SECONDS", 0.0)
+    planning.prices_of(model, Evidence.none(model.n_variables))
+    assert asked == ["Python"]
+    monkeypatch.setattr(planning, "INTERPRETED_SECONDS", np.inf)
+    monkeypatch.setattr(planning, "MOST_INTERPRETED", 0)
+    planning.prices_of(model, Evidence.none(model.n_variables))
+    assert asked == ["Python"]

@@ -1,4 +1,4 @@
-"""Runs: weights are scaled, impossible evidence stops, and values are not shared between runs."""
+"""Runs: weights are scaled, impossible evidence stops, and answers are not shared between runs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from novum.graphical.inference.compiled import runs
 from novum.graphical.inference.compiled.layout import CONNECTED, EVERYTHING, JOINT, MARGINALS
-from novum.graphical.inference.compiled.planning import prepared, program_of
-from novum.graphical.inference.compiled.runs import collected, distributed, root_table
+from novum.graphical.inference.compiled.questions import question_of
+from novum.graphical.inference.compiled.runs import joint_table, log_sum, posteriors
 from novum.graphical.models.arrays import Evidence
 from novum.graphical.models.bayesian_network import BayesianNetwork
 
@@ -24,12 +25,11 @@ MODEL = NETWORK.arrays
 def test_weights_of_any_scale_give_the_same_posterior() -> None:
     tables = []
     for scale in (1.0, 1e-200, 1e200):
-        evidence = Evidence(np.full(2, -1), {1: scale * np.array([3.0, 1.0])})
-        program = program_of(MODEL, evidence, [0], CONNECTED, JOINT)
-        run = collected(prepared(MODEL), program, evidence.codes, evidence)
+        question = question_of(MODEL, Evidence(np.full(2, -1), {1: scale * np.array([3.0, 1.0])}))
+        program = question.program([0], CONNECTED, JOINT)
         # 0.2 (0.9 * 3 + 0.1) + 0.8 (0.1 * 3 + 0.9) = 1.52
-        table = root_table(run)
-        total = run.log + math.log(table.sum())
+        table, log = joint_table(question, program, 2)
+        total = log + math.log(table.sum())
         assert total == pytest.approx(math.log(1.52) + math.log(scale), rel=1e-12)
         tables.append(table / table.sum())
     for table in tables:
@@ -37,16 +37,37 @@ def test_weights_of_any_scale_give_the_same_posterior() -> None:
 
 
 def test_weights_of_zero_are_impossible() -> None:
-    evidence = Evidence(np.full(2, -1), {1: np.zeros(2)})
-    program = program_of(MODEL, evidence, (), EVERYTHING, MARGINALS)
-    assert collected(prepared(MODEL), program, evidence.codes, evidence).log == -math.inf
+    question = question_of(MODEL, Evidence(np.full(2, -1), {1: np.zeros(2)}))
+    program = question.program((), EVERYTHING, MARGINALS)
+    assert log_sum(question, program) == -math.inf
 
 
-def test_runs_of_one_program_do_not_touch_each_other() -> None:
-    codes = np.array([-1, 0])
-    evidence = Evidence(codes)
-    program = program_of(MODEL, evidence, (), EVERYTHING, MARGINALS)
-    first = collected(prepared(MODEL), program, codes, evidence)
-    other = np.array([-1, 1])
-    collected(prepared(MODEL), program, other, Evidence(other))
-    np.testing.assert_allclose(distributed(first, 2), [0.18 / 0.26, 0.08 / 0.26], rtol=1e-12)
+def test_answers_are_not_touched_by_later_runs() -> None:
+    question = question_of(MODEL, Evidence(np.array([-1, 0])))
+    program = question.program((), EVERYTHING, MARGINALS)
+    first, _ = posteriors(question, program)
+    table, _ = joint_table(question, question.program([0], CONNECTED, JOINT), 2)
+    kept = table.copy()
+    other = question_of(MODEL, Evidence(np.array([-1, 1])))
+    posteriors(other, program)
+    np.testing.assert_allclose(first, [0.18 / 0.26, 0.08 / 0.26, 1.0, 0.0], rtol=1e-12)
+    np.testing.assert_array_equal(table, kept)
+
+
+def test_slices_and_one_call_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = question_of(MODEL, Evidence(np.array([-1, 0])))
+    program = question.program((), EVERYTHING, MARGINALS)
+    whole, log = posteriors(question, program)
+    monkeypatch.setattr(runs, "SLICE", 1)
+    sliced, same = posteriors(question, program)
+    np.testing.assert_array_equal(whole, sliced)
+    assert log == same
+
+
+def test_room_grows_and_large_arrays_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = runs.Room()
+    assert len(room.floats("a", 10)) >= 10
+    assert room.floats("a", 5) is room.floats("a", 9)
+    assert len(room.floats("a", 1000)) >= 1000
+    monkeypatch.setattr(runs, "MOST_KEPT", 8)
+    assert room.floats("b", 8) is not room.floats("b", 8)

@@ -23,18 +23,19 @@ def random_rows(seed: int, n: int, degree: float) -> np.ndarray:
 @settings(max_examples=20, deadline=None)
 def test_is_at_least_as_good_as_the_first_order(seed: int) -> None:
     n = 40
-    graph, logs = random_rows(seed, n, 5.0), np.ones(n)
+    graph, logs, cards = random_rows(seed, n, 5.0), np.ones(n), np.full(n, 2)
     rows = graph.copy()
     order, place = np.empty(n, np.int64), np.empty(n, np.int64)
     greedy_order(
         rows, logs, BY_FILL, np.uint64(0), np.empty(128), np.empty(1, np.uint64), order, place
     )
     above, degree = np.empty(n, np.int64), np.empty(n, np.int64)
-    first = order_cells(rows, logs, order, place, above, degree, np.empty(n))
-    found = best_order(graph, logs)
-    assert found[-1] <= first
-    np.testing.assert_array_equal(found[1], best_order(graph, logs)[1])
+    first = order_cells(rows, cards, order, place, above, degree, np.empty(n))
+    found = best_order(graph, logs, cards)
+    assert found.cells <= first
+    np.testing.assert_array_equal(found.steps, best_order(graph, logs, cards).steps)
 
 
 def test_nothing_to_order() -> None:
-    assert best_order(np.zeros((0, 0), np.uint64), np.empty(0))[-1] == 0.0
+    nothing = np.empty(0, np.int64)
+    assert best_order(np.zeros((0, 0), np.uint64), np.empty(0), nothing).cells == 0.0

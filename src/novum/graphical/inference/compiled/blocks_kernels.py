@@ -5,7 +5,7 @@
     derivative  bar(f) += bar(T') * T        bar(T) = sum over j of bar(T') * f
 
 Runs of two, three and four cells, which most networks have, are written out. Sums may be reordered
-(`fast_kernel`): `benchmarks/graphical/inference` shows the gain.
+(`fast_inner_kernel`): `benchmarks/graphical/inference` shows the gain.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -35,12 +35,13 @@ from novum.graphical.inference.compiled.layout import (
     SOURCE,
     TARGET,
 )
-from novum.numerics.jit import fast_kernel, lean_kernel
+from novum.graphical.inference.compiled.pairs_kernels import ends_in_pair, pair_derivative
+from novum.numerics.jit import fast_inner_kernel, inner_kernel
 
 # --- Outer loops ----------------------------------------------------------------------------------
 
 
-@lean_kernel("void(int64[::1], int64, int64, int64[::1], int64[::1])")
+@inner_kernel()
 def enter_block(code, at, number, digits, bases):
     """Digits of the outer axes at a block's number, and with them the offsets of all items."""
     n_outer, n_ops = code[at + N_OUTER], code[at + N_OPS]
@@ -57,7 +58,7 @@ def enter_block(code, at, number, digits, bases):
         bases[n_ops] += digit * code[outer + axis]
 
 
-@lean_kernel("void(int64[::1], int64, int64[::1], int64[::1])")
+@inner_kernel()
 def next_block(code, at, digits, bases):
     """Moves the digits and offsets to the block after this one."""
     n_outer, n_ops = code[at + N_OUTER], code[at + N_OPS]
@@ -81,10 +82,7 @@ def next_block(code, at, digits, bases):
 # --- Forward --------------------------------------------------------------------------------------
 
 
-@lean_kernel(
-    "void(float64[::1], uint64, uint64, float64[::1], int64, int32[::1], uint64, int64, int64,"
-    " int64)"
-)
+@inner_kernel()
 def expand(block, source, target, values, base, maps, at, rows, repeats, run):
     """T'[i, a, j] = T[i] * f[offset(i, a) + j]."""
     to, one, two, three = target, np.uint64(1), np.uint64(2), np.uint64(3)
@@ -111,9 +109,7 @@ def expand(block, source, target, values, base, maps, at, rows, repeats, run):
             to += np.uint64(run)
 
 
-@lean_kernel(
-    "void(float64[::1], uint64, uint64, float64[::1], int64, int32[::1], uint64, int64, int64)"
-)
+@inner_kernel()
 def multiply(block, source, target, values, base, maps, at, rows, run):
     """T'[i, j] = T[i, j] * f[offset(i) + j]."""
     one = np.uint64(1)
@@ -131,7 +127,7 @@ def multiply(block, source, target, values, base, maps, at, rows, run):
         target += np.uint64(run)
 
 
-@lean_kernel("void(int64[::1], int64, int64, int32[::1], float64[::1], int64[::1], float64[::1])")
+@inner_kernel()
 def forward(code, at, n_ops, maps, values, bases, block):
     """The first operations of a block."""
     block[0] = 1.0
@@ -151,7 +147,7 @@ def forward(code, at, n_ops, maps, values, bases, block):
 # --- Sums -----------------------------------------------------------------------------------------
 
 
-@fast_kernel("float64(float64[::1], uint64, uint64)")
+@fast_inner_kernel()
 def run_sum(values, at, run):
     """Sum of some cells in a row."""
     if run == np.uint64(2):
@@ -162,7 +158,7 @@ def run_sum(values, at, run):
     return total
 
 
-@fast_kernel("float64(float64[::1], uint64, float64[::1], uint64, uint64)")
+@fast_inner_kernel()
 def run_dot(block, source, values, at, run):
     """Sum of products of some cells in a row."""
     total = 0.0
@@ -171,34 +167,28 @@ def run_dot(block, source, values, at, run):
     return total
 
 
-@lean_kernel("void(int64[::1], int64, int32[::1], float64[::1], int64[::1], float64[::1])")
+@inner_kernel()
 def sum_block(code, at, maps, values, bases, block):
-    """Adds the last operation of a block, summed over what is not in the separator."""
+    """Adds an expansion at the end of a block, summed over what is not in the separator."""
     n_ops = code[at + N_OPS]
     op_at = code[at + OPS] + (n_ops - 1) * (OP_FIELDS + code[at + N_OUTER])
     base = code[op_at + OP_VALUE] + bases[n_ops - 1]
     source, map_at = np.uint64(code[op_at + SOURCE]), np.uint64(code[op_at + MAP_AT])
     run, repeats = np.uint64(code[op_at + RUN]), code[op_at + REPEATS]
-    rows = code[op_at + ROWS] * repeats
     groups = code[at + GROUPS]
     to = np.uint64(code[at + MESSAGE] + bases[n_ops])
-    each = rows // groups
-    is_expansion = code[op_at + IS_EXPANSION] != 0
+    each = code[op_at + ROWS] * repeats // groups
     done = 0
     for _ in range(groups):
         total = 0.0
         for _ in range(each):
             o = np.uint64(base + maps[map_at])
             map_at += np.uint64(1)
-            if is_expansion:
-                total += block[source] * run_sum(values, o, run)
-                done += 1
-                if done == repeats:
-                    done = 0
-                    source += np.uint64(1)
-            else:
-                total += run_dot(block, source, values, o, run)
-                source += run
+            total += block[source] * run_sum(values, o, run)
+            done += 1
+            if done == repeats:
+                done = 0
+                source += np.uint64(1)
         values[to] += total
         to += np.uint64(1)
 
@@ -206,52 +196,38 @@ def sum_block(code, at, maps, values, bases, block):
 # --- Derivatives ----------------------------------------------------------------------------------
 
 
-@fast_kernel(
-    "void(int64[::1], int64, int32[::1], float64[::1], float64[::1], int64, int64, float64[::1],"
-    " float64[::1])"
-)
-def last_derivative(code, op_at, maps, values, bars, base, bar_base, block, slope):
-    """Of the last operation; `bar_base` is where the item's bar begins, or -1.
-
-    The message's bar of each row was put into `slope` behind the table: one number for a row.
-    """
+@fast_inner_kernel()
+def last_derivative(code, at, op_at, maps, values, bars, base, bar_base, bases, block, slope):
+    """Of an expansion at the end; `bar_base` is where the item's bar begins, or below 0."""
+    n_ops = code[at + N_OPS]
     source, map_at = np.uint64(code[op_at + SOURCE]), np.uint64(code[op_at + MAP_AT])
     run, repeats = np.uint64(code[op_at + RUN]), code[op_at + REPEATS]
-    weight_at = np.uint64(code[op_at + TARGET])
-    rows = np.uint64(code[op_at + ROWS])
-    if code[op_at + IS_EXPANSION] == 0:
-        for row in range(rows):
-            weight = slope[weight_at + row]
-            offset = np.int64(maps[map_at + row])
-            o, b = np.uint64(base + offset), np.uint64(bar_base + offset)
-            for j in range(run):
-                slope[source + j] = weight * values[o + j]
-            if bar_base >= 0 and weight != 0.0:
-                for j in range(run):
-                    bars[b + j] += weight * block[source + j]
-            source += run
-        return
-    for i in range(rows):
-        t = block[source + i]
-        total = 0.0
-        for _ in range(repeats):
-            weight = slope[weight_at]
-            weight_at += np.uint64(1)
+    each = code[op_at + ROWS] * repeats // code[at + GROUPS]
+    message = np.uint64(code[at + MESSAGE_BAR] + bases[n_ops])
+    one = np.uint64(1)
+    done = 0
+    total = 0.0
+    for _ in range(code[at + GROUPS]):
+        weight = bars[message]
+        message += one
+        for _ in range(each):
             offset = np.int64(maps[map_at])
-            map_at += np.uint64(1)
+            map_at += one
             o, b = np.uint64(base + offset), np.uint64(bar_base + offset)
             total += weight * run_sum(values, o, run)
-            weight *= t
-            if bar_base >= 0 and weight != 0.0:
+            own = weight * block[source]
+            if bar_base >= 0 and own != 0.0:
                 for j in range(run):
-                    bars[b + j] += weight
-        slope[source + i] = total
+                    bars[b + j] += own
+            done += 1
+            if done == repeats:
+                done = 0
+                slope[source] = total
+                total = 0.0
+                source += one
 
 
-@fast_kernel(
-    "void(int64[::1], int64, int32[::1], float64[::1], float64[::1], int64, int64, float64[::1],"
-    " float64[::1])"
-)
+@fast_inner_kernel()
 def derivative(code, op_at, maps, values, bars, base, bar_base, block, slope):
     """Of an operation whose result has the derivative `slope`."""
     source, map_at = np.uint64(code[op_at + SOURCE]), np.uint64(code[op_at + MAP_AT])
@@ -285,29 +261,26 @@ def derivative(code, op_at, maps, values, bars, base, bar_base, block, slope):
         slope[source + i] = total
 
 
-@lean_kernel(
-    "void(int64[::1], int64, int32[::1], float64[::1], float64[::1], int64[::1], float64[::1],"
-    " float64[::1])"
-)
+@inner_kernel()
 def backward(code, at, maps, values, bars, bases, block, slope):
     """Derivatives of all operations of a block down to the first whose bar is wanted."""
     n_ops, first = code[at + N_OPS], code[at + FIRST_BARRED]
     width = OP_FIELDS + code[at + N_OUTER]
     op_at = code[at + OPS] + (n_ops - 1) * width
-    groups = code[at + GROUPS]
-    rows = code[op_at + ROWS] * code[op_at + REPEATS]
-    each = rows // groups
-    message, weight_at = code[at + MESSAGE_BAR] + bases[n_ops], code[op_at + TARGET]
-    for g in range(groups):
-        for _ in range(each):
-            slope[weight_at] = bars[message + g]
-            weight_at += 1
+    if ends_in_pair(code, at) != 0:
+        pair_derivative(code, at, maps, values, bars, bases, block, slope)
+        n_ops -= 2
+        op_at -= 2 * width
+    elif first < n_ops:
+        base, bar = code[op_at + OP_VALUE] + bases[n_ops - 1], code[op_at + OP_BAR]
+        if bar >= 0:
+            bar += bases[n_ops - 1]
+        last_derivative(code, at, op_at, maps, values, bars, base, bar, bases, block, slope)
+        n_ops -= 1
+        op_at -= width
     for op in range(n_ops - 1, first - 1, -1):
         base, bar = code[op_at + OP_VALUE] + bases[op], code[op_at + OP_BAR]
         if bar >= 0:
             bar += bases[op]
-        if op == n_ops - 1:
-            last_derivative(code, op_at, maps, values, bars, base, bar, block, slope)
-        else:
-            derivative(code, op_at, maps, values, bars, base, bar, block, slope)
+        derivative(code, op_at, maps, values, bars, base, bar, block, slope)
         op_at -= width

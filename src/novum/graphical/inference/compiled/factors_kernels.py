@@ -7,15 +7,41 @@ a factor of one variable; so is a row of ones for a variable that no factor has.
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-from novum.numerics.jit import lean_kernel
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from novum.numerics.jit import inner_kernel
 
 # Origins of items that are no factor of the model; soft evidence is SOFT - variable.
 ONES = -1
 MESSAGE_ITEM = -2
 SOFT = -3
+# Marks of soft evidence: a variable has weights; it counts, and nothing there is impossible.
+WEIGHTED = 1
+COUNTS = 2
 
 
-@lean_kernel("int64(int64[::1], uint8[::1], int64[::1], int64[::1])")
+class Factors(NamedTuple):
+    """The factors of a question over its free variables, which go by local numbers.
+
+    Attributes
+    ----------
+    starts, axes, strides : where each scope begins; its variables; their strides in the table
+    sources : factor of the model, or one of the origins above
+    heads : the variable that a factor is the table of, or -1
+    uses : of each variable, in how many factors it is
+    """
+
+    starts: Any
+    axes: Any
+    strides: Any
+    sources: Any
+    heads: Any
+    uses: Any
+
+
+@inner_kernel()
 def number_free(known, needed, out_local, out_variables):
     """Local numbers of the unobserved variables that take part; how many there are."""
     count = 0
@@ -28,10 +54,7 @@ def number_free(known, needed, out_local, out_variables):
     return count
 
 
-@lean_kernel(
-    "int64(int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1],"
-    " uint8[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])"
-)
+@inner_kernel()
 def list_items(
     scope_starts,
     scopes,
@@ -73,7 +96,7 @@ def list_items(
             out_heads[n] = local[head] if head >= 0 else -1
             n += 1
     for v in range(variables.size):
-        weighted = soft[variables[v]] != 0
+        weighted = soft[variables[v]] & WEIGHTED != 0
         if weighted or out_uses[v] == 0:
             out_starts[n] = at
             out_axes[at] = v
@@ -87,9 +110,7 @@ def list_items(
     return n
 
 
-@lean_kernel(
-    "int64(int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1])"
-)
+@inner_kernel()
 def observed_scopes(scope_starts, scopes, strides, known, kept, out_starts, out_pairs):
     """Of each kept factor the observed variables with their strides; how many pairs in all."""
     at = 0
@@ -103,3 +124,17 @@ def observed_scopes(scope_starts, scopes, strides, known, kept, out_starts, out_
                     at += 1
     out_starts[kept.size] = at
     return at
+
+
+@inner_kernel(allocates=True)
+def question_factors(scope_starts, scopes, strides, heads, kept, local, variables, soft):
+    """The factors of a question, in arrays of their own."""
+    n, most = variables.size, heads.size + variables.size
+    starts, sources = np.empty(most + 1, np.int64), np.empty(most, np.int64)
+    axes, own_strides = (np.empty(scopes.size + n, np.int64), np.empty(scopes.size + n, np.int64))
+    own_heads, uses = np.empty(most, np.int64), np.empty(n, np.int64)
+    count = list_items(
+        scope_starts, scopes, strides, heads, kept, local, variables, soft,
+        starts, axes, own_strides, sources, own_heads, uses,
+    )  # fmt: skip
+    return Factors(starts, axes, own_strides, sources[:count], own_heads[:count], uses)

@@ -21,7 +21,8 @@ from novum.graphical.inference.compiled.layout import (
     ROOT_MESSAGE,
     SOFT_AT,
 )
-from novum.graphical.inference.compiled.planning import Program, prepared, program_of
+from novum.graphical.inference.compiled.planning import Program, program_of
+from novum.graphical.inference.compiled.questions import whole
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
 
@@ -70,23 +71,34 @@ class LaneRun:
         self.digits = np.empty(int(code[MOST_AXES]) + 1, np.int64)
         self.bases = np.empty(int(code[MOST_OPS]) + 1, np.int64)
         unknown = np.full(model.n_variables, -1, np.int64)
-        load_values(code, prepared(model).tables, unknown, self.tables, self.digits)
+        base = whole(model)
+        # Weights of rows are ones and zeros, which span nothing.
+        self.spans = np.zeros(int(code[N_VALUES]))
+        load_values(
+            code, base.ready.tables, np.empty(0), base.spans, unknown, self.tables, self.spans,
+            self.digits,
+        )  # fmt: skip
         at, count = int(code[SOFT_AT]), int(code[N_SOFT])
         self.weighted = code[at : at + 2 * count : 2]
         self.cards = np.ascontiguousarray(model.cards[self.weighted])
 
     def collect(self, rows: Codes) -> Floats:
-        """Messages of up to `LANES` rows; the logarithm of each row's probability."""
+        """Messages of up to `LANES` rows; the logarithm of each row's probability.
+
+        NaN for all of them where products might leave the range of floating-point numbers.
+        """
         from novum.graphical.inference.compiled.lanes_kernels import lane_collect, lane_evidence
 
         code = self.program.code
         lane_evidence(code, int(code[SOFT_AT]), rows, self.cards, self.values)
-        logs = np.zeros((3, LANES))
+        logs = np.zeros((4, LANES))
         logs[1] = 1.0
-        lane_collect(
-            code, self.program.maps, self.tables, self.values, self.block, self.digits, self.bases,
-            logs,
+        is_safe = lane_collect(
+            code, self.program.maps, self.tables, self.values, self.spans, self.block, self.digits,
+            self.bases, logs,
         )  # fmt: skip
+        if not is_safe:
+            logs[0] = np.nan
         return logs[0]
 
     def root(self, size: int) -> Floats:
@@ -111,25 +123,32 @@ class LaneRun:
 
 def lane_marginals(
     model: ModelArrays, program: Program, rows: Codes, variables: Sequence[int]
-) -> list[Floats]:
-    """The posterior of each variable in every row; NaN in rows that are impossible."""
+) -> tuple[list[Floats], NDArray[np.bool_]]:
+    """The posterior of each variable in every row; which rows products were too wide for.
+
+    Rows that are impossible have NaN.
+    """
     run = LaneRun(model, program)
     starts = _starts(model, program)
     is_single = not int(program.code[N_BARS])
     size = int(model.cards[variables[0]]) if is_single else sum(model.cards[program.variables])
     answers = np.empty((size, len(rows)))
+    left = np.zeros(len(rows), bool)
     for start, part in _parts(rows):
         logs = run.collect(part)
+        if np.isnan(logs).any():
+            left[start : start + len(part)] = True
+            continue
         cells = run.root(size) if is_single else run.distribute()
         cells[:, logs == -np.inf] = np.nan
         answers[:, start : start + len(part)] = cells[:, : len(part)]
     if is_single:
-        return [answers.T]
-    return [answers[starts[v] : starts[v] + int(model.cards[v])].T for v in variables]
+        return [answers.T], left
+    return [answers[starts[v] : starts[v] + int(model.cards[v])].T for v in variables], left
 
 
 def lane_logs(model: ModelArrays, program: Program, rows: Codes) -> Floats:
-    """Logarithm of the probability of every row."""
+    """Logarithm of the probability of every row; NaN where products were too wide for floats."""
     run = LaneRun(model, program)
     found = np.empty(len(rows))
     for start, part in _parts(rows):

@@ -48,14 +48,15 @@ from novum.graphical.inference.compiled.layout import (
     TO,
     TO_SIZE,
 )
-from novum.numerics.jit import lean_kernel
+from novum.graphical.inference.compiled.messages_kernels import is_safe
+from novum.numerics.jit import inner_kernel, lean_kernel
 
 LANES = 32
 WIDTH = np.uint64(LANES)
 SMALL = 1e-100
 
 
-@lean_kernel("void(float64[:, ::1], uint64, uint64, float64)")
+@inner_kernel()
 def times_number(block, source, target, x):
     """A cell of a table times one number, in all lanes."""
     width = np.uint64(block.shape[1])
@@ -63,7 +64,7 @@ def times_number(block, source, target, x):
         block[target, lane] = block[source, lane] * x
 
 
-@lean_kernel("void(float64[:, ::1], uint64, uint64, float64[:, ::1], uint64)")
+@inner_kernel()
 def times_lanes(block, source, target, values, at):
     """A cell of a table times a cell of a message, in all lanes."""
     width = np.uint64(block.shape[1])
@@ -71,9 +72,7 @@ def times_lanes(block, source, target, values, at):
         block[target, lane] = block[source, lane] * values[at, lane]
 
 
-@lean_kernel(
-    "void(int64[::1], int64, int64, int32[::1], float64[::1], float64[:, ::1], float64[:, ::1])"
-)
+@inner_kernel()
 def lane_operation(code, op_at, base, maps, tables, values, block):
     """One operation in all lanes: its table is written behind the one it starts from."""
     source, target = np.uint64(code[op_at + SOURCE]), np.uint64(code[op_at + TARGET])
@@ -96,10 +95,7 @@ def lane_operation(code, op_at, base, maps, tables, values, block):
             source += np.uint64(1)
 
 
-@lean_kernel(
-    "void(int64[::1], int64, int32[::1], float64[::1], float64[:, ::1], int64[::1],"
-    " float64[:, ::1])"
-)
+@inner_kernel()
 def lane_forward(code, at, maps, tables, values, bases, block):
     """All operations of a block."""
     op_at = code[at + OPS]
@@ -111,7 +107,7 @@ def lane_forward(code, at, maps, tables, values, bases, block):
         op_at += OP_FIELDS + code[at + N_OUTER]
 
 
-@lean_kernel("void(int64[::1], int64, int64[::1], float64[:, ::1], float64[:, ::1])")
+@inner_kernel()
 def lane_sum(code, at, bases, values, block):
     """Adds the table of a block to the message, summed over what is not in the separator."""
     width = np.uint64(block.shape[1])
@@ -128,20 +124,25 @@ def lane_sum(code, at, bases, values, block):
                 to[lane] += t[lane]
 
 
-@lean_kernel("void(float64[:, ::1], int64, int64, int64, float64[:, ::1])")
+@inner_kernel()
 def lane_scale(values, at, size, counted, out_logs):
     """Divides a message by its largest entry in each lane; a lane without any is impossible.
 
-    Rows of `out_logs`: logarithms, the product of scales not yet in them, and room.
+    Rows of `out_logs`: logarithms, the product of scales not yet in them, and room for two. How
+    many powers of two positive entries of the message are away from 1, in any lane.
     """
     width = np.uint64(values.shape[1])
-    top = out_logs[2]
+    top, low = out_logs[2], out_logs[3]
     for lane in range(width):
         top[lane] = 0.0
+        low[lane] = np.inf
     for cell in range(at, at + size):
         for lane in range(width):
-            top[lane] = max(top[lane], values[cell, lane])
+            x = values[cell, lane]
+            top[lane] = max(top[lane], x)
+            low[lane] = min(low[lane], x if x > 0.0 else np.inf)
     smallest = 1.0
+    widest = 1.0
     for lane in range(width):
         if not top[lane] > 0.0:
             out_logs[0, lane] = -np.inf
@@ -149,15 +150,17 @@ def lane_scale(values, at, size, counted, out_logs):
         if counted != 0:
             out_logs[1, lane] *= top[lane]
         smallest = min(smallest, out_logs[1, lane])
+        widest = max(widest, top[lane] / low[lane])
     for cell in range(at, at + size):
         for lane in range(width):
             values[cell, lane] /= top[lane]
     # One logarithm for many messages: only when their product becomes small.
     if smallest < SMALL:
         take_logs(out_logs)
+    return np.log2(widest)
 
 
-@lean_kernel("void(float64[:, ::1])")
+@inner_kernel()
 def take_logs(out_logs):
     """Moves the products of scales to the logarithms."""
     for lane in range(WIDTH):
@@ -166,14 +169,19 @@ def take_logs(out_logs):
 
 
 @lean_kernel(
-    "void(int64[::1], int32[::1], float64[::1], float64[:, ::1], float64[:, ::1], int64[::1],"
-    " int64[::1], float64[:, ::1])"
+    "int64(int64[::1], int32[::1], float64[::1], float64[:, ::1], float64[::1], float64[:, ::1],"
+    " int64[::1], int64[::1], float64[:, ::1])"
 )
-def lane_collect(code, maps, tables, values, block, digits, bases, out_logs):
-    """Messages from the leaves to the roots in all lanes."""
+def lane_collect(code, maps, tables, values, spans, block, digits, bases, out_logs):
+    """Messages from the leaves to the roots in all lanes.
+
+    Zero where some product might leave the range of floats, so that nothing could be trusted.
+    """
     width = np.uint64(values.shape[1])
     for place in range(code[N_CLIQUES] - 1, -1, -1):
         at = code[code[CLIQUES_AT] + place]
+        if is_safe(code, at, spans) == 0:
+            return 0
         if code[at + NEEDED] == 0:
             continue
         begin, size = code[at + MESSAGE], code[at + MESSAGE_SIZE]
@@ -185,14 +193,15 @@ def lane_collect(code, maps, tables, values, block, digits, bases, out_logs):
             lane_forward(code, at, maps, tables, values, bases, block)
             lane_sum(code, at, bases, values, block)
             next_block(code, at, digits, bases)
-        lane_scale(values, begin, size, code[at + COUNTED], out_logs)
+        spans[begin] = lane_scale(values, begin, size, code[at + COUNTED], out_logs)
     take_logs(out_logs)
+    return 1
 
 
 # --- Downward -------------------------------------------------------------------------------------
 
 
-@lean_kernel("void(float64[:, ::1], int64, float64[:, ::1], int64, int64, float64[::1])")
+@inner_kernel()
 def sum_products(values, value, bars, bar, size, out_totals):
     """Sums of message times derivative in each lane; 1 where there is nothing."""
     width = np.uint64(values.shape[1])
@@ -205,7 +214,7 @@ def sum_products(values, value, bars, bar, size, out_totals):
         out_totals[lane] = out_totals[lane] if out_totals[lane] > 0.0 else 1.0
 
 
-@lean_kernel("void(int64[::1], int64, float64[:, ::1], float64[:, ::1], float64[::1])")
+@inner_kernel()
 def lane_receive(code, at, values, bars, totals):
     """The derivative by a clique's message, so that their product sums to one in each lane."""
     width = np.uint64(values.shape[1])
@@ -225,10 +234,7 @@ def lane_receive(code, at, values, bars, totals):
             bars[cell, lane] = 0.0
 
 
-@lean_kernel(
-    "void(int64[::1], int64, int64, int64, int32[::1], float64[::1], float64[:, ::1],"
-    " float64[:, ::1], float64[:, ::1], float64[:, ::1])"
-)
+@inner_kernel()
 def lane_derivative(code, op_at, base, bar, maps, tables, values, bars, block, slope):
     """Of one operation in all lanes; `bar` is where its item's bar begins, or below 0."""
     width = np.uint64(block.shape[1])
@@ -258,10 +264,7 @@ def lane_derivative(code, op_at, base, bar, maps, tables, values, bars, block, s
                     b[lane] += s[lane] * t[lane]
 
 
-@lean_kernel(
-    "void(int64[::1], int64, int32[::1], float64[::1], float64[:, ::1], float64[:, ::1],"
-    " int64[::1], float64[:, ::1], float64[:, ::1])"
-)
+@inner_kernel()
 def lane_backward(code, at, maps, tables, values, bars, bases, block, slope):
     """Derivatives of all operations of a block down to the first whose bar is wanted."""
     width = np.uint64(block.shape[1])
@@ -293,9 +296,7 @@ def lane_backward(code, at, maps, tables, values, bars, bases, block, slope):
         op_at -= fields
 
 
-@lean_kernel(
-    "void(int64[::1], int64, float64[:, ::1], float64[:, ::1], float64[::1], float64[:, ::1])"
-)
+@inner_kernel()
 def lane_answer(code, at, values, bars, totals, out_answers):
     """The posterior of one variable, read off its evidence, in all lanes."""
     width = np.uint64(values.shape[1])

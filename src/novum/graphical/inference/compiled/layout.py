@@ -78,7 +78,8 @@ LOAD_TO = 0
 LOAD_FROM = 1
 N_OBSERVED = 2
 N_FREE = 3
-LOAD_FIELDS = 4
+LOAD_FACTOR = 4
+LOAD_FIELDS = 5
 
 # What a program computes
 JOINT = 0

@@ -8,6 +8,7 @@ import numpy as np
 from novum.graphical.inference.compiled.factors_kernels import ONES, SOFT
 from novum.graphical.inference.compiled.items_kernels import ORIGIN, SIZE, VALUE
 from novum.graphical.inference.compiled.layout import (
+    LOAD_FACTOR,
     LOAD_FIELDS,
     LOAD_FROM,
     LOAD_TO,
@@ -22,13 +23,13 @@ from novum.graphical.inference.compiled.layout import (
     RECORDS_AT,
     SOFT_AT,
 )
-from novum.numerics.jit import lean_kernel
+from novum.numerics.jit import inner_kernel, lean_kernel
+
+# Products between these are far from the limits of floats.
+SMALL, LARGE = 1e-150, 1e150
 
 
-@lean_kernel(
-    "int64(int64[::1], int64, int64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], uint8[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, int64[::1])"
-)
+@inner_kernel()
 def write_loads(
     code,
     at,
@@ -62,6 +63,7 @@ def write_loads(
         code[at + LOAD_TO] = items[VALUE, item] if item >= 0 else -1
         code[at + LOAD_FROM] = table_starts[factor]
         code[at + N_OBSERVED] = n_observed
+        code[at + LOAD_FACTOR] = factor
         code[at + N_FREE] = item_starts[item + 1] - item_starts[item] if item >= 0 else 0
         n_free = code[at + N_FREE]
         at += LOAD_FIELDS
@@ -93,7 +95,7 @@ def write_loads(
     return at + variables.size
 
 
-@lean_kernel("void(float64[::1], int64, int64[::1], int64, int64, float64[::1], int64, int64[::1])")
+@inner_kernel()
 def copy_cells(tables, source, code, at, n_axes, out_values, to, digits):
     """Copies a table with its axes in another order: cards at `at`, source strides behind them."""
     last = n_axes - 1
@@ -117,26 +119,80 @@ def copy_cells(tables, source, code, at, n_axes, out_values, to, digits):
             return
 
 
-@lean_kernel("float64(int64[::1], float64[::1], int64[::1], float64[::1], int64[::1])")
-def load_values(code, tables, codes, out_values, digits):
-    """Tables at the observed states; the logarithm of those that are but a number then."""
+@inner_kernel()
+def span_of(values, begin, end):
+    """How many powers of two the positive cells of a table are away from 1, at most."""
+    low = 1.0
+    high = 1.0
+    for cell in range(begin, end):
+        x = values[cell]
+        high = max(high, x)
+        low = min(low, x if x > 0.0 else 1.0)
+    return max(np.log2(high), -np.log2(low))
+
+
+@lean_kernel(
+    "float64(int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], float64[::1],"
+    " float64[::1], int64[::1])"
+)
+def load_values(code, tables, further, table_spans, codes, out_values, out_spans, digits):
+    """Tables at the observed states; the logarithm of those that are but a number then.
+
+    `further` goes on where `tables` ends. `out_spans` has at the first cell of each table how many
+    powers of two its positive cells are away from 1.
+    """
     log = 0.0
+    number = 1.0
     at = code[RECORDS_AT]
     for _ in range(code[N_RECORDS]):
         source, n_axes = code[at + LOAD_FROM], code[at + N_FREE]
         to, n_observed = code[at + LOAD_TO], code[at + N_OBSERVED]
+        factor = code[at + LOAD_FACTOR]
         at += LOAD_FIELDS
         for _ in range(n_observed):
             source += codes[code[at]] * code[at + 1]
             at += 2
+        cells = tables
+        if source >= tables.size:
+            cells = further
+            source -= tables.size
         if n_axes == 0:
-            log += np.log(tables[source])
+            # One logarithm for many numbers, taken before their product becomes small.
+            if not (number > SMALL and number < LARGE):
+                log += np.log(number)
+                number = 1.0
+            number *= cells[source]
         else:
-            copy_cells(tables, source, code, at, n_axes, out_values, to, digits)
+            out_spans[to] = table_spans[factor]
+            copy_cells(cells, source, code, at, n_axes, out_values, to, digits)
         at += 2 * n_axes
     at = code[ONES_AT]
     for _ in range(code[N_ONES]):
+        out_spans[code[at]] = 0.0
         for cell in range(code[at], code[at] + code[at + 1]):
             out_values[cell] = 1.0
         at += 2
+    return log + np.log(number)
+
+
+@inner_kernel()
+def load_weights(code, starts, cards, weights, out_values, out_spans):
+    """Weights of variables into their places, each over its largest one; the logarithms of these.
+
+    Those of a variable begin at its place in `starts`.
+    """
+    log = 0.0
+    at = code[SOFT_AT]
+    for _ in range(code[N_SOFT]):
+        variable, to = code[at], code[at + 1]
+        at += 2
+        top = 0.0
+        for state in range(cards[variable]):
+            top = max(top, weights[starts[variable] + state])
+        if not top > 0.0:
+            return -np.inf
+        for state in range(cards[variable]):
+            out_values[to + state] = weights[starts[variable] + state] / top
+        out_spans[to] = span_of(out_values, to, to + cards[variable])
+        log += np.log(top)
     return log

@@ -36,17 +36,17 @@ from novum.graphical.inference.compiled.layout import (
     RUN,
     SOURCE,
 )
-from novum.graphical.inference.compiled.messages_kernels import scale_message
-from novum.numerics.jit import lean_kernel
+from novum.graphical.inference.compiled.messages_kernels import is_safe, scale_message
+from novum.numerics.jit import inner_kernel
 
 
-@lean_kernel("int64(int64[::1], int64)")
+@inner_kernel()
 def last_operation(code, at):
     """Where the last operation of a clique stands."""
     return code[at + OPS] + (code[at + N_OPS] - 1) * (OP_FIELDS + code[at + N_OUTER])
 
 
-@lean_kernel("float64(int64[::1], int64, int64, int64, float64[::1], float64[::1], int64)")
+@inner_kernel()
 def row_cell(code, op_at, row, offset, values, block, j):
     """Cell j of a row of the last operation, `offset` being its item's."""
     source = code[op_at + SOURCE]
@@ -55,9 +55,7 @@ def row_cell(code, op_at, row, offset, values, block, j):
     return block[source + row * code[op_at + RUN] + j] * values[offset + j]
 
 
-@lean_kernel(
-    "void(int64[::1], int64, int64, int32[::1], float64[::1], int64[::1], float64[::1], int64[::1])"
-)
+@inner_kernel()
 def maximize_block(code, at, number, maps, values, bases, block, out_choices):
     """Raises the message to the rows of a block, and notes the rows that did it."""
     op_at = last_operation(code, at)
@@ -78,16 +76,16 @@ def maximize_block(code, at, number, maps, values, bases, block, out_choices):
             out_choices[choice + g] = number * rows + row
 
 
-@lean_kernel(
-    "float64(int64[::1], int32[::1], float64[::1], float64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64, int64[::1])"
-)
-def collect_maxima(code, maps, values, block, digits, bases, state, budget, out_choices):
-    """Maxima from the leaves to the roots; the logarithm of their scales so far."""
+@inner_kernel()
+def collect_maxima(code, maps, values, spans, block, digits, bases, state, budget, out_choices):
+    """Maxima from the leaves to the roots; the logarithm of their scales so far, as `collect`."""
     log = 0.0
     while state[0] >= 0 and budget > 0:
         at = code[code[CLIQUES_AT] + state[0]]
         if state[1] == 0:
+            if is_safe(code, at, spans) == 0:
+                state[0] = -1
+                return np.nan
             for cell in range(code[at + MESSAGE_SIZE]):
                 values[code[at + MESSAGE] + cell] = 0.0
                 out_choices[code[at + MESSAGE_BAR] + cell] = 0
@@ -100,7 +98,7 @@ def collect_maxima(code, maps, values, block, digits, bases, state, budget, out_
             budget -= 1
         if state[1] < code[at + BLOCKS]:
             return log
-        log += scale_message(values, code[at + MESSAGE], code[at + MESSAGE_SIZE])
+        log += scale_message(values, code[at + MESSAGE], code[at + MESSAGE_SIZE], spans)
         if log == -np.inf:
             state[0] = -1
             return log
@@ -109,10 +107,7 @@ def collect_maxima(code, maps, values, block, digits, bases, state, budget, out_
     return log
 
 
-@lean_kernel(
-    "void(int64[::1], int32[::1], float64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1])"
-)
+@inner_kernel()
 def read_choices(code, maps, values, block, digits, bases, choices, out_codes):
     """States of all variables of the model that take part, from the roots down."""
     local = code[LOCAL_AT]

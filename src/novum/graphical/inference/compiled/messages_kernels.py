@@ -33,54 +33,85 @@ from novum.graphical.inference.compiled.layout import (
     MESSAGE_SIZE,
     N_CLIQUES,
     N_OPS,
+    N_OUTER,
     N_PROJECTIONS,
     NEEDED,
+    OP_FIELDS,
+    OP_VALUE,
+    OPS,
     PROJECTED_AXES,
     PROJECTION_FIELDS,
     PROJECTIONS,
     TO,
     TO_SIZE,
 )
-from novum.numerics.jit import lean_kernel
+from novum.graphical.inference.compiled.pairs_kernels import ends_in_pair, sum_pair
+from novum.numerics.jit import inner_kernel
+
+# Numbers within so many powers of two of 1: sums of them are still far from the limits of floats.
+MOST_SPAN = 900.0
 
 
-@lean_kernel("float64(float64[::1], int64, int64)")
-def scale_message(values, at, size):
-    """Divides a message by its largest entry; the logarithm of that."""
+@inner_kernel()
+def scale_message(values, at, size, out_spans):
+    """Divides a message by its largest entry; the logarithm of that. Notes its span."""
     top = 0.0
+    low = np.inf
     for cell in range(at, at + size):
-        top = max(top, values[cell])
+        x = values[cell]
+        top = max(top, x)
+        low = min(low, x if x > 0.0 else np.inf)
     if not top > 0.0:
         return -np.inf
     for cell in range(at, at + size):
         values[cell] /= top
+    out_spans[at] = np.log2(top / low)
     return np.log(top)
 
 
-@lean_kernel(
-    "float64(int64[::1], int32[::1], float64[::1], float64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64)"
-)
-def collect(code, maps, values, block, digits, bases, state, budget):
-    """Messages from the leaves to the roots; the logarithm of their scales so far."""
+@inner_kernel()
+def is_safe(code, at, spans):
+    """Whether no product of cells of a clique's items can leave the range of floats."""
+    total = 0.0
+    op_at = code[at + OPS]
+    for _ in range(code[at + N_OPS]):
+        total += spans[code[op_at + OP_VALUE]]
+        op_at += OP_FIELDS + code[at + N_OUTER]
+    return 1 if total < MOST_SPAN else 0
+
+
+@inner_kernel()
+def collect(code, maps, values, spans, block, digits, bases, state, budget):
+    """Messages from the leaves to the roots; the logarithm of their scales so far.
+
+    Minus infinity where nothing is possible; NaN where some product might leave the range of
+    floats, so that neither this nor any number could be trusted.
+    """
     log = 0.0
     while state[0] >= 0 and budget > 0:
         at = code[code[CLIQUES_AT] + state[0]]
+        if state[1] == 0 and is_safe(code, at, spans) == 0:
+            state[0] = -1
+            return np.nan
         if code[at + NEEDED] != 0:
             if state[1] == 0:
                 for cell in range(code[at + MESSAGE], code[at + MESSAGE] + code[at + MESSAGE_SIZE]):
                     values[cell] = 0.0
             enter_block(code, at, state[1], digits, bases)
-            n_ops = code[at + N_OPS]
+            is_pair = ends_in_pair(code, at)
+            n_ops = code[at + N_OPS] - 1 - is_pair
             while state[1] < code[at + BLOCKS] and budget > 0:
-                forward(code, at, n_ops - 1, maps, values, bases, block)
-                sum_block(code, at, maps, values, bases, block)
+                forward(code, at, n_ops, maps, values, bases, block)
+                if is_pair != 0:
+                    sum_pair(code, at, maps, values, bases, block)
+                else:
+                    sum_block(code, at, maps, values, bases, block)
                 next_block(code, at, digits, bases)
                 state[1] += 1
                 budget -= 1
             if state[1] < code[at + BLOCKS]:
                 return log
-            part = scale_message(values, code[at + MESSAGE], code[at + MESSAGE_SIZE])
+            part = scale_message(values, code[at + MESSAGE], code[at + MESSAGE_SIZE], spans)
             if part == -np.inf:
                 state[0] = -1
                 return part
@@ -94,7 +125,7 @@ def collect(code, maps, values, block, digits, bases, state, budget):
 # --- Downward -------------------------------------------------------------------------------------
 
 
-@lean_kernel("void(int64[::1], int64, float64[::1], float64[::1], float64[::1], int64[::1])")
+@inner_kernel()
 def project(code, at, values, bars, out, digits):
     """Sums value times bar of an item over some axes, to a table that sums to one."""
     n_axes, to, size = code[at + PROJECTED_AXES], code[at + TO], code[at + TO_SIZE]
@@ -135,7 +166,7 @@ def project(code, at, values, bars, out, digits):
         out[cell] /= total
 
 
-@lean_kernel("void(int64[::1], int64, float64[::1], float64[::1], int64[::1])")
+@inner_kernel()
 def receive(code, at, values, bars, digits):
     """Prepares the derivative by a clique's message, and zero bars for its items."""
     bar, size = code[at + MESSAGE_BAR], code[at + MESSAGE_SIZE]
@@ -158,10 +189,7 @@ def receive(code, at, values, bars, digits):
         bars[cell] = 0.0
 
 
-@lean_kernel(
-    "void(int64[::1], int32[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64, float64[::1])"
-)
+@inner_kernel()
 def distribute(code, maps, values, bars, block, slope, digits, bases, state, budget, out_answers):
     """Derivatives from the roots to the leaves, and the posterior of every variable."""
     while state[0] < code[N_CLIQUES] and budget > 0:
@@ -169,9 +197,9 @@ def distribute(code, maps, values, bars, block, slope, digits, bases, state, bud
         if state[1] == 0:
             receive(code, at, values, bars, digits)
         enter_block(code, at, state[1], digits, bases)
-        n_ops = code[at + N_OPS]
+        n_ops = code[at + N_OPS] - 1 - ends_in_pair(code, at)
         while state[1] < code[at + BLOCKS] and budget > 0:
-            forward(code, at, n_ops - 1, maps, values, bases, block)
+            forward(code, at, n_ops, maps, values, bases, block)
             backward(code, at, maps, values, bars, bases, block, slope)
             next_block(code, at, digits, bases)
             state[1] += 1

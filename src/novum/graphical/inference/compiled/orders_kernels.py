@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import lean_kernel
+from novum.numerics.jit import inner_kernel
 from novum.numerics.jit_bits import trailing_zeros
 
 BY_FILL = 0
@@ -29,7 +29,7 @@ _H01 = np.uint64(0x0101010101010101)
 _S1, _S2, _S4, _S56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 
 
-@lean_kernel("int64(uint64)")
+@inner_kernel()
 def ones(word):
     """Number of bits set."""
     word = word - ((word >> _S1) & _M1)
@@ -38,18 +38,17 @@ def ones(word):
     return np.int64((word * _H01) >> _S56)
 
 
-@lean_kernel("void(uint64[:, ::1], int64[::1], int64)")
-def join(rows, members, count):
+@inner_kernel()
+def join(rows, members):
     """Adds an edge between any two of some variables."""
-    for a in range(count):
-        row = rows[members[a]]
-        for b in range(count):
-            if a != b:
-                other = members[b]
+    for variable in members:
+        row = rows[variable]
+        for other in members:
+            if other != variable:
                 row[other >> 6] |= ONE << np.uint64(other & 63)
 
 
-@lean_kernel("float64(uint64[:, ::1], float64[::1], int64, int64, float64)")
+@inner_kernel()
 def price(rows, logs, variable, rule, jitter):
     """What eliminating a variable costs by a rule; ties by the other one, or by chance."""
     row = rows[variable]
@@ -72,7 +71,7 @@ def price(rows, logs, variable, rule, jitter):
     return weight + TIE * fill + jitter
 
 
-@lean_kernel("void(float64[::1], int64, float64)")
+@inner_kernel()
 def place_price(tournament, variable, value):
     """Enters a price and corrects the least ones above it."""
     at = (tournament.size >> 1) + variable
@@ -83,7 +82,7 @@ def place_price(tournament, variable, value):
         tournament[at] = left if left <= right else right
 
 
-@lean_kernel("int64(float64[::1])")
+@inner_kernel()
 def cheapest(tournament):
     """The variable of least price; the first of equal ones."""
     half = tournament.size >> 1
@@ -95,7 +94,7 @@ def cheapest(tournament):
     return at - half
 
 
-@lean_kernel("int64(uint64[:, ::1], int64, uint64[::1])")
+@inner_kernel()
 def eliminate(rows, variable, out_touched):
     """Joins the neighbors of a variable and takes it out of their rows; edges that were added."""
     row = rows[variable]
@@ -126,10 +125,7 @@ def eliminate(rows, variable, out_touched):
     return added
 
 
-@lean_kernel(
-    "int64(uint64[:, ::1], float64[::1], int64, uint64, float64[::1], uint64[::1], int64[::1],"
-    " int64[::1])"
-)
+@inner_kernel()
 def greedy_order(rows, logs, rule, seed, tournament, touched, out_order, out_place):
     """Eliminates all variables; `rows` become the cliques. The work done, in words."""
     n = rows.shape[0]
@@ -172,34 +168,34 @@ def greedy_order(rows, logs, rule, seed, tournament, touched, out_order, out_pla
     return work
 
 
-@lean_kernel(
-    "float64(uint64[:, ::1], float64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " float64[::1])"
-)
-def order_cells(rows, logs, order, place, out_above, out_degree, out_log):
-    """Cells of all maximal cliques; the step above each one, and its degree."""
+@inner_kernel()
+def order_cells(rows, cards, order, place, out_above, out_degree, out_cells):
+    """Cells of all maximal cliques; the step above each one, its degree, and cells of maximal ones.
+
+    Numbers of states are multiplied, not their logarithms added: the same bits on every machine.
+    """
     n = order.size
     for step in range(n):
         row = rows[order[step]]
         first = n
         degree = 0
-        size = logs[order[step]]
+        size = 1.0 * cards[order[step]]
         for w in range(row.size):
             word = row[w]
             while word != 0:
                 other = (w << 6) + trailing_zeros(word)
                 word &= word - ONE
                 degree += 1
-                size += logs[other]
+                size *= cards[other]
                 first = min(first, place[other])
         out_above[step] = first if first < n else -1
         out_degree[step] = degree
-        out_log[step] = size
+        out_cells[step] = size
     for step in range(n):
         above = out_above[step]
         if above >= 0 and out_degree[above] + 1 == out_degree[step]:
-            out_log[above] = -np.inf
+            out_cells[above] = 0.0
     total = 0.0
     for step in range(n):
-        total += np.exp2(out_log[step])
+        total += out_cells[step]
     return total

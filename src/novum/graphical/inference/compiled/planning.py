@@ -8,6 +8,7 @@ variables. A model that is no longer used takes its programs with it.
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ from novum.graphical.inference.compiled.layout import (
 from novum.graphical.inference.limits import check_price
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
+from novum.numerics.jit_interpreted import interpreted, is_at_hand
 
 # Cells of a block: the tables of all its operations stay in the nearest cache.
 BLOCK = 2048
@@ -41,6 +43,10 @@ MOST_PROGRAMS = 4096
 MOST_INTEGERS = 2**22
 # Below this no memory is worth asking the system about.
 UNCHECKED_BYTES = 5e7
+# While the planner is not compiled, questions of up to so many unobserved variables are planned by
+# Python, until that has taken so many seconds in this process.
+MOST_INTERPRETED = 400
+INTERPRETED_SECONDS = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +115,14 @@ class PreparedModel:
         arguments = (*(as_argument(a, np.int64) for a in integers), zeros)
         return cls(arguments, as_argument(model.tables), int(model.is_directed))
 
+    @cached_property
+    def logs(self) -> Floats:
+        """Logarithms of the numbers of states.
+
+        Taken here, so that all ways to run the planner compare the same numbers.
+        """
+        return np.log2(self.arguments[0].astype(np.float64))
+
     def keep(self, key: Any, program: Program) -> None:
         """Keeps a program; the ones not used for longest make room."""
         with self.lock:
@@ -174,10 +188,26 @@ def program_of(
     targets = np.array(asked, np.int64) if len(asked) else _nothing
     known = as_argument(evidence.codes, np.int64)
     key = (extent, purpose, block, targets.tobytes(), (known >= 0).tobytes(), soft.tobytes())
-    found = ready.programs.get(key)
+    return kept_program(ready, ready, key, known, soft, targets, extent, purpose, limit, block)
+
+
+def kept_program(
+    home: PreparedModel,
+    ready: PreparedModel,
+    key: Any,
+    known: Positions,
+    soft: NDArray[np.uint8],
+    targets: Positions,
+    extent: int,
+    purpose: int,
+    limit: int | str | None,
+    block: int,
+) -> Program:
+    """The program that `home` keeps under this key, or a new one for the tables of `ready`."""
+    found = home.programs.get(key)
     if found is None:
         found = _planned(ready, known, soft, targets, extent, purpose, limit, block)
-        ready.keep(key, found)
+        home.keep(key, found)
     elif is_stated(limit):
         # It may be kept from a question with another limit.
         refuse_beyond(found.prices, limit)
@@ -194,15 +224,9 @@ def _planned(
     limit: int | str | None,
     block: int,
 ) -> Program:
-    from novum.graphical.inference.compiled.planning_kernels import plan_question
-
-    directed = ready.directed
-
     def attempt(most: float) -> Program:
         return Program(
-            *plan_question(
-                *ready.arguments, known, soft, targets, extent, purpose, directed, block, most
-            )
+            *_plan(ready, known, soft, targets, extent, purpose, ready.directed, block, most)
         )
 
     stated = float(memory_limit(limit)) if is_stated(limit) else UNCHECKED_BYTES
@@ -213,17 +237,47 @@ def _planned(
     return attempt(float("inf"))
 
 
-def prices_of(model: ModelArrays, evidence: Evidence) -> Floats:
-    """What all posteriors will cost: the prices of `layout`, without a program."""
+def _plan(ready: PreparedModel, known: Positions, *question: Any) -> tuple[Any, ...]:
+    """The planner: compiled, or run by Python while compiling it would take longer than it saves.
+
+    Both give the same integers.
+    """
     from novum.graphical.inference.compiled.planning_kernels import plan_question
 
+    arguments = (*ready.arguments, ready.logs, known, *question)
+    found: tuple[Any, ...]
+    if is_at_hand(plan_question) or _interpreting.seconds > INTERPRETED_SECONDS or _is_large(known):
+        found = plan_question(*arguments)
+        return found
+    start = time.perf_counter()
+    found = interpreted(plan_question)(*arguments)
+    _interpreting.seconds += time.perf_counter() - start
+    return found
+
+
+def _is_large(known: Positions) -> bool:
+    return int(np.count_nonzero(known < 0)) > MOST_INTERPRETED
+
+
+@dataclass
+class _Interpreting:
+    """Seconds that plans have taken in Python, in all threads together."""
+
+    seconds: float = 0.0
+
+
+_interpreting = _Interpreting()
+
+
+def prices_of(model: ModelArrays, evidence: Evidence) -> Floats:
+    """What all posteriors will cost: the prices of `layout`, without a program."""
     ready = prepared(model)
     soft = np.zeros(model.n_variables, np.uint8)
     soft[list(evidence.likelihoods)] = 1
     known = as_argument(evidence.codes, np.int64)
     # No program fits into fewer than no bytes, so that only its price is found.
-    _, _, prices = plan_question(
-        *ready.arguments, known, soft, _nothing, EVERYTHING, MARGINALS, ready.directed, BLOCK, -1.0
+    _, _, prices = _plan(
+        ready, known, soft, _nothing, EVERYTHING, MARGINALS, ready.directed, BLOCK, -1.0
     )
     found: Floats = prices
     return found

@@ -1,8 +1,8 @@
 """A question as a program: order, tree and loops in one compiled call.
 
-The stages are those of `orders_kernels`, `trees_kernels` and `programs_kernels`; here is what
-they hand to each other. The result is one array of integers (see `layout`), one of maps, and the
-price.
+The stages are those of `factors_kernels`, `search_kernels`, `trees_kernels` and `writing_kernels`;
+here is what they hand to each other. The result is one array of integers (see `layout`), one of
+maps, and the price.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -12,9 +12,10 @@ import numpy as np
 
 from novum.graphical.inference.compiled.factors_kernels import (
     SOFT,
-    list_items,
+    WEIGHTED,
     number_free,
     observed_scopes,
+    question_factors,
 )
 from novum.graphical.inference.compiled.layout import (
     CONNECTED,
@@ -30,22 +31,12 @@ from novum.graphical.inference.compiled.layout import (
 from novum.graphical.inference.compiled.orders_kernels import join
 from novum.graphical.inference.compiled.relevance_kernels import mark_ancestors, mark_connected
 from novum.graphical.inference.compiled.search_kernels import best_order
-from novum.graphical.inference.compiled.trees_kernels import (
-    list_cliques,
-    mark_messages,
-    merge_steps,
-    move_roots,
-    number_variables,
-    tree_order,
-)
+from novum.graphical.inference.compiled.trees_kernels import rooted_tree
 from novum.graphical.inference.compiled.writing_kernels import write_program
-from novum.numerics.jit import kernel, lean_kernel
+from novum.numerics.jit import inner_kernel, kernel
 
 
-@lean_kernel(
-    "int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1],"
-    " uint8[::1], int64, int64, uint8[::1], uint8[::1], int64[::1])"
-)
+@inner_kernel()
 def select_factors(
     scope_starts,
     scopes,
@@ -90,131 +81,73 @@ def select_factors(
         if inside and out_kept[factor] == 0 and zeros[factor] != 0:
             cut_off = 1
     for variable in range(known.size):
-        if soft[variable] != 0 and out_needed[variable] != 2 and known[variable] < 0:
+        if soft[variable] == WEIGHTED and out_needed[variable] != 2 and known[variable] < 0:
             cut_off = 1
         out_needed[variable] = 1 if out_needed[variable] == 2 else 0
     return cut_off
 
 
-@kernel(
-    "Tuple((int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1],"
-    " int64[::1]))(uint64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64)"
-)
-def rooted_tree(
-    rows,
-    order,
-    place,
-    above,
-    degree,
-    item_starts,
-    item_axes,
-    heads,
-    uses,
-    cards,
-    targets,
-    logs,
-    every_message,
-):
-    """Cliques with sorted axes, their parents, an order from the roots down, and what is needed."""
-    n = order.size
-    into, clique = np.empty(n, np.int64), np.empty(n, np.int64)
-    count = merge_steps(above, degree, into, clique)
-    total = 0
-    for step in range(n):
-        if into[step] == step:
-            total += degree[step] + 1
-    starts, members = np.empty(count + 1, np.int64), np.empty(total, np.int64)
-    shared, up = np.empty(total, np.uint8), np.empty(count, np.int64)
-    list_cliques(rows, order, place, above, into, clique, starts, members, shared, up)
-    homes = np.empty(heads.size, np.int64)
-    for item in range(heads.size):
-        first = n
-        for at in range(item_starts[item], item_starts[item + 1]):
-            first = min(first, place[item_axes[at]])
-        homes[item] = clique[first]
-    top = np.empty(n, np.int64)
-    for variable in range(n):
-        top[variable] = clique[place[variable]]
-    links, sequence = np.empty(3 * count, np.int64), np.empty(count, np.int64)
-    tree_order(up, links, sequence)
-    below = np.empty(count, np.int64)
-    needed_up, needed_down = np.empty(count, np.uint8), np.empty(count, np.uint8)
-    mark_messages(
-        starts, members, shared, up, sequence, homes, heads, top, below, needed_up, needed_down
-    )
-    sizes = np.zeros(count)
-    for c in range(count):
-        for at in range(starts[c], starts[c + 1]):
-            sizes[c] += logs[members[at]]
-            uses[members[at]] += 1
-        sizes[c] = np.exp2(sizes[c])
-        if every_message != 0:
-            needed_up[c], needed_down[c], below[c] = 1, 1, 1
-    chosen = -1
-    if targets.size > 0:
-        first = n
-        for target in targets:
-            first = min(first, place[target])
-        chosen = clique[first]
-    parents, needed = np.empty(count, np.int64), np.empty(count, np.uint8)
-    move_roots(
-        up, sizes, sequence, needed_up, needed_down, below, chosen, np.empty(count), parents, needed
-    )
-    tree_order(parents, links, sequence)
-    rank, kept = np.empty(n, np.int64), np.empty(count, np.int64)
-    number_variables(starts, members, sequence, uses, cards, targets, rank, kept)
-    return starts, members, parents, sequence, needed, kept, rank, homes
+@inner_kernel(allocates=True)
+def interaction_graph(factors, joint, n):
+    """Rows of bits: which variables share a factor, or are asked together."""
+    graph = np.zeros((n, (n + 63) // 64), np.uint64)
+    for factor in range(factors.sources.size):
+        begin, end = factors.starts[factor], factors.starts[factor + 1]
+        join(graph, factors.axes[begin:end])
+    join(graph, joint)
+    return graph
 
 
-@lean_kernel("int64(int64[::1], int64)")
-def every_variable_weighted(sources, n_variables):
-    """Whether each variable has soft evidence, as where rows of evidence run side by side."""
-    count = 0
-    for source in sources:
-        if source <= SOFT:
-            count += 1
-    return 1 if count == n_variables else 0
+@inner_kernel()
+def settle_weights(factors, tree):
+    """Where all variables are weighted, each weight moves to the clique that sums it out.
 
-
-@lean_kernel(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])"
-)
-def settle_weights(starts, members, kept, item_starts, item_axes, sources, out_homes):
-    """Moves soft evidence to the clique that sums its variable out: posteriors are read off there.
-
-    No message becomes needed by that where all variables are weighted, for all are needed then.
+    So it is where rows of evidence run side by side: posteriors are read off there. No message
+    becomes needed by that, for all are needed then.
     """
-    for c in range(kept.size):
-        for place in range(starts[c] + kept[c], starts[c + 1]):
-            for item in range(sources.size):
-                if sources[item] <= SOFT and item_axes[item_starts[item]] == members[place]:
-                    out_homes[item] = c
+    weighted = 0
+    for source in factors.sources:
+        if source <= SOFT:
+            weighted += 1
+    if weighted < tree.rank.size:
+        return
+    for c in range(tree.kept.size):
+        for place in range(tree.starts[c] + tree.kept[c], tree.starts[c + 1]):
+            for factor in range(factors.sources.size):
+                axis = factors.axes[factors.starts[factor]]
+                if factors.sources[factor] <= SOFT and axis == tree.members[place]:
+                    tree.homes[factor] = c
 
 
-@lean_kernel("void(int64[::1], int64[::1], int64[::1], float64[::1], float64[::1])")
-def price_tree(starts, members, kept, logs, out_prices):
-    """Cells of all cliques and of the largest, its width, and bytes of all messages twice."""
-    bytes_ = 0.0
-    for c in range(kept.size):
-        clique = 0.0
-        separator = 0.0
-        for at in range(starts[c], starts[c + 1]):
-            clique += logs[members[at]]
-            if at - starts[c] < kept[c]:
-                separator += logs[members[at]]
-        clique = np.exp2(clique)
-        bytes_ += 16.0 * np.exp2(separator)
-        out_prices[PRICE_CELLS] += clique
-        out_prices[PRICE_LARGEST] = max(out_prices[PRICE_LARGEST], clique)
-        out_prices[PRICE_WIDTH] = max(out_prices[PRICE_WIDTH], starts[c + 1] - starts[c] - 1.0)
-    out_prices[PRICE_BYTES] += bytes_
+@inner_kernel()
+def cells_of(cards, variables):
+    """Cells of a table over some variables, as a float that cannot overflow into nonsense."""
+    cells = 1.0
+    for variable in variables:
+        cells *= cards[variable]
+    return cells
+
+
+@inner_kernel()
+def price_tree(factors, tree, cards, out_prices):
+    """Cells of all cliques and of the largest, its width; bytes of factors, and messages twice."""
+    for factor in range(factors.sources.size):
+        scope = factors.axes[factors.starts[factor] : factors.starts[factor + 1]]
+        out_prices[PRICE_BYTES] += 8.0 * cells_of(cards, scope)
+    for c in range(tree.kept.size):
+        members = tree.members[tree.starts[c] : tree.starts[c + 1]]
+        cells = cells_of(cards, members)
+        out_prices[PRICE_BYTES] += 16.0 * cells_of(cards, members[: tree.kept[c]])
+        out_prices[PRICE_CELLS] += cells
+        out_prices[PRICE_LARGEST] = max(out_prices[PRICE_LARGEST], cells)
+        out_prices[PRICE_WIDTH] = max(out_prices[PRICE_WIDTH], members.size - 1.0)
 
 
 @kernel(
     "Tuple((int64[::1], int32[::1], float64[::1]))(int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], uint8[::1],"
-    " int64[::1], int64, int64, int64, int64, float64)"
+    " int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], float64[::1], int64[::1],"
+    " uint8[::1], int64[::1], int64, int64, int64, int64, float64)",
+    vectorize=False,
 )
 def plan_question(
     cards,
@@ -226,6 +159,7 @@ def plan_question(
     var_starts,
     var_factors,
     zeros,
+    logs,
     known,
     soft,
     asked,
@@ -239,113 +173,38 @@ def plan_question(
 
     Parameters
     ----------
+    logs : of each variable the logarithm of its number of states
     known : of each variable a state if it is observed, else -1
     soft : of each variable whether it has soft evidence
     asked : unobserved variables of a joint table; those that relevance starts from
     extent, purpose : see `layout`
     """
     n_all = cards.size
-    needed, kept = np.empty(n_all, np.uint8), np.empty(heads.size, np.uint8)
-    stack = np.empty(n_all, np.int64)
     prices = np.zeros(N_PRICES)
-    prices[PRICE_CUT_OFF] = select_factors(
-        scope_starts,
-        scopes,
-        var_starts,
-        var_factors,
-        known,
-        soft,
-        asked,
-        zeros,
-        extent,
-        directed,
-        needed,
-        kept,
-        stack,
-    )
+    needed, kept = np.empty(n_all, np.uint8), np.empty(heads.size, np.uint8)
     local, numbered = np.empty(n_all, np.int64), np.empty(n_all, np.int64)
+    prices[PRICE_CUT_OFF] = select_factors(
+        scope_starts, scopes, var_starts, var_factors, known, soft, asked, zeros, extent, directed,
+        needed, kept, numbered,
+    )  # fmt: skip
     n = number_free(known, needed, local, numbered)
     variables = numbered[:n]
-    own_cards, logs = np.empty(n, np.int64), np.empty(n)
+    own_cards, own_logs = np.empty(n, np.int64), np.empty(n)
     for v in range(n):
-        own_cards[v] = cards[variables[v]]
-        logs[v] = np.log2(np.float64(own_cards[v]))
-    most = heads.size + n
-    item_starts, sources = np.empty(most + 1, np.int64), np.empty(most, np.int64)
-    item_axes = np.empty(scopes.size + n, np.int64)
-    item_strides, item_heads = np.empty(scopes.size + n, np.int64), np.empty(most, np.int64)
-    uses = np.empty(n, np.int64)
-    n_items = list_items(
-        scope_starts,
-        scopes,
-        strides,
-        heads,
-        kept,
-        local,
-        variables,
-        soft,
-        item_starts,
-        item_axes,
-        item_strides,
-        sources,
-        item_heads,
-        uses,
-    )
-    pairs_at, pairs = np.empty(heads.size + 1, np.int64), np.empty(2 * scopes.size, np.int64)
-    observed_scopes(scope_starts, scopes, strides, known, kept, pairs_at, pairs)
+        own_cards[v], own_logs[v] = cards[variables[v]], logs[variables[v]]
+    factors = question_factors(scope_starts, scopes, strides, heads, kept, local, variables, soft)
     joint = np.empty(asked.size if purpose == JOINT else 0, np.int64)
     for place in range(joint.size):
         joint[place] = local[asked[place]]
-    graph = np.zeros((n, (n + 63) // 64), np.uint64)
-    for item in range(n_items):
-        join(graph, item_axes[item_starts[item] :], item_starts[item + 1] - item_starts[item])
-    join(graph, joint, joint.size)
-    rows, order, place_, above, degree, _ = best_order(graph, logs)
-    starts, members, parents, sequence, messages, n_kept, rank, homes = rooted_tree(
-        rows,
-        order,
-        place_,
-        above,
-        degree,
-        item_starts,
-        item_axes,
-        item_heads[:n_items],
-        uses,
-        own_cards,
-        joint,
-        logs,
-        1 if purpose == MAXIMUM else 0,
-    )
-    if every_variable_weighted(sources[:n_items], n) != 0:
-        settle_weights(starts, members, n_kept, item_starts, item_axes, sources[:n_items], homes)
-    for item in range(n_items):
-        size = 0.0
-        for at in range(item_starts[item], item_starts[item + 1]):
-            size += logs[item_axes[at]]
-        prices[PRICE_BYTES] += 8.0 * np.exp2(size)
-    price_tree(starts, members, n_kept, logs, prices)
+    order = best_order(interaction_graph(factors, joint, n), own_logs, own_cards)
+    tree = rooted_tree(order, factors, own_cards, joint, 1 if purpose == MAXIMUM else 0)
+    settle_weights(factors, tree)
+    price_tree(factors, tree, own_cards, prices)
     if prices[PRICE_BYTES] > most_bytes:
         return np.empty(0, np.int64), np.empty(0, np.int32), prices
+    pairs_at, pairs = (np.empty(heads.size + 1, np.int64), np.empty(2 * scopes.size, np.int64))
+    observed_scopes(scope_starts, scopes, strides, known, kept, pairs_at, pairs)
     code, maps = write_program(
-        starts,
-        members,
-        parents,
-        sequence,
-        messages,
-        n_kept,
-        rank,
-        homes,
-        own_cards,
-        item_starts,
-        item_axes,
-        item_strides,
-        sources[:n_items],
-        variables,
-        table_starts,
-        kept,
-        pairs_at,
-        pairs,
-        purpose,
-        block,
+        tree, factors, own_cards, variables, table_starts, kept, pairs_at, pairs, purpose, block
     )
     return code, maps, prices

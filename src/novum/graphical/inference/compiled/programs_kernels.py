@@ -38,10 +38,10 @@ from novum.graphical.inference.compiled.layout import (
     TO,
     TO_SIZE,
 )
-from novum.numerics.jit import lean_kernel
+from novum.numerics.jit import inner_kernel
 
 
-@lean_kernel("void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64)")
+@inner_kernel()
 def sort_axes(starts, axes, strides, rank, cards, out_sizes, n_items):
     """Brings the axes of factors into the common order, their source strides with them."""
     for item in range(n_items):
@@ -59,35 +59,7 @@ def sort_axes(starts, axes, strides, rank, cards, out_sizes, n_items):
         out_sizes[item] = size
 
 
-@lean_kernel(
-    "int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64,"
-    " int64[::1])"
-)
-def smallest_holder(first, following, starts, axes, sizes, bars, clique, wanted):
-    """The smallest item at a clique that has all wanted variables, or -1.
-
-    One whose bar is kept anyway (0 or more) comes before all others: a further bar costs a pass
-    over the whole clique.
-    """
-    best = -1
-    item = first[clique]
-    while item >= 0:
-        is_better = best < 0 or (bars[item] >= 0 and bars[best] < 0)
-        if best >= 0 and (bars[item] >= 0) == (bars[best] >= 0):
-            is_better = sizes[item] < sizes[best]
-        if is_better:
-            found = 0
-            for variable in wanted:
-                for place in range(starts[item], starts[item + 1]):
-                    if axes[place] == variable:
-                        found += 1
-            if found == wanted.size:
-                best = item
-        item = following[item]
-    return best
-
-
-@lean_kernel("int64(int32[::1], int64, int64[::1], int64[::1], int64, int64)")
+@inner_kernel()
 def write_map(maps, at, strides, cards, begin, end):
     """Offsets of an item over the axes `begin` to `end`, in C order; how many there are."""
     maps[at] = 0
@@ -101,7 +73,7 @@ def write_map(maps, at, strides, cards, begin, end):
     return length
 
 
-@lean_kernel("int64(int64[::1], int64[::1], int64, int64)")
+@inner_kernel()
 def product_of(cards, axes, begin, end):
     """Cells of some axes."""
     total = 1
@@ -110,9 +82,7 @@ def product_of(cards, axes, begin, end):
     return total
 
 
-@lean_kernel(
-    "int64(int64[::1], int64, int64[::1], int64[::1], int64[::1], int64, int64, int64, int64)"
-)
+@inner_kernel()
 def write_outer(code, at, axes, cards, sizes, n_axes, n_kept, split, number):
     """Fields of a clique, its axes and its outer loops; where its operations begin."""
     code[at + NUMBER] = number
@@ -143,7 +113,7 @@ def write_outer(code, at, axes, cards, sizes, n_axes, n_kept, split, number):
     return place + split
 
 
-@lean_kernel("int64(int64[::1], int64, int64)")
+@inner_kernel()
 def block_split(sizes, n_axes, block):
     """The first axis inside a block of at most so many cells."""
     cells = 1
@@ -154,10 +124,7 @@ def block_split(sizes, n_axes, block):
     return min(split, n_axes - 1)
 
 
-@lean_kernel(
-    "int64(int64[::1], int64, int32[::1], int64, int64[::1], int64[::1], int64[::1], int64,"
-    " int64, int64, int64, int64[::1])"
-)
+@inner_kernel()
 def write_operation(
     code, at, maps, map_at, strides, sizes, state, last, split, n_kept, n_axes, out_map
 ):
@@ -204,10 +171,7 @@ def write_operation(
     return at + OP_FIELDS + split
 
 
-@lean_kernel(
-    "int64(int64[::1], int64, int64[::1], int64[::1], int64[::1], int64, int64, int64[::1],"
-    " int64, int64, int64)"
-)
+@inner_kernel()
 def write_projection(code, at, axes, cards, wanted, begin, end, strides, value, bar, target):
     """Sums of an item's value times bar over all but the wanted variables."""
     n = end - begin

@@ -7,12 +7,10 @@ ancestors of anything named sum to one, and what observed variables cut off is a
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-from novum.numerics.jit import lean_kernel
+from novum.numerics.jit import inner_kernel
 
 
-@lean_kernel(
-    "void(int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], uint8[::1], int64[::1])"
-)
+@inner_kernel()
 def mark_ancestors(scope_starts, scopes, known, soft, targets, out_needed, stack):
     """Marks the variables that are named, observed or weighted, and their ancestors."""
     depth = 0
@@ -38,10 +36,7 @@ def mark_ancestors(scope_starts, scopes, known, soft, targets, out_needed, stack
                 depth += 1
 
 
-@lean_kernel(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1],"
-    " uint8[::1], int64[::1], int64)"
-)
+@inner_kernel()
 def mark_connected(
     scope_starts, scopes, var_starts, var_factors, known, targets, needed, out_kept, stack, directed
 ):

@@ -1,9 +1,14 @@
-"""Runs of programs: values, derivatives and scratch as arrays, in slices that Ctrl-C can end."""
+"""Runs of programs, in slices that Ctrl-C can end.
+
+The arrays that a run fills are kept by each thread for its next run, so that no memory is asked for
+again and again; what is handed out is never one of them.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+import threading
+from typing import Any
 
 import numpy as np
 
@@ -12,121 +17,128 @@ from novum.graphical.inference.compiled.layout import (
     MOST_OPS,
     N_BARS,
     N_BUFFER,
-    N_CLIQUES,
-    N_SOFT,
     N_VALUES,
     ROOT_MESSAGE,
-    SOFT_AT,
 )
-from novum.graphical.inference.compiled.planning import PreparedModel, Program
-from novum.graphical.models.arrays import Evidence, Floats, Positions
+from novum.graphical.inference.compiled.planning import Program
+from novum.graphical.inference.compiled.questions import Question
+from novum.graphical.models.arrays import Floats, Positions
 
 # Blocks between two looks at the keyboard: tens of milliseconds.
 SLICE = 10_000
+# Numbers that a thread keeps for its next run, in each array.
+MOST_KEPT = 2**22
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """A program with its values: what `collect` leaves behind for `distribute`.
+class Room(threading.local):
+    """Arrays that the runs of a thread fill."""
 
-    Attributes
-    ----------
-    program : Program
-    values : float64 array
-        Tables at what is observed, and messages.
-    block : float64 array
-        Room for one block of a clique.
-    digits, bases : int64 arrays
-        Room for outer loops.
-    log : float
-        Logarithm of the sum over all states (of a joint question that of its table is still to
-        be added); `-inf` where the evidence is impossible.
+    def __init__(self) -> None:
+        self.kept: dict[str, Any] = {}
+
+    def floats(self, name: str, size: int) -> Floats:
+        """An array of at least so many numbers, of any content."""
+        found = self.kept.get(name)
+        if found is None or len(found) < size:
+            found = np.empty(size + size // 4 if size < MOST_KEPT else size)
+            if size < MOST_KEPT:
+                self.kept[name] = found
+        return found
+
+    def integers(self, name: str, size: int) -> Positions:
+        """The same of integers."""
+        found = self.kept.get(name)
+        if found is None or len(found) < size:
+            found = self.kept[name] = np.empty(2 * size, np.int64)
+        return found
+
+
+_room = Room()
+_nothing = np.empty(0)
+
+
+def log_sum(question: Question, program: Program) -> float:
+    """Logarithm of the sum over all states that agree with what is known.
+
+    Of a joint question that of its table is still to be added. `-inf` where the evidence is
+    impossible; NaN where products might leave the range of floating-point numbers.
     """
-
-    program: Program
-    values: Floats
-    block: Floats
-    digits: Positions
-    bases: Positions
-    log: float
+    return _summed(question, program, _nothing)[0]
 
 
-def collected(ready: PreparedModel, program: Program, codes: Positions, evidence: Evidence) -> Run:
-    """Loads the tables and sends messages to the roots."""
-    from novum.graphical.inference.compiled.messages_kernels import collect
-
-    run = _loaded(ready, program, codes, evidence)
-    code, log = program.code, run.log
-    state = np.array([code[N_CLIQUES] - 1, 0], np.int64)
-    while state[0] >= 0 and log > -math.inf:
-        log += collect(
-            code, program.maps, run.values, run.block, run.digits, run.bases, state, SLICE
-        )
-    return replace(run, log=log)
+def joint_table(question: Question, program: Program, size: int) -> tuple[Floats, float]:
+    """The table of a joint question up to a factor, and `log_sum`."""
+    log, values = _summed(question, program, _nothing)
+    start = int(program.code[ROOT_MESSAGE])
+    return values[start : start + size].copy(), log
 
 
-def maximized(
-    ready: PreparedModel, program: Program, codes: Positions, evidence: Evidence
-) -> tuple[Positions, float]:
-    """The most probable states of all variables, and their log-probability; `-inf` for none."""
-    from novum.graphical.inference.compiled.maxima_kernels import collect_maxima, read_choices
+def posteriors(question: Question, program: Program) -> tuple[Floats, float]:
+    """The posteriors of all variables, one after the other, and `log_sum`.
 
-    run = _loaded(ready, program, codes, evidence)
-    code, log = program.code, run.log
-    choices = np.empty(int(code[N_BARS]), np.int64)
-    state = np.array([code[N_CLIQUES] - 1, 0], np.int64)
-    arguments = (code, program.maps, run.values, run.block, run.digits, run.bases)
-    while state[0] >= 0 and log > -math.inf:
-        log += collect_maxima(*arguments, state, SLICE, choices)
-    found = codes.copy()
-    if log > -math.inf:
-        read_choices(*arguments, choices, found)
+    Of variables that are neither known nor part of the program there are zeros.
+    """
+    found = np.empty(question.size)
+    log, _ = _summed(question, program, found)
     return found, log
 
 
-def _loaded(ready: PreparedModel, program: Program, codes: Positions, evidence: Evidence) -> Run:
-    from novum.graphical.inference.compiled.loads_kernels import load_values
+def maximized(question: Question, program: Program) -> tuple[Positions, float]:
+    """The most probable states of all variables, and their log-probability.
 
-    code = program.code
-    values, block = np.empty(int(code[N_VALUES])), np.empty(int(code[N_BUFFER]))
-    digits = np.empty(int(code[MOST_AXES]) + 1, np.int64)
-    bases = np.empty(int(code[MOST_OPS]) + 1, np.int64)
-    log = load_values(code, ready.tables, codes, values, digits)
-    if code[N_SOFT]:
-        log += _load_weights(code, values, evidence)
-    return Run(program, values, block, digits, bases, log)
+    `-inf` where the evidence is impossible; NaN where products might leave the range of floats.
+    """
+    from novum.graphical.inference.compiled.answers_kernels import DONE, run_maxima
+
+    arguments = _arguments(question, program)
+    choices = _room.integers("choices", int(program.code[N_BARS]) + 1)
+    found = question.known.copy()
+    state = arguments[-1]
+    state[:3] = 0
+    log = question.log
+    while state[2] != DONE:
+        log += run_maxima(*arguments, choices, found, SLICE)
+    if log > -math.inf:
+        found = question.states[question.starts + found]
+    return found, log
 
 
-def _load_weights(code: Positions, values: Floats, evidence: Evidence) -> float:
-    """Likelihoods of variables into their places, each over its largest one."""
+def _summed(question: Question, program: Program, found: Floats) -> tuple[float, Floats]:
+    """`log_sum`, and the values with all messages; fills the posteriors where there is room."""
+    from novum.graphical.inference.compiled.answers_kernels import DONE, run_sums
+
+    arguments = _arguments(question, program)
+    bars = slope = answers = _nothing
+    if len(found):
+        bars = _room.floats("bars", int(program.code[N_BARS]))
+        slope = _room.floats("slope", int(program.code[N_BUFFER]))
+        answers = _room.floats("answers", len(found))
+    state = arguments[-1]
+    state[0], state[1], state[2], state[3] = 0, 0, 0, len(found)
     log = 0.0
-    at = int(code[SOFT_AT])
-    for place in range(at, at + 2 * int(code[N_SOFT]), 2):
-        weights = evidence.likelihoods[int(code[place])]
-        top = float(np.max(weights))
-        log += math.log(top) if top > 0 else -math.inf
-        start = int(code[place + 1])
-        values[start : start + len(weights)] = weights / top if top > 0 else 0.0
-    return log
+    while state[2] != DONE:
+        log += run_sums(*arguments, question.states, bars, slope, answers, found, SLICE)
+    return log, arguments[9]
 
 
-def root_table(run: Run) -> Floats:
-    """The table of a joint question, up to a factor."""
-    start = int(run.program.code[ROOT_MESSAGE])
-    return run.values[start:]
-
-
-def distributed(run: Run, n_answers: int) -> Floats:
-    """The posteriors of all variables of a program, one after the other."""
-    from novum.graphical.inference.compiled.messages_kernels import distribute
-
-    code = run.program.code
-    bars, slope = np.empty(int(code[N_BARS])), np.empty(len(run.block))
-    answers = np.empty(n_answers)
-    state = np.zeros(2, np.int64)
-    while state[0] < code[N_CLIQUES]:
-        distribute(
-            code, run.program.maps, run.values, bars, run.block, slope, run.digits, run.bases,
-            state, SLICE, answers,
-        )  # fmt: skip
-    return answers
+def _arguments(question: Question, program: Program) -> tuple[Any, ...]:
+    """What runs read, and the room they fill; the state of the run is the last."""
+    code = program.code
+    size = int(code[N_VALUES])
+    return (
+        code,
+        program.maps,
+        question.home.tables,
+        question.ready.tables,
+        question.spans,
+        question.known,
+        question.starts,
+        question.cards,
+        question.weights,
+        _room.floats("values", size),
+        _room.floats("spans", size),
+        _room.floats("block", int(code[N_BUFFER])),
+        _room.integers("digits", int(code[MOST_AXES]) + 1),
+        _room.integers("bases", int(code[MOST_OPS]) + 1),
+        _room.integers("state", 4),
+    )

@@ -1,12 +1,14 @@
 """The cheapest of several elimination orders.
 
-By fill first; by weight where the tables are not small; then by both with chance, until the words
-of work spent on orders are `SHARE` of the cells that a run will touch. Both are counts, so the
-order depends on nothing but the model.
+By fill first; by weight where that costs little against a run; then by both with chance, until the
+words of work spent on orders are `SHARE` of the cells that a run will touch. Both are counts, so
+the order depends on nothing but the model.
 """
 
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,19 +18,36 @@ from novum.graphical.inference.compiled.orders_kernels import (
     greedy_order,
     order_cells,
 )
-from novum.numerics.jit import kernel
+from novum.numerics.jit import inner_kernel
 
-SMALL_CELLS = 3000.0
+# Work on the first order and on all of them, in cells of a run.
+FIRST_SHARE = 0.3
 SHARE = 0.1
 MOST_TRIES = 40
 
 
-@kernel(
-    "Tuple((uint64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], float64))"
-    "(uint64[:, ::1], float64[::1])"
-)
-def best_order(graph, logs):
-    """Cliques as rows of bits, order, places, steps above, degrees and cells of the best order."""
+class Order(NamedTuple):
+    """An elimination order and its cliques.
+
+    Attributes
+    ----------
+    rows : of each variable, its neighbors when it is eliminated, as a row of bits
+    steps, place : the variables in order, and the step of each
+    above, degree : of each step, that of its first neighbor to go (or -1), and how many there are
+    cells : of all maximal cliques
+    """
+
+    rows: Any
+    steps: Any
+    place: Any
+    above: Any
+    degree: Any
+    cells: Any
+
+
+@inner_kernel(allocates=True)
+def best_order(graph, logs, cards):
+    """The best order found for a graph of bits, variables of so many states."""
     n, words = graph.shape
     half = 1
     while half < n:
@@ -42,9 +61,7 @@ def best_order(graph, logs):
     cells = np.inf
     spent = 0
     for attempt in range(MOST_TRIES):
-        if attempt == 1 and cells < SMALL_CELLS:
-            break
-        if attempt > 1 and spent > SHARE * cells:
+        if attempt > 0 and spent > (FIRST_SHARE if attempt == 1 else SHARE) * cells:
             break
         for v in range(n):
             for w in range(words):
@@ -52,9 +69,9 @@ def best_order(graph, logs):
         seed = np.uint64(attempt if attempt > 1 else 0)
         rule = BY_FILL if attempt % 2 == 0 else BY_WEIGHT
         spent += greedy_order(rows, logs, rule, seed, tournament, touched, found[0], found[1])
-        price = order_cells(rows, logs, found[0], found[1], found[2], found[3], sizes)
+        price = order_cells(rows, cards, found[0], found[1], found[2], found[3], sizes)
         if price < cells:
             cells = price
             best_rows, rows = rows, best_rows
             best, found = found, best
-    return best_rows, best[0], best[1], best[2], best[3], cells
+    return Order(best_rows, best[0], best[1], best[2], best[3], cells)

@@ -12,15 +12,17 @@ edge of clique c changes the total by  down(c) - up(c).
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from novum.numerics.jit import lean_kernel
+from novum.numerics.jit import inner_kernel
 from novum.numerics.jit_bits import trailing_zeros
 
 ONE = np.uint64(1)
 
 
-@lean_kernel("int64(int64[::1], int64[::1], int64[::1], int64[::1])")
+@inner_kernel()
 def merge_steps(above, degree, out_into, out_clique):
     """Merges steps into maximal cliques; `above` becomes what the message of a merged one reaches.
 
@@ -47,10 +49,7 @@ def merge_steps(above, degree, out_into, out_clique):
     return count
 
 
-@lean_kernel(
-    "void(uint64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], uint8[::1], int64[::1])"
-)
+@inner_kernel()
 def list_cliques(
     rows, order, place, above, into, clique, out_starts, out_members, out_shared, out_up
 ):
@@ -77,7 +76,7 @@ def list_cliques(
     out_starts[out_up.size] = at
 
 
-@lean_kernel("void(int64[::1], int64[::1], int64[::1])")
+@inner_kernel()
 def tree_order(up, links, out_order):
     """All cliques, each after the one above it and each part by itself.
 
@@ -108,10 +107,7 @@ def tree_order(up, links, out_order):
             child = following[child]
 
 
-@lean_kernel(
-    "void(int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], uint8[::1], uint8[::1])"
-)
+@inner_kernel()
 def mark_messages(
     starts, members, shared, up, order, homes, heads, top, out_below, out_up, out_down
 ):
@@ -160,10 +156,7 @@ def mark_messages(
                 out_down[c] = 1
 
 
-@lean_kernel(
-    "void(int64[::1], float64[::1], int64[::1], uint8[::1], uint8[::1], int64[::1], int64,"
-    " float64[::1], int64[::1], uint8[::1])"
-)
+@inner_kernel()
 def move_roots(up, sizes, order, needed_up, needed_down, below, chosen, costs, out_up, out_needed):
     """Roots every part where its messages are cheapest, or at the clique `chosen`.
 
@@ -207,10 +200,7 @@ def move_roots(up, sizes, order, needed_up, needed_down, below, chosen, costs, o
         at = end
 
 
-@lean_kernel(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1])"
-)
+@inner_kernel()
 def number_variables(starts, members, order, uses, cards, targets, out_rank, out_kept):
     """One order of all variables in which each separator comes before what is summed out.
 
@@ -254,3 +244,101 @@ def number_variables(starts, members, order, uses, cards, targets, out_rank, out
         for place in range(kept, end):
             out_rank[members[place]] = rank
             rank += 1
+
+
+# --- The tree of an order -------------------------------------------------------------------------
+
+
+class Tree(NamedTuple):
+    """Cliques with a root in every part.
+
+    Attributes
+    ----------
+    starts, members : where each clique begins; its variables, those of its separator first
+    parents : the clique above, or -1 for a root
+    sequence : all cliques from the roots down
+    needed : whether the message to the parent is not all ones
+    kept : how many members are shared with the parent
+    rank : of each variable, its place in the common order
+    homes : of each factor, its clique
+    """
+
+    starts: Any
+    members: Any
+    parents: Any
+    sequence: Any
+    needed: Any
+    kept: Any
+    rank: Any
+    homes: Any
+
+
+@inner_kernel(allocates=True)
+def maximal_cliques(order):
+    """The clique of each step; starts, members, which are shared above, and the neighbor above."""
+    n = order.steps.size
+    into, clique = np.empty(n, np.int64), np.empty(n, np.int64)
+    count = merge_steps(order.above, order.degree, into, clique)
+    total = 0
+    for step in range(n):
+        if into[step] == step:
+            total += order.degree[step] + 1
+    starts, members = np.empty(count + 1, np.int64), np.empty(total, np.int64)
+    shared, up = np.empty(total, np.uint8), np.empty(count, np.int64)
+    list_cliques(
+        order.rows, order.steps, order.place, order.above, into, clique, starts, members, shared, up
+    )
+    return clique, starts, members, shared, up
+
+
+@inner_kernel()
+def first_step(place, variables):
+    """The first step that eliminates one of some variables; after the last one for none."""
+    first = place.size
+    for variable in variables:
+        first = min(first, place[variable])
+    return first
+
+
+@inner_kernel(allocates=True)
+def rooted_tree(order, factors, cards, targets, every_message):
+    """Cliques with sorted axes, their parents, an order from the roots down, and what is needed.
+
+    Parameters
+    ----------
+    targets : variables that the root has to have; the first ones in the common order
+    every_message : whether messages that are all ones are wanted too
+    """
+    n = order.steps.size
+    clique, starts, members, shared, up = maximal_cliques(order)
+    count = up.size
+    homes, top = np.empty(factors.heads.size, np.int64), np.empty(n, np.int64)
+    for factor in range(homes.size):
+        scope = factors.axes[factors.starts[factor] : factors.starts[factor + 1]]
+        homes[factor] = clique[first_step(order.place, scope)]
+    for variable in range(n):
+        top[variable] = clique[order.place[variable]]
+    links, sequence = np.empty(3 * count, np.int64), np.empty(count, np.int64)
+    tree_order(up, links, sequence)
+    below, sizes = np.empty(count, np.int64), np.empty(count)
+    needed_up, needed_down = np.empty(count, np.uint8), np.empty(count, np.uint8)
+    mark_messages(
+        starts, members, shared, up, sequence, homes, factors.heads, top, below, needed_up,
+        needed_down,
+    )  # fmt: skip
+    for c in range(count):
+        sizes[c] = 1.0
+        for at in range(starts[c], starts[c + 1]):
+            sizes[c] *= cards[members[at]]
+            factors.uses[members[at]] += 1
+        if every_message != 0:
+            needed_up[c], needed_down[c], below[c] = 1, 1, 1
+    chosen = clique[first_step(order.place, targets)] if targets.size > 0 else -1
+    parents, needed = np.empty(count, np.int64), np.empty(count, np.uint8)
+    move_roots(
+        up, sizes, sequence, needed_up, needed_down, below, chosen, np.empty(count), parents, needed
+    )
+    tree_order(parents, links, sequence)
+    rank, kept = np.empty(n, np.int64), np.empty(count, np.int64)
+    number_variables(starts, members, sequence, factors.uses, cards, targets, rank, kept)
+    return Tree(starts, members, parents, sequence, needed, kept, rank, homes)

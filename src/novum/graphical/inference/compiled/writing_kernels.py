@@ -3,16 +3,27 @@
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from novum.graphical.inference.compiled.factors_kernels import MESSAGE_ITEM, SOFT
 from novum.graphical.inference.compiled.items_kernels import (
     BAR,
+    BARS_FROM,
+    BARS_TO,
+    ITEM_ROWS,
+    MESSAGE_BAR_AT,
+    MESSAGE_ROWS,
+    MESSAGE_VALUE,
     ORIGIN,
+    SCALE_COUNTS,
     SIZE,
     VALUE,
+    Items,
     add_item,
     add_messages,
+    choose_holders,
     items_by_last_axis,
     place_values,
     program_room,
@@ -53,344 +64,222 @@ from novum.graphical.inference.compiled.programs_kernels import (
     write_outer,
     write_projection,
 )
-from novum.numerics.jit import kernel, lean_kernel
+from novum.numerics.jit import inner_kernel
 
 
-@lean_kernel(
-    "int64(int64[::1], int64, int32[::1], int64, int64, int64[::1], int64[::1], int64[::1],"
-    " int64[:, ::1], int64[::1], int64[::1], int64, int64, int64, int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1])"
-)
-def write_clique(
-    code,
-    at,
-    maps,
-    map_at,
-    c,
-    axes,
-    item_starts,
-    item_axes,
-    items,
-    first,
-    cards,
-    n_kept,
-    block,
-    purpose,
-    axis_of,
-    strides,
-    sizes,
-    chosen,
-    out_state,
-):
-    """Loops and operations of one clique; `out_state` has the ends of code, maps and buffer."""
-    n_axes = axes.size
+class Room(NamedTuple):
+    """Room for one clique while it is written.
+
+    Attributes
+    ----------
+    state : axes covered so far, where the table so far begins and ends, and the end of the maps
+    axis_of : of each variable of the clique, its axis
+    strides, sizes : of each axis, the stride of the item at hand and the number of states
+    items, lasts : the items of the clique by their last axis, and that axis
+    """
+
+    state: Any
+    axis_of: Any
+    strides: Any
+    sizes: Any
+    items: Any
+    lasts: Any
+
+
+# --- Cliques --------------------------------------------------------------------------------------
+
+
+@inner_kernel()
+def item_strides(items, item, cards, axis_of, n_axes, out_strides):
+    """Strides of an item along the axes of its clique, 0 along those it has not."""
     for axis in range(n_axes):
-        axis_of[axes[axis]] = axis
-        sizes[axis] = cards[axes[axis]]
-    split = block_split(sizes, n_axes, block)
-    place = write_outer(code, at, axes, cards, sizes, n_axes, n_kept, split, c)
-    lasts = chosen[chosen.size // 2 :]
-    n_ops = items_by_last_axis(item_starts, item_axes, items, first, c, axis_of, chosen, lasts)
-    code[at + OPS] = place
-    code[at + N_OPS] = n_ops
-    code[at + FIRST_BARRED] = n_ops
-    state = out_state[:4]
-    state[0], state[1], state[2], state[3] = split, 0, 1, map_at
+        out_strides[axis] = 0
+    stride = 1
+    for place in range(items.starts[item + 1] - 1, items.starts[item] - 1, -1):
+        variable = items.axes[place]
+        out_strides[axis_of[variable]] = stride
+        stride *= cards[variable]
+
+
+@inner_kernel()
+def write_operations(code, at, place, maps, items, cards, n_axes, n_kept, split, purpose, room):
+    """The operations of a clique from `place` on; where they end."""
+    n_ops, state = code[at + N_OPS], room.state
+    state[0], state[1], state[2] = split, 0, 1
     for op in range(n_ops):
-        item = chosen[op]
-        for axis in range(n_axes):
-            strides[axis] = 0
-        stride = 1
-        for axis in range(item_starts[item + 1] - 1, item_starts[item] - 1, -1):
-            strides[axis_of[item_axes[axis]]] = stride
-            stride *= cards[item_axes[axis]]
-        code[place + OP_VALUE] = items[VALUE, item]
-        code[place + OP_BAR] = items[BAR, item]
-        origin = items[ORIGIN, item]
+        item = room.items[op]
+        item_strides(items, item, cards, room.axis_of, n_axes, room.strides)
+        origin, bar = items.table[ORIGIN, item], items.table[BAR, item]
+        code[place + OP_VALUE] = items.table[VALUE, item]
+        code[place + OP_BAR] = bar
         code[place + OP_LANES] = 1 if origin == MESSAGE_ITEM or origin <= SOFT else 0
-        if purpose == MARGINALS and items[BAR, item] >= 0 and code[at + FIRST_BARRED] == n_ops:
+        if purpose == MARGINALS and bar >= 0 and code[at + FIRST_BARRED] == n_ops:
             code[at + FIRST_BARRED] = op
         place = write_operation(
-            code,
-            place,
-            maps,
-            state[3],
-            strides,
-            sizes,
-            state,
-            lasts[op],
-            split,
-            n_kept,
-            n_axes,
-            state[3:],
-        )
-    code[N_BUFFER] = max(code[N_BUFFER], state[2])
-    code[MOST_OPS] = max(code[MOST_OPS], n_ops)
-    code[at + PROJECTIONS] = place
-    code[at + N_PROJECTIONS] = 0
+            code, place, maps, state[3], room.strides, room.sizes, state, room.lasts[op], split,
+            n_kept, n_axes, state[3:],
+        )  # fmt: skip
     return place
 
 
-@lean_kernel(
-    "int64(int64[::1], int64, int32[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " uint8[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1],"
-    " int64[::1], int64[::1], int64[:, ::1], int64, int64, int64[::1])"
-)
-def write_cliques(
-    code,
-    at,
-    maps,
-    starts,
-    members,
-    parents,
-    sequence,
-    needed,
-    kept,
-    cards,
-    item_starts,
-    item_axes,
-    items,
-    first,
-    message_item,
-    holders,
-    messages,
-    purpose,
-    block,
-    room,
-):
-    """All cliques from the roots down, with what is read off their items; the end of the maps."""
-    n, most_axes = cards.size, (room.size - 4 - 2 * cards.size - 2 * items.shape[1]) // 2
-    state, room = room[:4], room[4:]
-    axis_of, answer_at, room = room[:n], room[n : 2 * n], room[2 * n :]
-    strides, sizes = room[:most_axes], room[most_axes : 2 * most_axes]
-    chosen = room[2 * most_axes :]
+@inner_kernel()
+def write_loops(code, at, maps, c, axes, items, cards, n_kept, block, purpose, room):
+    """Loops and operations of one clique; where they end."""
+    n_axes = axes.size
+    for axis in range(n_axes):
+        room.axis_of[axes[axis]] = axis
+        room.sizes[axis] = cards[axes[axis]]
+    split = block_split(room.sizes, n_axes, block)
+    place = write_outer(code, at, axes, cards, room.sizes, n_axes, n_kept, split, c)
+    n_ops = items_by_last_axis(items, c, room.axis_of, room.items, room.lasts)
+    code[at + OPS] = place
+    code[at + N_OPS] = n_ops
+    code[at + FIRST_BARRED] = n_ops
+    place = write_operations(
+        code, at, place, maps, items, cards, n_axes, n_kept, split, purpose, room
+    )
+    code[N_BUFFER] = max(code[N_BUFFER], room.state[2])
+    code[MOST_OPS] = max(code[MOST_OPS], n_ops)
+    return place
+
+
+@inner_kernel()
+def write_links(code, at, tree, c, messages):
+    """How a clique is tied to its parent: its message, and the bars of its items."""
+    code[at + COUNTED] = messages[SCALE_COUNTS, c]
+    code[at + NEEDED] = tree.needed[c]
+    code[at + IS_ROOT] = 1 if tree.parents[c] < 0 else 0
+    code[at + MESSAGE] = messages[MESSAGE_VALUE, c]
+    code[at + MESSAGE_BAR] = messages[MESSAGE_BAR_AT, c]
+    code[at + BAR_FROM] = messages[BARS_FROM, c]
+    code[at + BAR_TO] = messages[BARS_TO, c]
+
+
+@inner_kernel()
+def project_item(code, at, items, item, cards, wanted, strides, target):
+    """A projection of an item's value times bar onto some variables; where it ends."""
+    value, bar = items.table[VALUE, item], items.table[BAR, item]
+    begin, end = items.starts[item], items.starts[item + 1]
+    return write_projection(
+        code, at, items.axes, cards, wanted, begin, end, strides, value, bar, target
+    )
+
+
+@inner_kernel()
+def write_readings(code, at, end, axes, n_kept, items, cards, answer_at, c, strides):
+    """What is read off a clique's items: a message down that was not sent up, and posteriors."""
+    if code[at + IS_ROOT] == 0 and code[at + NEEDED] == 0:
+        code[at + INCOMING] = end
+        target = code[at + MESSAGE_BAR]
+        end = project_item(
+            code, end, items, items.message[c], cards, axes[:n_kept], strides, target
+        )
+    code[at + PROJECTIONS] = end
+    code[at + N_PROJECTIONS] = axes.size - n_kept
+    for axis in range(n_kept, axes.size):
+        holder, target = items.holder[axes[axis]], answer_at[axes[axis]]
+        end = project_item(code, end, items, holder, cards, axes[axis : axis + 1], strides, target)
+    return end
+
+
+@inner_kernel(allocates=True)
+def write_cliques(code, at, maps, tree, items, messages, cards, purpose, block, most_axes):
+    """All cliques from the roots down, with what is read off their items."""
+    n, most = cards.size, items.table.shape[1]
+    places = np.empty((2, max(most, most_axes)), np.int64)
+    room = Room(
+        np.zeros(4, np.int64), np.empty(n, np.int64), np.empty(most_axes, np.int64),
+        np.empty(most_axes, np.int64), places[0], places[1],
+    )  # fmt: skip
+    answer_at = np.empty(n, np.int64)
     total = 0
     for v in range(n):
         answer_at[v] = total
         total += cards[v]
-    state[3] = 0
-    for place in range(sequence.size):
-        c = sequence[place]
+    for place in range(tree.sequence.size):
+        c = tree.sequence[place]
+        n_kept = tree.kept[c]
+        axes = tree.members[tree.starts[c] : tree.starts[c + 1]]
         code[code[CLIQUES_AT] + place] = at
-        axes = members[starts[c] : starts[c + 1]]
-        end = write_clique(
-            code,
-            at,
-            maps,
-            state[3],
-            c,
-            axes,
-            item_starts,
-            item_axes,
-            items,
-            first,
-            cards,
-            kept[c],
-            block,
-            purpose,
-            axis_of,
-            strides,
-            sizes,
-            chosen,
-            state,
-        )
-        # The scale of a message counts unless what it goes into is known to sum to one.
-        messages[4, c] = needed[c] * (1 if parents[c] < 0 else messages[4, parents[c]])
-        code[at + COUNTED] = messages[4, c]
-        code[at + NEEDED] = needed[c]
-        code[at + IS_ROOT] = 1 if parents[c] < 0 else 0
-        code[at + MESSAGE] = messages[0, c]
-        code[at + MESSAGE_BAR] = messages[1, c]
-        code[at + BAR_FROM] = messages[2, c]
-        code[at + BAR_TO] = messages[3, c]
-        code[at + INCOMING] = -1
-        if parents[c] < 0 and (kept[c] > 0 or place == 0):
+        end = write_loops(code, at, maps, c, axes, items, cards, n_kept, block, purpose, room)
+        write_links(code, at, tree, c, messages)
+        if tree.parents[c] < 0 and (n_kept > 0 or place == 0):
             # What is asked is kept by the root that has it.
-            code[ROOT_MESSAGE] = messages[0, c]
+            code[ROOT_MESSAGE] = messages[MESSAGE_VALUE, c]
+        code[at + INCOMING] = -1
+        code[at + PROJECTIONS] = end
+        code[at + N_PROJECTIONS] = 0
         if purpose == MARGINALS:
-            if parents[c] >= 0 and needed[c] == 0:
-                code[at + INCOMING] = end
-                item = message_item[c]
-                end = write_projection(
-                    code,
-                    end,
-                    item_axes,
-                    cards,
-                    axes[: kept[c]],
-                    item_starts[item],
-                    item_starts[item + 1],
-                    strides,
-                    items[VALUE, item],
-                    items[BAR, item],
-                    messages[1, c],
-                )
-            code[at + PROJECTIONS] = end
-            for axis in range(kept[c], axes.size):
-                item = holders[axes[axis]]
-                code[at + N_PROJECTIONS] += 1
-                end = write_projection(
-                    code,
-                    end,
-                    item_axes,
-                    cards,
-                    axes[axis : axis + 1],
-                    item_starts[item],
-                    item_starts[item + 1],
-                    strides,
-                    items[VALUE, item],
-                    items[BAR, item],
-                    answer_at[axes[axis]],
-                )
+            end = write_readings(
+                code, at, end, axes, n_kept, items, cards, answer_at, c, room.strides
+            )
         at = end
     code[N_CODE] = at
-    code[N_MAPS] = state[3]
-    return state[3]
+    code[N_MAPS] = room.state[3]
 
 
-@kernel(
-    "Tuple((int64[::1], int32[::1]))(int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1], int64, int64)"
-)
+# --- The program ----------------------------------------------------------------------------------
+
+
+@inner_kernel(allocates=True)
+def listed_items(tree, factors, cards, purpose):
+    """All items of a program, and how many there are."""
+    n_cliques, n_factors = tree.kept.size, factors.sources.size
+    n_axes = factors.starts[n_factors]
+    for c in range(n_cliques):
+        n_axes += 2 * tree.kept[c]
+    most = n_factors + 2 * n_cliques
+    items = Items(
+        np.empty(most + 1, np.int64), np.empty(n_axes, np.int64),
+        np.empty((ITEM_ROWS, most), np.int64), np.empty(n_cliques, np.int64),
+        np.empty(n_cliques, np.int64), np.empty(cards.size, np.int64),
+    )  # fmt: skip
+    for c in range(n_cliques):
+        items.first[c] = -1
+    for variable in range(cards.size):
+        items.holder[variable] = -1
+    sort_axes(
+        factors.starts, factors.axes, factors.strides, tree.rank, cards, items.table[SIZE],
+        n_factors,
+    )  # fmt: skip
+    items.starts[0] = 0
+    count = 0
+    for factor in range(n_factors):
+        scope = factors.axes[factors.starts[factor] : factors.starts[factor + 1]]
+        count = add_item(items, count, cards, scope, tree.homes[factor], factors.sources[factor])
+    count = add_messages(tree, items, count, cards, purpose)
+    if purpose == MARGINALS:
+        count = choose_holders(tree, items, count, cards)
+    return items, count
+
+
+@inner_kernel(allocates=True)
 def write_program(
-    starts,
-    members,
-    parents,
-    sequence,
-    needed,
-    kept,
-    rank,
-    homes,
-    cards,
-    factor_starts,
-    factor_axes,
-    factor_strides,
-    sources,
-    variables,
-    table_starts,
-    kept_factors,
-    pairs_at,
-    pairs,
-    purpose,
-    block,
+    tree, factors, cards, variables, table_starts, kept, pairs_at, pairs, purpose, block
 ):
     """The whole program and its maps."""
-    count, n_factors = sequence.size, sources.size
-    n_axes = factor_starts[n_factors]
-    most_axes = np.int64(1)
-    for c in range(count):
-        n_axes += 2 * kept[c]
-        most_axes = max(most_axes, starts[c + 1] - starts[c])
-    most = n_factors + 2 * count
-    item_starts, item_axes = np.empty(most + 1, np.int64), np.empty(n_axes, np.int64)
-    items = np.empty((6, most), np.int64)
-    sort_axes(factor_starts, factor_axes, factor_strides, rank, cards, items[SIZE], n_factors)
-    first = np.full(count, -1, np.int64)
-    item_starts[0] = 0
-    n_items = np.int64(0)
-    for item in range(n_factors):
-        n_items = add_item(
-            n_items,
-            item_starts,
-            item_axes,
-            cards,
-            items,
-            first,
-            factor_axes[factor_starts[item] : factor_starts[item + 1]],
-            homes[item],
-            sources[item],
-        )
-    message_item, holders = np.empty(count, np.int64), np.full(cards.size, -1, np.int64)
-    n_items = add_messages(
-        starts,
-        members,
-        parents,
-        sequence,
-        needed,
-        kept,
-        cards,
-        item_starts,
-        item_axes,
-        items,
-        first,
-        message_item,
-        holders,
-        n_items,
-        purpose,
-    )
+    n_cliques, n_records = tree.kept.size, kept.size
+    most_axes = 1
+    for c in range(n_cliques):
+        most_axes = max(most_axes, tree.starts[c + 1] - tree.starts[c])
+    items, count = listed_items(tree, factors, cards, purpose)
     room, map_room = program_room(
-        starts,
-        members,
-        items,
-        cards,
-        item_starts,
-        n_items,
-        block,
-        pairs_at[kept_factors.size],
-        kept_factors.size,
-        most_axes,
+        tree, items, count, cards, block, pairs_at[n_records], n_records, most_axes
     )
     code, maps = np.empty(room, np.int64), np.empty(map_room, np.int32)
     for at in range(HEADER):
         code[at] = 0
-    messages = np.empty((5, count), np.int64)
-    place_values(
-        items,
-        first,
-        starts,
-        members,
-        sequence,
-        needed,
-        kept,
-        parents,
-        cards,
-        message_item,
-        code,
-        n_items,
-        purpose,
-        messages,
-    )
+    messages = np.empty((MESSAGE_ROWS, n_cliques), np.int64)
+    place_values(tree, items, count, cards, purpose, code, messages)
     at = write_loads(
-        code,
-        np.int64(HEADER),
-        items,
-        item_starts,
-        item_axes,
-        factor_strides,
-        sources,
-        cards,
-        kept_factors,
-        table_starts,
-        pairs_at,
-        pairs,
-        variables,
-        n_items,
-        np.empty(kept_factors.size, np.int64),
-    )
-    code[N_CLIQUES] = count
+        code, HEADER, items.table, items.starts, items.axes, factors.strides, factors.sources,
+        cards, kept, table_starts, pairs_at, pairs, variables, count,
+        np.empty(n_records, np.int64),
+    )  # fmt: skip
+    code[N_CLIQUES] = n_cliques
     code[MOST_AXES] = most_axes
     code[CLIQUES_AT] = at
-    at += count
-    n_maps = write_cliques(
-        code,
-        at,
-        maps,
-        starts,
-        members,
-        parents,
-        sequence,
-        needed,
-        kept,
-        cards,
-        item_starts,
-        item_axes,
-        items,
-        first,
-        message_item,
-        holders,
-        messages,
-        purpose,
-        block,
-        np.empty(4 + 2 * (cards.size + most + most_axes), np.int64),
+    write_cliques(
+        code, at + n_cliques, maps, tree, items, messages, cards, purpose, block, most_axes
     )
-    return code[: code[N_CODE]].copy(), maps[:n_maps].copy()
+    return code[: code[N_CODE]].copy(), maps[: code[N_MAPS]].copy()

@@ -1,0 +1,77 @@
+"""Kernels run by Python itself, while their machine code is not at hand.
+
+Compiling takes seconds and pays after many calls. A kernel whose work is small may be interpreted
+until then: the function it is made from, with every kernel it calls replaced by its own function.
+Integers and the four operations on floats give the same bits either way; other functions of floats
+(logarithms, powers) need not, and sums of `fast_kernel` may be ordered differently. Interpret only
+kernels without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, wraps
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from novum.numerics.jit import registered_kernels
+
+
+@cache
+def interpreted(kernel: Any) -> Callable[..., Any]:
+    """The function of a kernel, run by Python together with all kernels it calls.
+
+    Integers wrap around and divisions by zero give infinity without a warning, as in the kernel.
+
+    Examples
+    --------
+    >>> from novum.numerics.jit import kernel
+    >>> @kernel("int64(int64)")
+    ... def twice(x):
+    ...     return 2 * x
+    >>> interpreted(twice)(21)
+    42
+    """
+    function = _uncompiled(kernel)
+
+    @wraps(function)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return run
+
+
+def is_at_hand(kernel: Any) -> bool:
+    """Whether calling a kernel needs no compilation: its machine code is in memory or on disk."""
+    if not hasattr(kernel, "overloads") or kernel.overloads:
+        return True
+    holds = getattr(kernel._cache, "holds", None)
+    if holds is None:
+        return False
+    from numba.core import sigutils
+
+    [signature] = [k.signature for k in registered_kernels() if k.dispatcher is kernel]
+    arguments, _ = sigutils.normalize_signature(signature)
+    return bool(holds(tuple(arguments), kernel.targetctx))
+
+
+# Globals of modules with kernels, by their identity, and the same with functions in their place.
+_plain_globals: dict[int, dict[str, Any]] = {}
+
+
+def _uncompiled(kernel: Any) -> FunctionType:
+    function = getattr(kernel, "py_func", kernel)
+    names = function.__globals__
+    plain = _plain_globals.get(id(names))
+    if plain is None:
+        # Kept before it is filled: kernels of one module call each other.
+        plain = _plain_globals[id(names)] = dict(names)
+        for name, value in names.items():
+            if hasattr(value, "py_func"):
+                plain[name] = _uncompiled(value)
+    return FunctionType(
+        function.__code__, plain, function.__name__, function.__defaults__, function.__closure__
+    )

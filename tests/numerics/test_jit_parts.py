@@ -1,0 +1,169 @@
+"""Inner kernels: taken in by the kernel that Python calls, alone on disk, never stale."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba.core.compiler import Flags
+
+from novum.numerics.jit import fast_inner_kernel, inner_kernel, kernel
+from novum.numerics.jit_parts import QuickFlags, collector_paused
+from tests.numerics.fresh_process import run
+
+needs_compilation = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="plain functions have no machine code"
+)
+
+INNERMOST = """
+from novum.numerics.jit import inner_kernel
+
+@inner_kernel()
+def twice(x):
+    return {factor} * x
+
+@inner_kernel()
+def refuse(x):
+    if x < 0.0:
+        raise ValueError("below zero")
+    return x
+"""
+
+ENTRY = """
+import numpy as np
+from novum.numerics.jit import inner_kernel, kernel
+from pack.inner_kernels import refuse, twice
+
+@inner_kernel(allocates=True)
+def doubled(x):
+    out = np.empty(x.size)
+    for i in range(x.size):
+        out[i] = twice(x[i])
+    return out
+
+@kernel("float64(float64[::1])")
+def total(x):
+    s = 0.0
+    for value in doubled(x):
+        s += refuse(value)
+    return s
+
+@kernel("float64(float64)", vectorize=False)
+def scalar_total(x):
+    return twice(twice(x))
+"""
+
+PROBE = """
+import numpy as np
+from pack.entry_kernels import scalar_total, total
+
+print(total(np.array([1.0, 2.0])), scalar_total(1.0))
+print(sum(total.stats.cache_hits.values()), sum(scalar_total.stats.cache_hits.values()))
+try:
+    total(np.array([-1.0]))
+except ValueError as error:
+    print(error)
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    folder = tmp_path / "pack"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "entry_kernels.py").write_text(ENTRY)
+    (folder / "inner_kernels.py").write_text(INNERMOST.format(factor=2.0))
+    return folder
+
+
+def test_only_entries_are_kept_and_a_changed_part_reaches_them(package: Path) -> None:
+    assert run(PROBE, package).split() == ["6.0", "4.0", "0", "0", "below", "zero"]
+    kept = sorted(path.name.split("-")[0] for path in (package.parent / "cache").rglob("*.nbi"))
+    assert kept == ["entry_kernels.scalar_total", "entry_kernels.total"]
+    assert run(PROBE, package).split() == ["6.0", "4.0", "1", "1", "below", "zero"]
+    (package / "inner_kernels.py").write_text(INNERMOST.format(factor=3.0))
+    assert run(PROBE, package).split() == ["9.0", "9.0", "0", "0", "below", "zero"]
+
+
+def test_without_the_parts_of_this_numba_kernels_work_as_before(package: Path) -> None:
+    without = "import sys; sys.modules['novum.numerics.jit_parts'] = None\n"
+    assert run(without + PROBE, package).split() == ["6.0", "4.0", "0", "0", "below", "zero"]
+    assert len(list((package.parent / "cache").rglob("*.nbi"))) == 5
+
+
+# --- In this process ------------------------------------------------------------------------------
+
+
+@inner_kernel()
+def added(x: np.ndarray, value: float) -> None:
+    for i in range(x.size):
+        x[i] += value
+
+
+@fast_inner_kernel()
+def is_missing(x: float) -> bool:
+    return np.isnan(x)
+
+
+@kernel("float64(float64[::1])")
+def missing_share(x: np.ndarray) -> float:
+    added(x, 1.0)
+    count = 0
+    for value in x:
+        if is_missing(value):
+            count += 1
+    return count / x.size
+
+
+def test_inner_kernels_run_in_kernels_and_by_themselves() -> None:
+    x = np.array([0.0, np.nan, np.inf, 2.0])
+    assert missing_share(x) == 0.25
+    np.testing.assert_array_equal(x, [1.0, np.nan, np.inf, 3.0])
+    added(x, 1.0)
+    np.testing.assert_array_equal(x, [2.0, np.nan, np.inf, 4.0])
+    assert is_missing(np.nan)
+
+
+@needs_compilation
+def test_parts_count_no_references() -> None:
+    x = np.zeros(3)
+    before = sys.getrefcount(x)
+    for _ in range(100):
+        missing_share(x)
+    assert sys.getrefcount(x) == before
+    assert added.targetoptions["_nrt"] is False
+    assert is_missing.targetoptions["fastmath"] == {"reassoc", "contract"}
+
+
+def test_flags_are_equal_when_all_their_values_are() -> None:
+    plain, quick = Flags(), QuickFlags(Flags())
+    assert quick == plain
+    assert plain == quick
+    assert hash(quick) == hash(plain)
+    # A flag that is set to its default is as one that is not set.
+    quick.nrt = plain.nrt
+    assert quick == plain
+    quick.nrt = not plain.nrt
+    assert quick != plain
+    assert quick != QuickFlags(plain)
+    assert quick == quick.copy()
+    assert quick != "flags"
+
+
+def test_the_collector_comes_back() -> None:
+    def fail() -> None:
+        with collector_paused():
+            assert not gc.isenabled()
+            raise ValueError("failed")
+
+    with collector_paused():
+        with collector_paused():
+            pass
+        assert not gc.isenabled()
+    with pytest.raises(ValueError, match="failed"):
+        fail()
+    assert gc.isenabled()
