@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
+from novum.graphical import BayesianNetwork
 from novum.graphical.inference import junction
 from novum.graphical.inference.forecast import Forecast, forecast
 from novum.graphical.models.arrays import Evidence, ModelArrays
@@ -45,3 +48,16 @@ def test_is_read_in_words() -> None:
     text = str(Forecast(width=2, largest=8, cells=16, bytes=1000, seconds=2.5))
     assert "cliques of up to 3 variables" in text
     assert text.endswith("and 2.5 s")
+
+
+def test_what_follows_from_zeros_costs_nothing() -> None:
+    names = [f"x{i}" for i in range(500)]
+    nodes: dict[str, dict[str, object]] = {"x0": {"states": [*"abc"], "table": [0.2, 0.3, 0.5]}}
+    for earlier, name in itertools.pairwise(names):
+        nodes[name] = {"states": [*"abc"], "parents": [earlier], "table": lambda state: state}
+    network = BayesianNetwork.from_dict(nodes)
+    assert network.forecast().cells > 0
+    price = network.forecast({"x3": "a"})
+    assert (price.cells, price.bytes) == (0, 0)
+    assert "all follows from what is known" in str(price)
+    assert network.query("x499", given={"x3": "a"}).values.tolist() == [1.0, 0.0, 0.0]

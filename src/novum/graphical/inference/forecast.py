@@ -7,6 +7,7 @@ Seconds are those of a reference machine.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from novum.core.memory import format_bytes
@@ -16,7 +17,7 @@ from novum.graphical.inference.compiled.layout import (
     PRICE_LARGEST,
     PRICE_WIDTH,
 )
-from novum.graphical.inference.compiled.planning import prices_of
+from novum.graphical.inference.compiled.questions import question_of
 from novum.graphical.inference.junction import is_plain
 from novum.graphical.inference.plain_junction import order_for
 from novum.graphical.inference.potentials import known_potentials
@@ -57,6 +58,8 @@ about 16.4 kB and 0.3 ms
     seconds: float
 
     def __str__(self) -> str:
+        if not self.cells:
+            return "exact inference: all follows from what is known, without any table"
         size = format_bytes(int(self.bytes))
         return (
             f"exact inference: cliques of up to {self.width + 1} variables, {self.largest:.4g} "
@@ -67,13 +70,14 @@ about 16.4 kB and 0.3 ms
 
 def forecast(model: ModelArrays, evidence: Evidence) -> Forecast:
     """The price of the posteriors of all variables given what is known."""
-    if is_plain(model):
+    question = None if is_plain(model) else question_of(model, evidence)
+    if question is None or math.isnan(question.log):
         order = order_for(known_potentials(model, evidence), model.cards, ())
         width, largest, cells = order.width, order.largest, order.cells
         needed = order.largest * _BYTES * 4
     else:
         # Clique tables are not stored: memory is that of factors and messages.
-        prices = prices_of(model, evidence)
+        prices = question.prices
         width, largest = int(prices[PRICE_WIDTH]), float(prices[PRICE_LARGEST])
         cells, needed = float(prices[PRICE_CELLS]), float(prices[PRICE_BYTES])
     return Forecast(width, largest, cells, needed, seconds_of(cells, model.n_variables))

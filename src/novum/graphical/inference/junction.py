@@ -104,6 +104,10 @@ class JunctionTree(ExactEngine):
         except _BeyondFloatsError:
             return self._careful.joint(model, evidence, variables)
 
+    def families(self, model: ModelArrays, evidence: Evidence) -> Beliefs:
+        # In NumPy: programs keep no tables of cliques, which these are read from.
+        return self._plain.families(model, evidence)
+
     def log_evidence(self, model: ModelArrays, evidence: Evidence) -> float:
         if is_plain(model):
             return self._plain.log_evidence(model, evidence)

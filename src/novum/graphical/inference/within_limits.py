@@ -7,13 +7,14 @@ diagnosis begins with what the exact answer would have cost.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from novum.core.errors import InputError, MemoryLimitError
 from novum.core.text import label_text
 from novum.graphical.inference.compiled.layout import CONNECTED, EVERYTHING, JOINT, MARGINALS
-from novum.graphical.inference.compiled.planning import program_of
+from novum.graphical.inference.compiled.questions import question_of
 from novum.graphical.inference.forecast import duration, seconds_of
 from novum.graphical.inference.gibbs import Gibbs
 from novum.graphical.inference.junction import JunctionTree, is_plain
@@ -114,8 +115,11 @@ weighting: 1000 weighted rows, worth about 1000 independent ones.
         """What is wrong with the time of an exact answer; nothing where it is within the limit."""
         if self.time_limit is None or is_plain(model):
             return ""
-        free = [variable for variable in variables if evidence.codes[variable] < 0]
-        program = program_of(model, evidence, free, extent, purpose, self.memory_limit)
+        question = question_of(model, evidence)
+        if not math.isfinite(question.log):
+            return ""
+        free = [variable for variable in variables if question.known[variable] < 0]
+        program = question.program(free, extent, purpose, self.memory_limit)
         seconds = seconds_of(program.cells, len(program.variables))
         if seconds <= self.time_limit:
             return ""

@@ -22,6 +22,7 @@ from novum.graphical.inference.compiled.layout import (
     PRICE_LARGEST,
 )
 from novum.graphical.inference.compiled.planning_kernels import plan_question
+from novum.graphical.inference.compiled.questions import question_of
 from novum.graphical.inference.relevance import relevant_factors
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.questions import evidence_of
@@ -91,7 +92,7 @@ def test_prices_of_a_chain() -> None:
     network = type(network)().add("a", table=[0.5, 0.5])
     network = network.add("b", ["a"], np.full((2, 3), 1 / 3), ["x", "y", "z"])
     network = network.add("c", ["b"], np.full((3, 4), 0.25), ["p", "q", "r", "s"])
-    prices = planning.prices_of(network.arrays, Evidence.none(3))
+    prices = question_of(network.arrays, Evidence.none(3)).prices
     assert prices[PRICE_CELLS] == pytest.approx(18)
     assert prices[PRICE_LARGEST] == pytest.approx(12)
 
@@ -139,13 +140,13 @@ def test_python_plans_small_questions_for_a_while(
     monkeypatch.setattr(planning, "interpreted", lambda plan: asked.append("Python") or plan)
     monkeypatch.setattr(planning, "_interpreting", planning._Interpreting())
     model = model_of(5)
-    planning.prices_of(model, Evidence.none(model.n_variables))
+    question_of(model, Evidence.none(model.n_variables)).prices  # noqa: B018
     assert asked == ["Python"]
     assert planning._interpreting.seconds > 0
     monkeypatch.setattr(planning, "INTERPRETED_SECONDS", 0.0)
-    planning.prices_of(model, Evidence.none(model.n_variables))
+    question_of(model, Evidence.none(model.n_variables)).prices  # noqa: B018
     assert asked == ["Python"]
     monkeypatch.setattr(planning, "INTERPRETED_SECONDS", np.inf)
     monkeypatch.setattr(planning, "MOST_INTERPRETED", 0)
-    planning.prices_of(model, Evidence.none(model.n_variables))
+    question_of(model, Evidence.none(model.n_variables)).prices  # noqa: B018
     assert asked == ["Python"]

@@ -269,12 +269,8 @@ class _Interpreting:
 _interpreting = _Interpreting()
 
 
-def prices_of(model: ModelArrays, evidence: Evidence) -> Floats:
+def prices_of(ready: PreparedModel, known: Positions, soft: NDArray[np.uint8]) -> Floats:
     """What all posteriors will cost: the prices of `layout`, without a program."""
-    ready = prepared(model)
-    soft = np.zeros(model.n_variables, np.uint8)
-    soft[list(evidence.likelihoods)] = 1
-    known = as_argument(evidence.codes, np.int64)
     # No program fits into fewer than no bytes, so that only its price is found.
     _, _, prices = _plan(
         ready, known, soft, _nothing, EVERYTHING, MARGINALS, ready.directed, BLOCK, -1.0

@@ -25,6 +25,7 @@ from novum.graphical.inference.compiled.planning import (
     Program,
     kept_program,
     prepared,
+    prices_of,
 )
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
@@ -96,6 +97,11 @@ class Question:
         if known >= 0:
             return self.states[start + known : start + known + 1]
         return self.states[start : start + self.cards[variable]]
+
+    @property
+    def prices(self) -> Floats:
+        """What the posteriors of all variables will cost."""
+        return prices_of(self.ready, self.known, self.soft)
 
     def program(
         self,
