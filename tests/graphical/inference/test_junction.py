@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,9 @@ from novum.graphical.inference.plain_junction import PlainJunctionTree
 from novum.graphical.models.arrays import NO_HEAD, Evidence, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.questions import evidence_of
+from tests.graphical.networks_on_disk import PUBLISHED, network_on_disk
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 
-NETWORKS = Path(__file__).parents[3] / "benchmarks" / "data"
 # Sums of up to a few thousand positive products, each rounded once: far below 1e-12.
 CLOSE = {"rtol": 1e-11, "atol": 1e-12}
 quick = settings(
@@ -152,9 +151,9 @@ def test_engines_agree_on_a_grid(share: float) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5])
-@pytest.mark.parametrize("name", ["asia", "child", "alarm", "win95pts", "hailfinder", "andes"])
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_engines_agree_on_published_networks(name: str, share: float) -> None:
-    network = BayesianNetwork.read(NETWORKS / f"{name}.bif.gz")
+    network = network_on_disk(name)
     row = network.sample(1, random_state=5).to_pylist()[0]
     rng = np.random.default_rng(7)
     known = {node: state for node, state in row.items() if rng.random() < share}
@@ -164,8 +163,9 @@ def test_engines_agree_on_published_networks(name: str, share: float) -> None:
     for node in network.names:
         np.testing.assert_allclose(found[node].values, plain[node].values, rtol=0, atol=1e-12)
     node = network.names[int(rng.integers(len(network)))]
-    single = network.query(node, given=known, engine=VariableElimination())
-    np.testing.assert_allclose(found[node].values, single.values, rtol=0, atol=1e-12)
+    for engine in (VariableElimination(), *([Enumeration()] if len(network) < 12 else [])):
+        single = network.query(node, given=known, engine=engine)
+        np.testing.assert_allclose(found[node].values, single.values, rtol=0, atol=1e-12)
 
 
 def test_blocks_of_large_cliques(compiled: JunctionTree, monkeypatch: pytest.MonkeyPatch) -> None:
