@@ -37,7 +37,9 @@ from novum.numerics.definiteness import (
 from novum.numerics.eigen import EigenPairs, power_iteration, rayleigh_quotient
 from novum.numerics.jit import (
     as_argument,
+    fast_inner_kernel,
     fast_kernel,
+    inner_kernel,
     kernel,
     lean_kernel,
     registered_kernels,
@@ -88,8 +90,10 @@ __all__ = [
     "couple_least_squares",
     "couple_likelihood",
     "definiteness_of",
+    "fast_inner_kernel",
     "fast_kernel",
     "from_coordinates",
+    "inner_kernel",
     "is_in_span",
     "kernel",
     "lean_kernel",
