@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, MemoryLimitError
 from novum.distributions.joint_table import ImpossibleEvidence
+from novum.graphical.inference.gibbs import Gibbs
+from novum.graphical.inference.junction import JunctionTree
+from novum.graphical.inference.within_limits import WithinLimits
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from tests.graphical.inference.test_enumeration import joint_by_hand
 from tests.strategies.networks import random_evidence, random_network, seeds
@@ -76,3 +79,21 @@ def test_long_chains_are_decoded() -> None:
 def test_wrong_k() -> None:
     with pytest.raises(InputError, match="at least 1"):
         BayesianNetwork().add("a", table=[0.4, 0.6]).most_probable(k=0)
+
+
+def test_engines_that_are_not_exact_are_refused() -> None:
+    network = BayesianNetwork().add("a", table=[0.4, 0.6])
+    for engine, name in ((Gibbs(), "Gibbs"), (WithinLimits(memory_limit=1), "WithinLimits")):
+        for k, nodes in ((1, None), (2, None), (1, ["a"])):
+            with pytest.raises(InputError, match=f"exactly or not at all, and {name} is no exact"):
+                network.most_probable(k=k, nodes=nodes, engine=engine)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="and 'junction' is no exact engine"):
+        network.most_probable(engine="junction")  # type: ignore[arg-type]
+
+
+def test_beyond_the_memory_no_approximation_is_advised() -> None:
+    network = BayesianNetwork().add("a", table=[0.4, 0.6])
+    for nodes in (None, ["a"]):
+        with pytest.raises(MemoryLimitError) as caught:
+            network.most_probable(nodes=nodes, engine=JunctionTree(memory_limit=1))
+        assert str(caught.value).endswith("Observe more variables.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,9 +15,12 @@ from hypothesis import given, settings
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
 from novum.graphical.inference.enumeration import Enumeration
-from novum.graphical.inference.trees import CyclicGraphError, SumProduct
+from novum.graphical.inference.flat_factors import FlatFactors, flat_factors
+from novum.graphical.inference.potentials import MOST_POWERS
+from novum.graphical.inference.trees import CyclicGraphError, SumProduct, TreeMessages
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.conditional import NetworkWarning
 from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.models.questions import evidence_of
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
@@ -153,3 +158,87 @@ def test_isolated_and_single_state_nodes() -> None:
     found = network.marginals(engine=SumProduct())
     assert found["a"].values.tolist() == [1.0]
     assert found["b"].values.tolist() == [0.25, 0.75]
+
+
+def test_a_state_far_below_another_decides_when_that_is_ruled_out() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NetworkWarning)
+        network = BayesianNetwork().add("c", table=[0.9, 0.05, 0.05], states=["m", "p", "q"])
+        for i in range(12):
+            network = network.add(f"x{i}", "c", [[1.0, 0.0], [1e-30, 1.0], [2e-30, 1.0]])
+        network = network.add("y", "c", [[0.0, 1.0], [0.5, 0.5], [0.5, 0.5]])
+    known = dict.fromkeys(network.names[1:], "true")
+    found = network.query("c", given=known, engine=SumProduct())
+    share = 1 / (1 + 2.0**12)
+    np.testing.assert_allclose(found.values, [0.0, share, 1 - share], rtol=1e-12)
+    log = network.log_evidence(known, engine=SumProduct())
+    assert log == pytest.approx(math.log(0.025 * (1 + 2**12)) - 360 * math.log(10), rel=1e-13)
+    evidence = evidence_of(network, known)
+    codes, best = SumProduct().most_probable(network.arrays, evidence)
+    assert codes[0] == 2
+    assert best == pytest.approx(math.log(0.025 * 2**12) - 360 * math.log(10), rel=1e-13)
+
+
+def test_numbers_of_states_alone_can_leave_the_range() -> None:
+    # One state of x allows one state of each y, the other one both: 1 against 2^1500.
+    pairs = [Factor([[1, 0], [1, 1]], {"x": (0, 1), f"y{i}": (0, 1)}) for i in range(1500)]
+    graph = FactorGraph([*pairs, Factor([1, 0], {"x": (0, 1)})])
+    assert graph.query("x", engine=SumProduct()).values.tolist() == [1.0, 0.0]
+    assert graph.log_evidence(engine=SumProduct()) == pytest.approx(0.0, abs=1e-10)
+    assert FactorGraph(pairs).log_evidence(engine=SumProduct()) == pytest.approx(
+        1500 * math.log(2), rel=1e-12
+    )
+
+
+def test_hubs_of_many_children() -> None:
+    network = BayesianNetwork().add("c", table=[0.3, 0.7])
+    for i in range(500):
+        high = 0.5 + 0.3 * math.sin(i)
+        network = network.add(f"x{i}", "c", [[high, 1 - high], [0.5, 0.5]])
+    known = {f"x{i}": "true" for i in range(0, 500, 2)}
+    found = network.marginals(known, engine=SumProduct())
+    odds = math.log(3 / 7) + sum(math.log(1 + 0.6 * math.sin(i)) for i in range(0, 500, 2))
+    share = 1 / (1 + math.exp(-odds))
+    assert found["c"].values[0] == pytest.approx(share, rel=1e-11)
+    for i in (1, 3, 499):
+        wanted = share * (0.5 + 0.3 * math.sin(i)) + (1 - share) * 0.5
+        assert found[f"x{i}"].values[0] == pytest.approx(wanted, rel=1e-11)
+
+
+@given(seeds)
+@settings(max_examples=60, deadline=None)
+def test_logarithms_and_numbers_agree(seed: int) -> None:
+    graph = random_tree(seed)
+    try:
+        left = flat_factors(graph.arrays, Evidence.none(len(graph.names)))
+    except ImpossibleEvidence:
+        return
+    for over in (np.add, np.maximum):
+        plain, logs = TreeMessages(left, over), TreeMessages(_stretched(left), over)
+        assert (plain.in_logs, logs.in_logs) == (False, True)
+        log = plain.collect()
+        assert logs.collect() == pytest.approx(log, abs=1e-11)
+        if log == -math.inf:
+            continue
+        plain.distribute()
+        logs.distribute()
+        for variable in range(left.n_variables):
+            np.testing.assert_allclose(
+                logs.posterior(variable), plain.posterior(variable), atol=1e-12
+            )
+
+
+def _stretched(left: FlatFactors) -> FlatFactors:
+    """The same with a factor of one cell that is far below 1, and a constant that undoes it."""
+    tiny = 2.0 ** -(MOST_POWERS + 1)
+    ones = np.full(int(left.cards[0]), tiny)
+    return replace(
+        left,
+        scope_starts=np.append(left.scope_starts, left.n_edges + 1),
+        scopes=np.append(left.scopes, 0),
+        strides=np.append(left.strides, 1),
+        table_starts=np.append(left.table_starts, len(left.tables) + len(ones)),
+        tables=np.append(left.tables, ones),
+        log_constant=left.log_constant - math.log(tiny),
+        sources=np.append(left.sources, -1),
+    )

@@ -107,3 +107,14 @@ def test_impossible_evidence() -> None:
     network = network.add("c", ["a"], lambda a: a, states=["true", "false"])
     with pytest.raises(ImpossibleEvidence):
         trellis(network, {"b": "true", "c": "false"})
+
+
+def test_scores_far_below_the_best_keep_their_digits() -> None:
+    network = BayesianNetwork().add("h0", table=[0.5, 0.5])
+    network = network.add("h1", ["h0"], [[0.5, 0.5], [0.5, 0.5]])
+    for i in range(15):
+        network = network.add(f"o{i}", ["h0"], [[0.5, 0.5], [1e-40, 1.0]])
+    found = trellis(network, {f"o{i}": "true" for i in range(15)})
+    wanted = 15 * (math.log(1e-40) - math.log(0.5))
+    assert found.scores[0].tolist() == pytest.approx([0.0, wanted], rel=1e-13)
+    assert found.path[0] == "true"

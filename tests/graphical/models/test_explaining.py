@@ -7,7 +7,8 @@ import math
 import pytest
 
 from novum.core.errors import InputError
-from novum.graphical import BayesianNetwork
+from novum.graphical import BayesianNetwork, LikelihoodWeighting
+from novum.graphical.models import explaining
 from tests.graphical.textbook_networks import alarm, brute_posterior
 
 BOTH = {"JohnCalls": "true", "MaryCalls": "true"}
@@ -81,3 +82,67 @@ def test_wrong_explanations_are_refused_in_words() -> None:
         network.explain("Burglary", BOTH, state="ture")
     with pytest.raises(InputError, match="given is a mapping"):
         network.explain("Burglary", ["JohnCalls"])  # type: ignore[arg-type]
+
+
+def features(n: int) -> BayesianNetwork:
+    """A class with features whose ratios of likelihoods differ."""
+    network = BayesianNetwork().add("ill", table=[0.25, 0.75])
+    for i in range(n):
+        high, low = 0.5 + 0.3 * math.sin(i), 0.5 + 0.3 * math.cos(i)
+        network = network.add(f"x{i}", parents="ill", table=[[high, 1 - high], [low, 1 - low]])
+    return network
+
+
+@pytest.mark.parametrize("n", [4, 300])
+def test_many_findings_are_judged_at_once(n: int) -> None:
+    network = features(n)
+    known = {f"x{i}": "true" if i % 3 else "false" for i in range(n)}
+    found = network.explain("ill", known, state="true")
+    ratios = {}
+    for name, state in known.items():
+        i = int(name[1:])
+        high, low = 0.5 + 0.3 * math.sin(i), 0.5 + 0.3 * math.cos(i)
+        ratios[name] = math.log2(high / low if state == "true" else (1 - high) / (1 - low))
+    prior = math.log2(1 / 3)
+
+    def share(bits: float) -> float:
+        return 1 / (1 + 2.0**-bits)
+
+    total = math.fsum(ratios.values())
+    assert found.posterior == pytest.approx(share(prior + total), rel=1e-11)
+    assert sorted(f.node for f in found.findings) == sorted(known)
+    for finding in found.findings:
+        assert finding.state == known[finding.node]
+        # Findings that are independent given the class weigh their ratios, whatever the others.
+        assert finding.weight == pytest.approx(ratios[finding.node], rel=1e-9, abs=1e-11)
+        assert finding.alone == pytest.approx(share(prior + ratios[finding.node]), rel=1e-11)
+        without = share(prior + total - ratios[finding.node])
+        assert finding.without == pytest.approx(without, rel=1e-11)
+    arrived = [prior + math.fsum(list(ratios.values())[:m]) for m in range(n + 1)]
+    assert found.steps == pytest.approx([share(bits) for bits in arrived], rel=1e-11)
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = features(5)
+    known = {f"x{i}": "true" for i in range(5)}
+    whole = network.explain("ill", known)
+    monkeypatch.setattr(explaining, "_MOST_CELLS", 20)
+    assert network.explain("ill", known) == whole
+
+
+def test_odds_near_certainty_are_finite() -> None:
+    network = BayesianNetwork().add("ill", table=[0.5, 0.5])
+    for name in ("x", "y"):
+        network = network.add(name, parents="ill", table=[[0.5, 0.5], [1e-150, 1.0]])
+    network = network.add("z", table=[0.5, 0.5])
+    found = network.explain("ill", {"x": "true", "y": "true", "z": "true"})
+    assert found.posterior == 1.0
+    bits = math.log2(0.5e150)
+    assert [f.weight for f in found.findings] == pytest.approx([bits, bits, 0.0], rel=1e-12)
+    assert found.findings[2].weight == 0.0
+
+
+def test_approximate_engines_explain_too() -> None:
+    engine = LikelihoodWeighting(20_000, random_state=0)
+    found = alarm().explain("Burglary", BOTH, state="false", engine=engine)
+    assert found.posterior == pytest.approx(0.7158, abs=0.1)

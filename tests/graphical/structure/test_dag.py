@@ -64,3 +64,44 @@ def test_long_chains_need_no_recursion() -> None:
     chain = Dag.from_edges(list(itertools.pairwise(names)))
     assert len(chain.ancestors(names[-1])) == len(names) - 1
     assert bool(chain.d_separated(names[0], names[-1], given=names[500]))
+
+
+@pytest.mark.parametrize(
+    ("edges", "words"),
+    [
+        (["ab", "c"], "number 0 from 0 is 'ab'"),
+        ([("a", "b"), ("a", "b", "c")], "An edge is a pair .* number 1 from 0"),
+        ([("a",)], "An edge is a pair"),
+        ("ab", "edges are .* pairs in a list, got 'ab'"),
+        (5, "edges are .* pairs in a list, got 5"),
+        ([(1, 2)], "A node has a name that is text and not empty, got 1"),
+        ([("a", "")], "not empty, got ''"),
+    ],
+)
+def test_wrong_edges_are_refused_in_words(edges: object, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Dag.from_edges(edges)  # type: ignore[arg-type]
+
+
+def test_wrong_numbers_are_refused_in_words() -> None:
+    with pytest.raises(InputError, match="from 0 to 1; node 'a' has 5"):
+        Dag(("a", "b"), ((5,), ()))
+    with pytest.raises(InputError, match="node 'b' has 'a'"):
+        Dag(("a", "b"), ((), ("a",)))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="2 nodes need a tuple of parents each, got 1"):
+        Dag(("a", "b"), ((),))
+    with pytest.raises(InputError, match="'a' has a parent twice"):
+        Dag(("a", "b"), ((1, 1), ()))
+    with pytest.raises(InputError, match="text and not empty, got 3"):
+        Dag((3,), ((),))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="text and not empty, got 3"):
+        Dag.from_edges([("a", "b")], [3])  # type: ignore[list-item]
+
+
+def test_notebooks_show_families() -> None:
+    shown = ALARM._repr_html_()
+    assert "6 nodes and 5 edges" in shown
+    assert "<td>A</td><td>B, E</td>" in shown
+    many = Dag.from_edges([], [f"<{i}>" for i in range(100)])._repr_html_()
+    assert "&lt;59&gt;" in many
+    assert "60" not in many.partition("tbody")[2]

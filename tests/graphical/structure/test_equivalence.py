@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 
 import pytest
@@ -87,3 +88,43 @@ def test_patterns_are_values() -> None:
     assert one == other
     assert hash(one) == hash(other)
     assert one != PartialDag(("a", "b", "c"), frozenset(), frozenset())
+
+
+def test_large_cliques_and_long_chains() -> None:
+    nodes = [f"v{i}" for i in range(40)]
+    pattern = Dag.from_edges(list(itertools.combinations(nodes, 2))).pattern()
+    assert pattern.size == math.factorial(40)
+    assert pattern.sample(0).pattern() == pattern
+    with pytest.raises(InputError, match=r"about 10\^48 members"):
+        next(pattern.members())
+    names = [f"v{i}" for i in range(3000)]
+    chain = Dag.from_edges(list(itertools.pairwise(names)))
+    assert chain.pattern().size == 3000
+    assert chain.pattern().sample(1).is_equivalent(chain)
+    # A collider at the start directs all that follows.
+    collider = Dag.from_edges([("a", "v0"), ("b", "v0"), *itertools.pairwise(names)])
+    assert (collider.pattern().size, collider.pattern().undirected) == (1, frozenset())
+
+
+def test_parts_are_directed_on_their_own() -> None:
+    # A triangle, a path of three nodes and an edge that is compelled.
+    edges = [("a", "b"), ("a", "c"), ("b", "c"), ("p", "q"), ("q", "r"), ("x", "z"), ("y", "z")]
+    graph = Dag.from_edges(edges)
+    found = list(graph.pattern().members())
+    assert len({frozenset(member.edges) for member in found}) == len(found) == 6 * 3
+    assert all(member.is_equivalent(graph) for member in found)
+
+
+def test_a_square_cannot_be_directed() -> None:
+    square = [frozenset(pair) for pair in ("ab", "bc", "cd", "da")]
+    pattern = PartialDag(tuple("abcd"), frozenset(), frozenset(square))
+    assert (pattern.size, list(pattern.members())) == (0, [])
+    with pytest.raises(InputError, match="cycle of four or more nodes"):
+        pattern.sample(0)
+
+
+def test_notebooks_show_edges() -> None:
+    shown = Dag.from_edges([("a", "c"), ("b", "c"), ("d<", "e")]).pattern()._repr_html_()
+    assert "5 nodes; 2 members" in shown
+    assert "<td>a -&gt; c</td>" in shown
+    assert "<td>d&lt; - e</td>" in shown

@@ -10,6 +10,7 @@ import pytest
 from novum.core.errors import InputError
 from novum.distributions.joint_table import JointTable
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.structure.dag import Dag
 from novum.graphical.structure.independence_maps import (
     is_independence_map,
@@ -96,3 +97,19 @@ def test_oracles() -> None:
 def test_too_many_variables_are_refused() -> None:
     with pytest.raises(InputError, match="at most 12"):
         perfect_map([f"v{i}" for i in range(13)], GRAPH)
+
+
+def test_models_are_asked_as_their_joint_tables() -> None:
+    rng = np.random.default_rng(0)
+    network = BayesianNetwork()
+    for node in GRAPH.order:
+        above = [GRAPH.names[p] for p in GRAPH.parents[node]]
+        table = rng.dirichlet([1, 1], [2] * len(above)).reshape([2] * (len(above) + 1))
+        network = network.add(GRAPH.names[node], above, table)
+    for model in (network, FactorGraph.of(network)):
+        assert perfect_map("abcd", model).pattern == GRAPH.pattern()
+        assert minimal_independence_map("dcba", model) == minimal_independence_map(
+            "dcba", joint_of(GRAPH)
+        )
+        assert is_independence_map(GRAPH, model)
+        assert not is_independence_map(Dag.from_edges([("a", "c"), ("c", "d")], "abcd"), model)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from novum.core.errors import InputError
 from novum.distributions.independence import check_independence
 from novum.distributions.joint_table import JointTable
+from novum.graphical.structure import separation as separation_module
 from novum.graphical.structure.dag import Dag
-from novum.graphical.structure.separation import separation
+from novum.graphical.structure.separation import _shortest, separation
 
 
 @st.composite
@@ -114,3 +115,59 @@ def test_many_trails_end() -> None:
     found = complete.d_separated("v0", "v13")
     assert not found
     assert found.trails[0].nodes == ("v0", "v13")
+
+
+def test_the_shortest_trail_is_found_however_long() -> None:
+    names = [f"v{i}" for i in range(10_000)]
+    chain = Dag.from_edges(list(itertools.pairwise(names)))
+    found = chain.d_separated(names[0], names[-1])
+    assert [trail.nodes for trail in found.trails] == [tuple(names)]
+    # Colliders all along, opened from below.
+    n = 3000
+    edges = [(f"p{i + d}", f"c{i}") for i in range(n) for d in (0, 1)]
+    known = [f"s{i}" for i in range(n)]
+    zigzag = Dag.from_edges([*edges, *((f"c{i}", f"s{i}") for i in range(n))])
+    (trail,) = zigzag.d_separated("p0", f"p{n}", given=known).trails
+    assert trail.nodes[:3] == ("p0", "c0", "p1")
+    assert len(trail.nodes) == 2 * n + 1
+    assert trail.openers == tuple((f"c{i}", f"s{i}") for i in range(n))
+    assert zigzag.d_separated("p0", f"p{n}", given=known[1:])
+
+
+@given(graphs(6), st.data())
+@settings(max_examples=80, deadline=None)
+def test_the_shortest_trail_is_one_of_all(graph: Dag, data: st.DataObject) -> None:
+    a, b = data.draw(st.sampled_from(list(itertools.combinations(graph.names, 2))))
+    rest = [n for n in graph.names if n not in (a, b)]
+    known = set(data.draw(st.lists(st.sampled_from(rest), unique=True))) if rest else set()
+    opened = [path for path in paths(graph, a, b) if open_by_definition(graph, path, known)]
+    if opened:
+        left, right, given = ({graph.place(n) for n in part} for part in ({a}, {b}, known))
+        found = _shortest(graph, left, right, given)
+        assert list(found.nodes) in opened
+        assert len(found.nodes) == min(map(len, opened))
+
+
+def test_too_many_questions_are_refused_before_they_are_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def asked(*_: object) -> set[int]:
+        raise AssertionError("a question was asked")
+
+    names = [f"v{i}" for i in range(30)]
+    chain = Dag.from_edges(list(itertools.pairwise(names)))
+    assert len(chain.independences(most_given=1)) > 0
+    monkeypatch.setattr(separation_module, "connected", asked)
+    with pytest.raises(InputError, match=r"406 pairs .* up to 28 others are 1\.09e\+11 questions"):
+        chain.independences()
+    with pytest.raises(InputError, match="most_given is a number of nodes"):
+        chain.independences(most_given=-1)
+    # Where all nodes are joined there is nothing to ask.
+    assert Dag.from_edges(list(itertools.combinations(names, 2))).independences() == ()
+
+
+def test_notebooks_show_open_trails() -> None:
+    graph = Dag.from_edges([("a", "b"), ("b", "c")])
+    assert "<td>a -&gt; b -&gt; c</td>" in graph.d_separated("a", "c")._repr_html_()
+    shown = graph.d_separated("a", "c", given="b")._repr_html_()
+    assert shown == "<p>d-separated: a independent of c given b</p>"

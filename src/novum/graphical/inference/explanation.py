@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, MemoryLimitError
+from novum.core.text import label_text
 from novum.graphical.inference.bounded_maxima import bounded_maxima, hidden_sums_are_large
 from novum.graphical.inference.maximization import Answer, choices, order_of_maxima
 from novum.graphical.inference.plain_junction import impossible
 from novum.graphical.inference.potentials import known_potentials
-from novum.graphical.inference.protocol import ExactEngine
+from novum.graphical.inference.protocol import Engine, ExactEngine
 from novum.graphical.inference.relevance import ancestors_of
 from novum.graphical.models.arrays import Evidence, ModelArrays
 
@@ -53,20 +54,39 @@ def most_probable_codes(
     """
     if k < 1 or int(k) != k:
         raise InputError(f"k is the number of configurations wanted, at least 1; got {k!r}.")
+    _check_exact(engine)
     shown = range(model.n_variables - model.n_hidden)
     chosen = list(shown if asked is None else asked)
     everything = len(chosen) == len(shown)
     solver: Any = _compiled(model) if engine is None else engine
     limit = getattr(solver, "memory_limit", None)
-    if everything and k == 1 and model.n_hidden == 0 and hasattr(solver, "most_probable"):
-        found = [solver.most_probable(model, evidence)]
-    elif everything and model.n_hidden > 0 and hidden_sums_are_large(model, evidence):
-        found = bounded_maxima(model, evidence, k, limit)
-    else:
-        found = _best(model, evidence, chosen, k, limit)
+    try:
+        if everything and k == 1 and model.n_hidden == 0 and hasattr(solver, "most_probable"):
+            found = [solver.most_probable(model, evidence)]
+        elif everything and model.n_hidden > 0 and hidden_sums_are_large(model, evidence):
+            found = bounded_maxima(model, evidence, k, limit)
+        else:
+            found = _best(model, evidence, chosen, k, limit)
+    except MemoryLimitError as error:
+        raise _no_way_around(error) from None
     if not found:
         raise impossible()
     return [(codes[chosen], log) for codes, log in found]
+
+
+def _check_exact(engine: Any) -> None:
+    if engine is not None and not isinstance(engine, ExactEngine):
+        name = type(engine).__name__ if isinstance(engine, Engine) else label_text(engine)
+        raise InputError(
+            f"Most probable configurations are found exactly or not at all, and {name} is no exact "
+            "engine. Leave engine out, or use JunctionTree(memory_limit=...)."
+        )
+
+
+def _no_way_around(error: MemoryLimitError) -> MemoryLimitError:
+    """The same without the advice to take an approximation: here there is none."""
+    what, found, _ = str(error).partition("Observe more variables")
+    return MemoryLimitError(f"{what}{found}." if found else what)
 
 
 def _compiled(model: ModelArrays) -> ExactEngine | None:

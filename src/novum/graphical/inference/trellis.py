@@ -106,7 +106,7 @@ def trellis(
     names = [_name(network, int(variable)) for variable in left.variables]
     chain = _along(left, names)
     try:
-        sums, best = TreeMessages(left, np.add.reduce), TreeMessages(left, np.maximum.reduce)
+        sums, best = TreeMessages(left, np.add), TreeMessages(left, np.maximum)
     except CyclicGraphError as error:
         raise error.named(network.names) from None
     log = sums.collect()
@@ -117,15 +117,13 @@ def trellis(
     best.distribute()
     found = best.best_states()
     axes = [network.variables[int(left.variables[v])] for v in chain]
-    with np.errstate(divide="ignore"):
-        scores = tuple(np.log(part / part.max()) for part in _one_way(best, chain))
     return Trellis(
         names=tuple(names[v] for v in chain),
         states=tuple(axis.states for axis in axes),
-        forward=tuple(part / part.sum() for part in _one_way(sums, chain)),
-        backward=tuple(part / part.sum() for part in _other_way(sums, chain)),
+        forward=tuple(_shares(logs) for logs in _one_way(sums, chain)),
+        backward=tuple(_shares(logs) for logs in _other_way(sums, chain)),
         posteriors=tuple(sums.posterior(v) for v in chain),
-        scores=scores,
+        scores=tuple(_one_way(best, chain)),
         path=tuple(axis.states[found[v]] for axis, v in zip(axes, chain, strict=True)),
         log_evidence=log,
         log_probability=log_best,
@@ -185,25 +183,23 @@ def _joints(run: TreeMessages, chain: Sequence[int]) -> list[list[int]]:
     return found
 
 
-def _product(run: TreeMessages, variable: int, chosen: Sequence[int]) -> Floats:
-    product = np.ones(int(run.left.cards[variable]))
-    for edge in chosen:
-        product = product * run.upward[edge]
-        product /= product.max()
-    return product
+def _shares(logs: Floats) -> Floats:
+    """Numbers that sum to one, from their logarithms up to a constant."""
+    found = np.exp(logs)
+    return np.asarray(found / found.sum())
 
 
 def _one_way(run: TreeMessages, chain: Sequence[int]) -> list[Floats]:
-    """All that reaches each variable but from its successor."""
+    """Logarithms of all that reaches each variable but from its successor."""
     starts, edges = run.left.variable_edges
     ahead = _joints(run, chain)
     return [
-        _product(run, v, [e for e in edges[starts[v] : starts[v + 1]].tolist() if e not in later])
+        run.logs_at(v, [e for e in edges[starts[v] : starts[v + 1]].tolist() if e not in later])
         for v, later in zip(chain, ahead, strict=True)
     ]
 
 
 def _other_way(run: TreeMessages, chain: Sequence[int]) -> list[Floats]:
-    """What reaches each variable from its successor."""
+    """Logarithms of what reaches each variable from its successor."""
     ahead = _joints(run, chain)
-    return [_product(run, v, later) for v, later in zip(chain, ahead, strict=True)]
+    return [run.logs_at(v, later) for v, later in zip(chain, ahead, strict=True)]

@@ -85,8 +85,8 @@ class ModelArrays:
 
     @cached_property
     def span(self) -> float:
-        """Of the product of all tables how many powers of two it may be away from 1."""
-        return float(self.spans.sum())
+        """How many powers of two a sum of products of tables, each once, may be away from 1."""
+        return float(self.spans.sum() + np.log2(self.cards).sum())
 
     @cached_property
     def has_zeros(self) -> bool:

@@ -14,18 +14,30 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.schema import Level
 from novum.core.text import label_text
 from novum.distributions.joint_table_states import shown
 from novum.graphical.inference.protocol import Engine
+from novum.graphical.models.arrays import UNKNOWN
 from novum.graphical.models.questions import States, place_of, state_of
 
 if TYPE_CHECKING:
     from novum.graphical.models.network_questions import NetworkQuestions
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+# Cells of the rows that are asked at once.
+_MOST_CELLS = 2**22
+# Of log-odds: what two ways to the same posterior may differ by, with room.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -128,39 +140,77 @@ def explained(
         raise InputError("There is nothing to explain without evidence. Give some states.")
     if node in given:
         raise InputError(f"Node {label_text(node)} is observed itself. Explain another node.")
-    axis = network.variables[place_of(network, node)]
+    asked = place_of(network, node)
+    axis = network.variables[asked]
+    # Asked first and by itself: it raises whatever is wrong with the evidence.
     after = network.query(node, given=given, engine=engine).probabilities
     place = int(after.argmax()) if state is None else state_of(axis, state)
-
-    def probability(states: States) -> float:
-        return float(network.query(node, given=states, engine=engine).probabilities[place])
-
-    posterior = float(after[place])
-    found, steps, arrived = [], [probability({})], {}
-    for name, value in given.items():
-        arrived[name] = value
-        steps.append(probability(arrived))
-        without = probability({n: s for n, s in given.items() if n != name})
-        observed = network.variables[place_of(network, name)]
-        found.append(
-            Finding(
-                node=name,
-                state=observed.states[state_of(observed, value)],
-                alone=probability({name: value}),
-                without=without,
-                weight=_bits(posterior, without),
-            )
-        )
+    codes = network.known(given, None, None)[1].codes
+    places = [place_of(network, name) for name in given]
+    tables = _posteriors(network, asked, _rows(codes, places), engine)
+    odds = _log_odds(tables, place)
+    # Rows: nothing, what arrived so far (the last is everything), each alone, all but each.
+    m = len(places)
+    steps, alone, without = np.split(tables[:, place], [m + 1, 2 * m + 1])
+    found = []
+    for i, (name, at) in enumerate(zip(given, places, strict=True)):
+        observed = network.variables[at].states[codes[at]]
+        weight = _bits(float(odds[m]), float(odds[2 * m + 1 + i]))
+        found.append(Finding(name, observed, float(alone[i]), float(without[i]), weight))
     found.sort(key=lambda finding: -abs(finding.weight))
-    return Explanation(node, axis.states[place], steps[0], posterior, tuple(found), tuple(steps))
+    return Explanation(
+        node,
+        axis.states[place],
+        float(steps[0]),
+        float(steps[-1]),
+        tuple(found),
+        tuple(steps.tolist()),
+    )
+
+
+def _rows(codes: Codes, places: Sequence[int]) -> Iterator[Codes]:
+    """The findings that arrived so far, each alone, and all but each, in blocks of rows."""
+    m = len(places)
+    block = max(1, _MOST_CELLS // len(codes))
+    at = np.array(places)
+    order = np.arange(m)
+    for start in range(0, 3 * m + 1, block):
+        numbers = np.arange(start, min(start + block, 3 * m + 1))[:, np.newaxis]
+        taken = np.where(
+            numbers <= m,
+            order < numbers,
+            np.where(numbers <= 2 * m, order == numbers - m - 1, order != numbers - 2 * m - 1),
+        )
+        rows = np.full((len(numbers), len(codes)), UNKNOWN, np.int64)
+        rows[:, at] = np.where(taken, codes[at], UNKNOWN)
+        yield rows
+
+
+def _posteriors(
+    network: NetworkQuestions, asked: int, blocks: Iterator[Codes], engine: Engine | None
+) -> Floats:
+    from novum.graphical.inference.batches import batch_marginals
+
+    chosen: Any = engine
+    return np.concatenate(
+        [batch_marginals(network.arrays, rows, [asked], chosen)[0] for rows in blocks]
+    )
+
+
+def _log_odds(tables: Floats, place: int) -> Floats:
+    """Base-2 logarithms of the odds of a state in each row.
+
+    The other states are added: one less the state would lose them where it is nearly certain.
+    """
+    others = np.delete(tables, place, axis=1).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log2(tables[:, place]) - np.log2(others))
 
 
 def _bits(after: float, before: float) -> float:
-    """How much the odds grew, in doublings."""
-    return _log_odds(after) - _log_odds(before) if after != before else 0.0
-
-
-def _log_odds(probability: float) -> float:
-    if probability <= 0:
-        return -math.inf
-    return math.inf if probability >= 1 else math.log2(probability / (1 - probability))
+    """How much the odds grew, in doublings; nothing where it is within rounding."""
+    if after == before:
+        return 0.0
+    size = max(1.0, abs(after), abs(before))
+    grown = after - before
+    return 0.0 if size < math.inf and abs(grown) <= _ROUNDING * size else grown

@@ -28,6 +28,7 @@ from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.inference.chain_diagnosis import monte_carlo_error, split_r_hat
 from novum.graphical.inference.protocol import Beliefs, Diagnosis
 from novum.graphical.inference.settings import check_count, check_share
+from novum.graphical.models import markov_chain_powers as powers
 from novum.graphical.models import markov_chain_structure as structure
 from novum.graphical.models.answers import Posterior
 from novum.graphical.models.markov_chain_rows import WRONG, checked_rows, from_mapping
@@ -122,7 +123,7 @@ class MarkovChain:
         """
         check_count("steps", steps, least=0)
         first = self._start(start)
-        return self._table(first @ np.linalg.matrix_power(self.transition, steps))
+        return self._table(first @ powers.power(self.transition, steps))
 
     def course(self, start: Start, steps: int) -> Floats:
         """The distributions after 0, 1, ..., `steps` steps, of shape (steps + 1, n)."""
@@ -284,7 +285,7 @@ class MarkovChain:
         """
         check_count("steps", steps, least=0)
         pi = self.stationary().values
-        return _distance(np.linalg.matrix_power(self.transition, steps), pi)
+        return powers.distance(powers.power(self.transition, steps), pi)
 
     @cached_property
     def spectral_gap(self) -> float:
@@ -304,27 +305,15 @@ class MarkovChain:
     def time_to_mix(self, tolerance: float = 0.25) -> float:
         """Steps until the total variation to the stationary distribution is at most `tolerance`.
 
-        From the worst start. Infinite where the chain has several closed classes or a period.
+        From the worst start. Infinite where the chain has several closed classes or a period. A
+        whole number up to 2^53, beyond that to the accuracy of floating-point numbers.
         """
         check_share("tolerance", tolerance)
         if tolerance == 0:
             raise InputError("tolerance must exceed 0: most chains reach their limit only nearly.")
         if not self._has_limit:
             return math.inf
-        pi = self.stationary().values
-        reached = np.eye(len(self.states))
-        if _distance(reached, pi) <= tolerance:
-            return 0
-        # The distance never grows, so powers of two bracket the time, and halving finds it.
-        powers = [self.transition]
-        while _distance(powers[-1], pi) > tolerance and len(powers) < 64:
-            powers.append(powers[-1] @ powers[-1])
-        steps = 0
-        for exponent in range(len(powers) - 1, -1, -1):
-            further = reached @ powers[exponent]
-            if _distance(further, pi) > tolerance:
-                reached, steps = further, steps + 2**exponent
-        return steps + 1
+        return powers.mixing_time(self.transition, self.stationary().values, tolerance)
 
     # Reading
 
@@ -376,7 +365,3 @@ def _cumulative(transition: Floats) -> Floats:
     last = transition.shape[1] - 1 - np.argmax(transition[:, ::-1] > 0, axis=1)
     sums[np.arange(transition.shape[1]) >= last[:, np.newaxis]] = math.inf
     return sums
-
-
-def _distance(power: Floats, pi: Floats) -> float:
-    return float(0.5 * np.abs(power - pi).sum(axis=1).max())

@@ -6,10 +6,12 @@ their order inside, and named outside.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import html
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from novum.core.errors import InputError
@@ -21,8 +23,9 @@ if TYPE_CHECKING:
     from novum.graphical.structure.separation import Separation, Statement
 
 Names = str | Iterable[str]
-# Nodes of a cycle that a message shows.
+# Nodes of a cycle that a message shows, and rows of a table that a notebook does.
 _MOST_SHOWN = 12
+_MOST_ROWS = 60
 
 
 class CyclicGraphError(InputError):
@@ -110,17 +113,18 @@ class Dag:
     parents: tuple[tuple[int, ...], ...]
 
     def __post_init__(self) -> None:
-        if len(set(self.names)) < len(self.names):
-            twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise InputError(f"Node {label_text(twice)} occurs twice. Names must differ.")
+        _check_names(self.names)
+        _check_parents(self.names, self.parents)
         if len(self.order) < len(self.names):
             raise CyclicGraphError([self.names[i] for i in _cycle(self.parents, self.order)])
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[str, str]], names: Sequence[str] = ()) -> Dag:
         """A graph from (parent, child) pairs; `names` adds nodes and fixes their order."""
-        pairs = list(dict.fromkeys((str(a), str(b)) for a, b in edges))
-        places = {name: i for i, name in enumerate(dict.fromkeys([*names, *chain(*pairs)]))}
+        pairs = _pairs(edges)
+        nodes = [*names, *chain(*pairs)]
+        _check_texts(nodes)
+        places = {name: i for i, name in enumerate(dict.fromkeys(nodes))}
         parents: list[list[int]] = [[] for _ in places]
         for parent, child in pairs:
             parents[places[child]].append(places[parent])
@@ -249,8 +253,32 @@ class Dag:
         more = f", ... ({len(self.edges)})" if len(self.edges) > 12 else ""
         return f"Dag of {listed(self.names)}: {shown or 'no edges'}{more}"
 
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, ", ".join(self.names[parent] for parent in parents))
+            for name, parents in zip(self.names, self.parents, strict=True)
+        ]
+        head = f"Dag of {len(self.names)} nodes and {len(self.edges)} edges"
+        return html_table(head, ("node", "parents"), rows)
 
-def reached(steps: Sequence[Sequence[int]], start: Iterable[int]) -> set[int]:
+
+def html_table(head: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Rows of text under a sentence, as notebooks show them; many rows are cut."""
+    cut = [*rows[:_MOST_ROWS], *([["..."]] if len(rows) > _MOST_ROWS else [])]
+    top = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cut
+    )
+    return (
+        f'<div class="novum-table"><p>{html.escape(head)}</p><table><thead><tr>{top}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+Steps = Sequence[Collection[int]] | Mapping[int, Collection[int]]
+
+
+def reached(steps: Steps, start: Iterable[int]) -> set[int]:
     """All nodes on the way from some, themselves among them."""
     found = set(start)
     waiting = list(found)
@@ -272,3 +300,52 @@ def _cycle(parents: Sequence[Sequence[int]], order: Sequence[int]) -> list[int]:
         path[node] = len(path)
         node = next(parent for parent in parents[node] if parent in left)
     return [node, *reversed([*path][path[node] + 1 :])]
+
+
+# --- Checks ---------------------------------------------------------------------------------------
+
+
+def _pairs(edges: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The different edges, each checked to be a pair."""
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise InputError(f"edges are (parent, child) pairs in a list, got {label_text(edges)}.")
+    found: dict[tuple[str, str], None] = {}
+    for number, edge in enumerate(edges):
+        if not isinstance(edge, (tuple, list)) or len(edge) != 2:
+            raise InputError(
+                f"An edge is a pair (parent, child); number {number} from 0 is {label_text(edge)}."
+            )
+        _check_texts(edge)
+        found[edge[0], edge[1]] = None
+    return list(found)
+
+
+def _check_texts(names: Iterable[object]) -> None:
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise InputError(
+                f"A node has a name that is text and not empty, got {label_text(name)}."
+            )
+
+
+def _check_names(names: Sequence[str]) -> None:
+    _check_texts(names)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"Node {label_text(twice)} occurs twice. Names must differ.")
+
+
+def _check_parents(names: Sequence[str], parents: Sequence[Sequence[int]]) -> None:
+    if len(parents) != len(names):
+        raise InputError(
+            f"{len(names)} nodes need a tuple of parents each, got {len(parents)} of them."
+        )
+    for name, own in zip(names, parents, strict=True):
+        wrong = [p for p in own if not isinstance(p, Integral) or not 0 <= p < len(names)]
+        if wrong:
+            raise InputError(
+                f"Parents are numbers of nodes from 0 to {len(names) - 1}; node {label_text(name)} "
+                f"has {label_text(wrong[0])}. Dag.from_edges takes names."
+            )
+        if len(set(own)) < len(own):
+            raise InputError(f"Node {label_text(name)} has a parent twice. Name each one once.")

@@ -9,8 +9,7 @@ one in all members. It follows from the skeleton and the immoralities by Meek's 
     3  a - b, a - c, a - d, c -> b, d -> b, c, d apart    gives  a -> b
 
 What is left without direction falls apart into chordal graphs, each of which can be directed on
-its own, in as many ways as it has orders without immoralities. They are counted and drawn by the
-node that comes first (He, Jia, Yu 2015).
+its own (`novum.graphical.structure.orientations` counts and draws the ways).
 
 References
 ----------
@@ -19,18 +18,16 @@ Verma and Pearl (1990); Meek (1995); Chickering (2002).
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
-
-import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.randomness import RandomSource, stream
 from novum.core.text import listed
-from novum.graphical.structure.dag import Dag
+from novum.graphical.structure.dag import Dag, html_table, reached
+from novum.graphical.structure.orientations import Orientations
 
 Near = dict[int, set[int]]
 
@@ -84,27 +81,22 @@ class PartialDag:
         return {name: place for place, name in enumerate(self.names)}
 
     @cached_property
-    def _components(self) -> list[frozenset[int]]:
-        """Nodes joined by undirected edges, in parts of at least two."""
-        return [part for part in _parts(self._near, set(self._near)) if len(part) > 1]
-
-    @cached_property
-    def _near(self) -> Near:
-        near: Near = {place: set() for place in range(len(self.names))}
-        for pair in self.undirected:
-            a, b = (self._places[name] for name in pair)
-            near[a].add(b)
-            near[b].add(a)
-        return near
+    def _parts(self) -> list[Orientations]:
+        """The ways to direct each part that undirected edges join."""
+        near = _neighbors(self.undirected, self._places)
+        seen: set[int] = set()
+        parts = []
+        for node in sorted(near):
+            if node not in seen:
+                part = reached(near, [node])
+                seen |= part
+                parts.append(Orientations(near, part))
+        return parts
 
     @cached_property
     def size(self) -> int:
-        """How many graphs the class has."""
-        counts: dict[frozenset[int], int] = {}
-        total = 1
-        for part in self._components:
-            total *= _count(part, self._near, counts)
-        return total
+        """How many graphs the class has; none where the undirected edges are not chordal."""
+        return math.prod(part.size for part in self._parts)
 
     def members(self, most: int = 10_000) -> Iterator[Dag]:
         """All graphs of the class, one after the other; refused where there are more than `most`.
@@ -116,28 +108,38 @@ class PartialDag:
         """
         if self.size > most:
             raise InputError(
-                f"The class has {self.size} members, more than most = {most}. Raise most, or draw "
-                "some by sample."
+                f"The class has {_number(self.size)} members, more than most = {most}. Raise most, "
+                "or draw some by sample."
             )
-        yield from (self._with(edges) for edges in _all_directed(self._components, self._near))
+        yield from (self._directed_by(orders) for orders in _all_orders(self._parts))
 
     def sample(self, random_state: RandomSource = None) -> Dag:
         """A member of the class, each with the same probability."""
         rng = stream(random_state, "member of a class")
-        counts: dict[frozenset[int], int] = {}
-        edges: list[tuple[int, int]] = []
-        for part in self._components:
-            edges += _drawn(part, self._near, counts, rng)
-        return self._with(edges)
+        if self.size == 0:
+            raise InputError(
+                "The undirected edges have a cycle of four or more nodes that no edge shortens, so "
+                "they cannot be directed without a new immorality."
+            )
+        return self._directed_by(part.draw(rng) for part in self._parts)
 
-    def _with(self, edges: list[tuple[int, int]]) -> Dag:
-        found = [(self.names[a], self.names[b]) for a, b in edges]
-        return Dag.from_edges(sorted({*self.directed, *found}), self.names)
+    def _directed_by(self, orders: Iterable[list[int]]) -> Dag:
+        """The member whose undirected edges point onwards in the orders of their parts."""
+        rank = {self.names[node]: at for order in orders for at, node in enumerate(order)}
+        turned = [tuple(sorted(pair, key=rank.__getitem__)) for pair in self.undirected]
+        return Dag.from_edges(sorted([*self.directed, *((a, b) for a, b in turned)]), self.names)
+
+    def _shown(self) -> list[str]:
+        """All edges in words."""
+        shown = [f"{a} -> {b}" for a, b in sorted(self.directed)]
+        return shown + [" - ".join(sorted(pair)) for pair in sorted(self.undirected, key=sorted)]
 
     def __repr__(self) -> str:
-        shown = [f"{a} -> {b}" for a, b in sorted(self.directed)]
-        shown += [" - ".join(sorted(pair)) for pair in sorted(self.undirected, key=sorted)]
-        return f"PartialDag of {listed(self.names)}: {', '.join(shown) or 'no edges'}"
+        return f"PartialDag of {listed(self.names)}: {', '.join(self._shown()) or 'no edges'}"
+
+    def _repr_html_(self) -> str:
+        head = f"PartialDag of {len(self.names)} nodes; {_number(self.size)} members"
+        return html_table(head, ("edges",), [(edge,) for edge in self._shown()])
 
 
 def pattern_of(graph: Dag) -> PartialDag:
@@ -148,12 +150,19 @@ def pattern_of(graph: Dag) -> PartialDag:
     >>> pattern_of(Dag.from_edges([("a", "c"), ("b", "c"), ("c", "d"), ("e", "f")]))
     PartialDag of 'a', 'c', 'b', 'd', 'e', 'f': a -> c, b -> c, c -> d, e - f
     """
-    directed = {
-        (graph.place(parent), graph.place(child))
-        for pair, child in graph.immoralities
-        for parent in pair
+    near: Near = {
+        node: {*graph.parents[node], *graph.children[node]} for node in range(len(graph.names))
     }
-    edges = {(graph.place(a), graph.place(b)) for a, b in graph.edges}
+    edges: set[tuple[int, int]] = set()
+    directed: set[tuple[int, int]] = set()
+    for child, parents in enumerate(graph.parents):
+        edges.update((parent, child) for parent in parents)
+        # A parent that is not joined to all others is in an immorality.
+        directed.update(
+            (parent, child)
+            for parent in parents
+            if any(other != parent and other not in near[parent] for other in parents)
+        )
     return completed(graph.names, edges, directed)
 
 
@@ -175,17 +184,15 @@ def completed(
         if (a, b) in free and _is_compelled(a, b, near, into, free):
             free -= {(a, b), (b, a)}
             into[b].add(a)
-            # Whatever touches either end may follow now.
-            waiting |= {edge for edge in free if a in edge or b in edge or _touch(edge, a, b, near)}
+            # Only edges at either end can follow now.
+            for end in (a, b):
+                for other in near[end]:
+                    waiting |= {(end, other), (other, end)} & free
     return PartialDag(
         names,
         frozenset((names[a], names[b]) for b in into for a in into[b]),
         frozenset(frozenset((names[a], names[b])) for a, b in free),
     )
-
-
-def _touch(edge: tuple[int, int], a: int, b: int, near: Near) -> bool:
-    return bool({a, b} & (near[edge[0]] | near[edge[1]]))
 
 
 def _is_compelled(a: int, b: int, near: Near, into: Near, free: set[tuple[int, int]]) -> bool:
@@ -198,105 +205,26 @@ def _is_compelled(a: int, b: int, near: Near, into: Near, free: set[tuple[int, i
     return any(d not in near[c] for i, c in enumerate(between) for d in between[:i])
 
 
-# --- Members --------------------------------------------------------------------------------------
-
-
-def _parts(near: Near, nodes: set[int]) -> list[frozenset[int]]:
-    left, parts = set(nodes), []
-    while left:
-        waiting = [min(left)]
-        found = set(waiting)
-        while waiting:
-            for other in near[waiting.pop()] & nodes:
-                if other not in found:
-                    found.add(other)
-                    waiting.append(other)
-        parts.append(frozenset(found))
-        left -= found
-    return parts
-
-
-def _rooted(
-    part: frozenset[int], root: int, near: Near
-) -> tuple[list[tuple[int, int]], list[frozenset[int]]]:
-    """What follows when one node comes first: directed edges, and the parts left undirected."""
-    inside = {node: near[node] & part for node in part}
-    layer, seen = {root}, {root}
-    into: Near = {node: set() for node in part}
-    edges: list[tuple[int, int]] = []
-    parts: list[frozenset[int]] = []
-    while layer:
-        reachable = {other for node in layer for other in inside[node]} - seen
-        for node in layer:
-            for other in inside[node] & reachable:
-                into[other].add(node)
-                edges.append((node, other))
-        edges += _within_layer(reachable, inside, into)
-        free: Near = {
-            a: {b for b in inside[a] & reachable if b not in into[a] and a not in into[b]}
-            for a in reachable
-        }
-        parts += [found for found in _parts(free, reachable) if len(found) > 1]
-        seen |= reachable
-        layer = reachable
-    return edges, parts
-
-
-def _within_layer(layer: set[int], inside: Near, into: Near) -> list[tuple[int, int]]:
-    """Edges between nodes of equal distance that rule 1 directs, until nothing changes."""
-    edges = []
-    changed = True
-    while changed:
-        changed = False
-        for a in sorted(layer):
-            for b in sorted(inside[a] & layer):
-                if a in into[b] or b in into[a]:
-                    continue
-                if any(c not in inside[b] for c in into[a]):
-                    into[b].add(a)
-                    edges.append((a, b))
-                    changed = True
-    return edges
-
-
-def _count(part: frozenset[int], near: Near, counts: dict[frozenset[int], int]) -> int:
-    if part not in counts:
-        counts[part] = sum(_count_rooted(part, root, near, counts) for root in part)
-    return counts[part]
-
-
-def _count_rooted(
-    part: frozenset[int], root: int, near: Near, counts: dict[frozenset[int], int]
-) -> int:
-    total = 1
-    for smaller in _rooted(part, root, near)[1]:
-        total *= _count(smaller, near, counts)
-    return total
-
-
-def _drawn(
-    part: frozenset[int], near: Near, counts: dict[frozenset[int], int], rng: np.random.Generator
-) -> list[tuple[int, int]]:
-    """Directions of one part, each possible way with the same probability."""
-    roots = sorted(part)
-    sizes = [_count_rooted(part, root, near, counts) for root in roots]
-    # Counts can exceed what floats hold exactly; a draw in Python's integers does not.
-    draw = int(rng.integers(0, 2**62)) * sum(sizes) >> 62
-    ends = list(accumulate(sizes))
-    root = roots[bisect_right(ends, draw)]
-    edges, parts = _rooted(part, root, near)
-    for smaller in parts:
-        edges += _drawn(smaller, near, counts, rng)
-    return edges
-
-
-def _all_directed(parts: list[frozenset[int]], near: Near) -> Iterator[list[tuple[int, int]]]:
-    """All ways to direct several parts."""
+def _all_orders(parts: list[Orientations]) -> Iterator[list[list[int]]]:
+    """All ways to direct several parts, each as an order of its nodes."""
     if not parts:
         yield []
         return
-    first, *others = parts
-    for root in sorted(first):
-        edges, smaller = _rooted(first, root, near)
-        for rest in _all_directed([*smaller, *others], near):
-            yield [*edges, *rest]
+    for first in parts[0]:
+        yield from ([first, *others] for others in _all_orders(parts[1:]))
+
+
+def _neighbors(pairs: Iterable[frozenset[str]], places: dict[str, int]) -> Near:
+    """Of each node with an undirected edge, those at its other ends."""
+    near: Near = {}
+    for pair in pairs:
+        a, b = (places[name] for name in pair)
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    return near
+
+
+def _number(count: int) -> str:
+    """A count in digits, or about its size where there are too many of these."""
+    digits = count.bit_length() * math.log10(2)
+    return str(count) if digits < 30 else f"about 10^{digits:.0f}"

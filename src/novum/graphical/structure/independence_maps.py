@@ -8,8 +8,8 @@ can be taken away; a *perfect* map if everything that is true there can be read 
     perfect map     the skeleton: a and b are joined iff no set separates them; then immoralities
                     a -> c <- b where c is not in the set that separates a and b; then Meek's rules
 
-Independences come from an oracle: a joint table (exactly), a sample (by a test), another graph, or
-any function of (a, b, given).
+Independences come from an oracle: a joint table or a model (exactly), a sample (by a test), another
+graph, or any function of (a, b, given).
 """
 
 from __future__ import annotations
@@ -35,15 +35,20 @@ def oracle_of(source: Any, *, level: float = 0.01) -> Oracle:
 
     Parameters
     ----------
-    source : JointTable, Dag, data frame or callable
-        A known table is asked exactly; one counted from rows, and a data frame, by a test; a
-        graph by d-separation; a callable is taken as it is.
+    source : JointTable, BayesianNetwork, FactorGraph, Dag, data frame or callable
+        A known table or a model is asked exactly; a table counted from rows, and a data frame, by
+        a test; a graph by d-separation; a callable is taken as it is.
     level : float
         Of the test: the chance of finding a dependence that is not there.
     """
+    from novum.graphical.models.network_questions import NetworkQuestions
+    from novum.graphical.structure.model_oracle import ModelOracle
+
     if isinstance(source, Dag):
         graph = source
         return lambda a, b, given: bool(graph.d_separated(a, b, given))
+    if isinstance(source, NetworkQuestions):
+        return ModelOracle(source)
     if isinstance(source, JointTable) and source.sample_size is None:
         table = source
         return lambda a, b, given: bool(check_independence(table, a, b, given=given))

@@ -11,20 +11,22 @@ distribution that has the graph, whatever its tables are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import html
+import math
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
-from novum.graphical.structure.dag import Dag, Names, reached
+from novum.graphical.structure.dag import Dag, Names, html_table, reached
 
 # Trails shown as explanation; there can be exponentially many.
 MOST_TRAILS = 10
-# Steps of the search for trails, after which it gives up and shows what it has.
-MOST_STEPS = 100_000
-# Statements that `global_independences` lists at most.
-MOST_STATEMENTS = 100_000
+# Nodes of trails that the search for them goes through, after which it shows what it has.
+MOST_STEPS = 500_000
+# Questions that `global_independences` asks at most.
+MOST_QUESTIONS = 200_000
 
 
 @dataclass(frozen=True)
@@ -88,13 +90,18 @@ class Separation:
     def __repr__(self) -> str:
         if self.holds:
             return f"d-separated: {self.statement}"
-        lines = [f"  {trail}" for trail in self.trails]
+        return "\n".join([f"{self._head}; open trails:", *(f"  {trail}" for trail in self.trails)])
+
+    def _repr_html_(self) -> str:
+        if self.holds:
+            return f"<p>{html.escape(repr(self))}</p>"
+        return html_table(self._head, ("open trails",), [(str(trail),) for trail in self.trails])
+
+    @property
+    def _head(self) -> str:
         known = f" given {', '.join(self.statement.given)}" if self.statement.given else ""
-        head = (
-            f"not d-separated: {', '.join(self.statement.a)} and {', '.join(self.statement.b)}"
-            f"{known}; open trails:"
-        )
-        return "\n".join([head, *lines])
+        left, right = ", ".join(self.statement.a), ", ".join(self.statement.b)
+        return f"not d-separated: {left} and {right}{known}"
 
 
 def separation(graph: Dag, a: Names, b: Names, given: Names = ()) -> Separation:
@@ -113,12 +120,9 @@ def separation(graph: Dag, a: Names, b: Names, given: Names = ()) -> Separation:
     statement = Statement(named[0], named[1], named[2])
     if not connected(graph, left, known) & right:
         return Separation(statement, True)
-    trails = []
-    for trail in _open_trails(graph, left, right, known):
-        trails.append(trail)
-        if len(trails) == MOST_TRAILS:
-            break
-    return Separation(statement, False, tuple(trails))
+    # Long trails are beyond the search for several; the shortest is always found.
+    trails = tuple(islice(_open_trails(graph, left, right, known), MOST_TRAILS))
+    return Separation(statement, False, trails or (_shortest(graph, left, right, known),))
 
 
 def connected(graph: Dag, start: set[int], known: set[int]) -> set[int]:
@@ -163,21 +167,29 @@ def local_independences(graph: Dag) -> tuple[Statement, ...]:
 
 def global_independences(graph: Dag, most_given: int | None = None) -> tuple[Statement, ...]:
     """All pairs of nodes that are d-separated given a set of others, smaller sets first."""
-    found = []
+    if most_given is not None and not (isinstance(most_given, int) and most_given >= 0):
+        raise InputError(f"most_given is a number of nodes, at least 0; got {most_given!r}.")
     nodes = range(len(graph.names))
-    largest = len(graph.names) - 2 if most_given is None else most_given
+    others = max(len(nodes) - 2, 0)
+    largest = others if most_given is None else min(most_given, others)
+    # Nodes that an edge joins are never separated.
+    near = [{*graph.parents[node], *graph.children[node]} for node in nodes]
+    pairs = [(a, b) for a, b in combinations(nodes, 2) if b not in near[a]]
+    questions = len(pairs) * sum(math.comb(others, size) for size in range(largest + 1))
+    if questions > MOST_QUESTIONS:
+        raise InputError(
+            f"{len(pairs)} pairs of nodes given every set of up to {largest} others are "
+            f"{questions:.3g} questions, and {MOST_QUESTIONS} is the limit. Give a smaller "
+            "most_given=..., or ask d_separated about those of interest."
+        )
+    found = []
     for size in range(largest + 1):
-        for a, b in combinations(nodes, 2):
+        for a, b in pairs:
             rest = [node for node in nodes if node not in (a, b)]
             for given in combinations(rest, size):
                 if b not in connected(graph, {a}, set(given)):
                     known = tuple(graph.names[node] for node in given)
                     found.append(Statement((graph.names[a],), (graph.names[b],), known))
-                    if len(found) > MOST_STATEMENTS:
-                        raise InputError(
-                            f"The graph implies more than {MOST_STATEMENTS} independences. Give "
-                            "most_given=..., or ask d_separated about those of interest."
-                        )
     return tuple(found)
 
 
@@ -186,40 +198,96 @@ def global_independences(graph: Dag, most_given: int | None = None) -> tuple[Sta
 
 def _open_trails(graph: Dag, left: set[int], right: set[int], known: set[int]) -> Iterator[Trail]:
     """Open trails without repeated nodes, shorter ones first."""
-    above_known = reached(graph.parents, known)
+    above_known = _observed_below(graph, known)
     paths: list[tuple[tuple[int, ...], tuple[bool, ...]]] = [((node,), ()) for node in sorted(left)]
     steps = 0
     for path, downs in paths:
         node = path[-1]
         if node in right:
-            yield _trail(graph, path, downs, known)
+            yield _trail(graph, path, downs, above_known)
             continue
         for down, near in ((False, graph.parents[node]), (True, graph.children[node])):
             if len(path) > 1 and not _passes(node, downs[-1], down, known, above_known):
                 continue
             for other in near:
                 if other not in path and other not in left:
-                    steps += 1
+                    steps += len(path)
                     paths.append(((*path, other), (*downs, down)))
         if steps > MOST_STEPS:
             return
 
 
-def _passes(node: int, came_down: bool, goes_down: bool, known: set[int], above: set[int]) -> bool:
+def _shortest(graph: Dag, left: set[int], right: set[int], known: set[int]) -> Trail:
+    """A shortest open trail, in time linear in the graph.
+
+    A shortest open walk repeats no node: without the loop between two visits it would be open too.
+    """
+    above_known = _observed_below(graph, known)
+    # A visit is (node, whether it was entered from a parent), with the visit before it.
+    before: dict[tuple[int, bool], tuple[int, bool] | None] = {
+        (node, down): None for node in sorted(left) for down in (False, True)
+    }
+    visits = list(before)
+    for node, came_down in visits:
+        if node in right:
+            return _walked(graph, before, (node, came_down), above_known)
+        for down, near in ((False, graph.parents[node]), (True, graph.children[node])):
+            start = node in left
+            if start or _passes(node, came_down, down, known, above_known):
+                for other in near:
+                    if (other, down) not in before:
+                        before[other, down] = (node, came_down)
+                        visits.append((other, down))
+    raise AssertionError("no open trail between nodes that are connected")
+
+
+def _walked(
+    graph: Dag,
+    before: dict[tuple[int, bool], tuple[int, bool] | None],
+    last: tuple[int, bool],
+    above_known: dict[int, int],
+) -> Trail:
+    """The trail that ends with a visit."""
+    visits = [last]
+    while (earlier := before[visits[-1]]) is not None:
+        visits.append(earlier)
+    visits.reverse()
+    path = tuple(node for node, _ in visits)
+    return _trail(graph, path, tuple(down for _, down in visits[1:]), above_known)
+
+
+def _observed_below(graph: Dag, known: set[int]) -> dict[int, int]:
+    """For each node that is observed or above one that is: the first observed one there."""
+    found: dict[int, int] = {}
+    for observed in sorted(known):
+        waiting = [observed]
+        while waiting:
+            node = waiting.pop()
+            if node not in found:
+                found[node] = observed
+                waiting += graph.parents[node]
+    # A node that is observed itself opens by itself.
+    return found | {node: node for node in known}
+
+
+def _passes(
+    node: int, came_down: bool, goes_down: bool, known: set[int], above: Container[int]
+) -> bool:
     if came_down and not goes_down:
         return node in above
     return node not in known
 
 
-def _trail(graph: Dag, path: tuple[int, ...], downs: tuple[bool, ...], known: set[int]) -> Trail:
-    openers = []
-    for place in range(1, len(path) - 1):
-        if downs[place - 1] and not downs[place]:
-            below = reached(graph.children, [path[place]]) & known
-            observed = path[place] if path[place] in known else min(below)
-            openers.append((graph.names[path[place]], graph.names[observed]))
+def _trail(
+    graph: Dag, path: tuple[int, ...], downs: tuple[bool, ...], above_known: dict[int, int]
+) -> Trail:
+    openers = tuple(
+        (graph.names[node], graph.names[above_known[node]])
+        for node, came_down, goes_down in zip(path[1:-1], downs, downs[1:], strict=False)
+        if came_down and not goes_down
+    )
     arrows = tuple("->" if down else "<-" for down in downs)
-    return Trail(tuple(graph.names[node] for node in path), arrows, tuple(openers))
+    return Trail(tuple(graph.names[node] for node in path), arrows, openers)
 
 
 def _check_disjoint(graph: Dag, left: set[int], right: set[int], known: set[int]) -> None:
