@@ -25,6 +25,7 @@ from novum.core.text import label_text, listed
 from novum.distributions.joint_table import JointTable, table_over
 from novum.distributions.joint_table_states import StateAxis, StateSpace, check_cells, names_of
 from novum.distributions.joint_table_text import as_html, as_text
+from novum.graphical.models.states import refuse_set
 
 Floats = NDArray[np.float64]
 Names = str | Iterable[str]
@@ -203,7 +204,9 @@ def _axes(variables: Mapping[str, Sequence[Level]] | Sequence[StateAxis]) -> tup
                     f"The states of {label_text(name)} are a list such as ('yes', 'no'), got "
                     f"{label_text(states)}."
                 )
+            refuse_set(states, f"The states of {label_text(name)}")
         return tuple(StateAxis(name, tuple(states)) for name, states in variables.items())
+    refuse_set(variables, "The variables of a factor")
     axes = tuple(variables) if isinstance(variables, Iterable) else (variables,)
     for axis in axes:
         if not isinstance(axis, StateAxis):

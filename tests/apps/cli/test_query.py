@@ -144,6 +144,13 @@ def test_beyond_the_memory_it_refuses_or_samples(
         (["Burglary", "--given", "JohnCalls=ture"], "did you mean 'true'?"),
         (["Burglary", "--given", "JonCalls=true"], "did you mean 'JohnCalls'?"),
         (["Burglary", "--given", "JohnCalls"], "--given takes node=state"),
+        (["--given", "JohnCalls"], "--given takes node=state, got 'JohnCalls'"),
+        (["--do", "JohnCalls"], "--do takes node=state, got 'JohnCalls'"),
+        (["--draw", "out.png"], "--draw writes SVG, got 'out.png'. Name a file that ends in .svg."),
+        (["Alarm", "--given", "JohnCalls=true|flase"], "did you mean 'false'?"),
+        (["Alarm", "--given", "JohnCalls=true|true"], "is given twice"),
+        (["Alarm", "--do", "JohnCalls=true|false"], "'JohnCalls' takes one state here"),
+        (["--explain", "Alarm", "--given", "JohnCalls=true|false"], "takes one state here"),
         (["Burglary", "--given", "Alarm=true", "--do", "Alarm=true"], "both observed and set"),
         (["Burglary", "Burglary"], "asked twice"),
         (["--explain", "Burglary"], "nothing to explain without evidence"),
@@ -160,7 +167,11 @@ def test_wrong_questions_end_in_a_sentence(
 
 def test_wrong_files_end_in_a_sentence(tmp_path: Path) -> None:
     done = invoke("query", tmp_path / "no.bif", "a")
-    assert (done.exit_code, "There is no" in done.stderr) == (1, True)
+    said = " ".join(done.stderr.split())
+    assert done.exit_code == 1
+    assert said.startswith("There is no file")
+    assert said.endswith("Check the name and the folder.")
+    assert said.count("Check") == 1
     (tmp_path / "wrong.txt").write_text("a: x 0.5, y 0.6")
     done = invoke("query", tmp_path / "wrong.txt", "a")
     assert (done.exit_code, "sum to 1.1, not to 1" in done.stderr) == (1, True)
@@ -173,3 +184,24 @@ def test_wrong_files_end_in_a_sentence(tmp_path: Path) -> None:
     done = invoke("query", tmp_path / "zeros.txt", "a", "--given", "b=f")
     assert done.exit_code == 1
     assert "'b' = 'f' is impossible" in last_line(done.stderr)
+
+
+def test_one_of_several_states(tmp_path: Path) -> None:
+    network = BayesianNetwork().add("s", table=[0.2, 0.3, 0.5], states=["low", "mid", "a|b"])
+    network = network.add("r", "s", [[0.1, 0.9], [0.3, 0.7], [0.8, 0.2]])
+    path = tmp_path / "several.network"
+    network.write(path)
+    done = invoke("query", path, "r", "--given", "s=low|mid", "--draw", tmp_path / "x.svg")
+    assert done.exit_code == 0, done.output
+    assert "P(r | s = low or mid)" in done.stdout
+    assert "probability of what is given: 0.5" in done.stdout
+    assert "observed: low or mid" in (tmp_path / "x.svg").read_text()
+    told = json.loads(invoke("query", path, "r", "--given", "s=low|mid", "--json").stdout)
+    assert told["given"] == {"s": ["low", "mid"]}
+    expected = network.query("r", given={"s": ["low", "mid"]}).values.tolist()
+    assert [row["probability"] for row in told["table"]] == expected
+    best = invoke("query", path, "--most-probable", "--given", "s=low|mid", "--json")
+    assert json.loads(best.stdout)["most_probable"] == {"s": "mid", "r": "false"}
+    # A state that holds the mark is that state.
+    whole = json.loads(invoke("query", path, "r", "--given", "s=a|b", "--json").stdout)
+    assert whole["given"] == {"s": "a|b"}

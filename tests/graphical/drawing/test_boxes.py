@@ -19,7 +19,7 @@ def node(n_states: int = 2, name: str = "node") -> tuple[Conditional, np.ndarray
 
 def test_every_state_has_its_line() -> None:
     item, shares = node(3)
-    box = bar_box(item, shares, None, 8)
+    box = bar_box(item, shares, (), 8)
     assert [line.label for line in box.lines] == ["s0", "s1", "s2"]
     assert [line.percentage for line in box.lines] == ["16.7 %", "33.3 %", "50.0 %"]
     assert (box.rest, box.is_observed) == ("", False)
@@ -28,23 +28,23 @@ def test_every_state_has_its_line() -> None:
 
 def test_many_states_show_the_likeliest_in_their_order() -> None:
     item, shares = node(10)
-    box = bar_box(item, shares, None, 4)
+    box = bar_box(item, shares, (), 4)
     assert [line.label for line in box.lines] == ["s7", "s8", "s9"]
     assert box.rest == "7 more: 50.9 %"
 
 
 def test_an_observed_node_says_which_state() -> None:
     item, _ = node(3)
-    box = bar_box(item, np.array([0.0, 1.0, 0.0]), 1, 8)
+    box = bar_box(item, np.array([0.0, 1.0, 0.0]), (1,), 8)
     assert box.is_observed
     assert [line.is_observed for line in box.lines] == [False, True, False]
     assert "observed: s1" in box.hover
-    assert name_box(item, 1).rest == "= s1"
+    assert name_box(item, (1,)).rest == "= s1"
 
 
 def test_long_names_are_cut_and_kept_for_pointing() -> None:
     item, shares = node(name="n" * 100)
-    box = bar_box(item, shares, None, 8)
+    box = bar_box(item, shares, (), 8)
     assert len(box.name) == 26
     assert "n" * 100 in box.hover
     assert text_width(box.name) <= box.width
@@ -52,7 +52,7 @@ def test_long_names_are_cut_and_kept_for_pointing() -> None:
 
 def test_control_characters_are_written_as_codes() -> None:
     item, shares = node(name="a\x1b[2J\u202eb")
-    assert bar_box(item, shares, None, 8).name == "a\\x1b[2J\\u202eb"
+    assert bar_box(item, shares, (), 8).name == "a\\x1b[2J\\u202eb"
 
 
 @given(st.floats(0, 1))

@@ -11,8 +11,10 @@ import pytest
 
 from novum.core.errors import InputError
 from novum.distributions.joint_table import ImpossibleEvidence
+from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.drawing.drawing import draw
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.conditional import Tabular
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "</svg><script>alert(1)</script>\"'&<img src=x onerror=y>\x1b[2J"
@@ -113,10 +115,49 @@ def test_wrong_input_is_refused() -> None:
         draw(BayesianNetwork())
     with pytest.raises(InputError, match="did you mean 'Alarm'"):
         draw(alarm(), {"Alram": "true"})
-    with pytest.raises(InputError, match="no state yes"):
+    with pytest.raises(InputError, match="no state 'yes'"):
         draw(alarm(), {"Alarm": "yes"})
     with pytest.raises(InputError, match="max_states is at least 2, got 1"):
         draw(alarm(), max_states=1)
     certain = BayesianNetwork().add("a", table=[1 - 1e-9, 1e-9]).do({"a": "true"})
     with pytest.raises(ImpossibleEvidence):
         draw(certain, {"a": "false"})
+    with pytest.raises(InputError, match="at least one node to draw"):
+        draw(alarm(), nodes=[])
+    with pytest.raises(InputError, match="nodes are names of nodes, got 3"):
+        draw(alarm(), nodes=3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="did you mean 'Alarm'"):
+        draw(alarm(), nodes=["Alram"])
+
+
+def test_some_nodes_are_drawn_with_the_edges_between_them() -> None:
+    network = alarm()
+    known = {"JohnCalls": "true"}
+    picture = draw(network, known, nodes=["Alarm", "Burglary"])
+    found = texts(picture)
+    assert [name for name in network.names if name in found] == ["Burglary", "Alarm"]
+    root = ElementTree.fromstring(picture)
+    assert len(list(root.iter(f"{SVG}path"))) == 2
+    assert "2 of the 5 nodes of a Bayesian network, with 1 edges" in picture
+    assert "observed" not in picture
+    share = network.query("Burglary", given=known).values[0]
+    assert f"{100 * share:.1f} %" in found
+    assert texts(draw(network, nodes="Alarm"))[0] == "Alarm"
+
+
+def test_what_is_too_large_to_draw_can_be_drawn_in_part() -> None:
+    network = BayesianNetwork(
+        Tabular(StateAxis(f"x{place}", ("a", "b")), (), [0.5, 0.5]) for place in range(5001)
+    )
+    with pytest.raises(InputError, match=r"5000 is the limit. Draw some of them: nodes=\[...\]"):
+        draw(network)
+    assert texts(draw(network, nodes=["x7", "x9"]))[::5] == ["x7", "x9"]
+
+
+def test_several_observed_states_are_marked() -> None:
+    network = BayesianNetwork().add("s", table=[0.2, 0.3, 0.5], states=["low", "mid", "high"])
+    root = ElementTree.fromstring(draw(network, {"s": ["low", "mid"]}))
+    bold = [node.text for node in root.iter(f"{SVG}text") if node.get("font-weight") == "bold"]
+    assert bold == ["s", "low", "40.0 %", "mid", "60.0 %"]
+    assert "observed: low or mid" in draw(network, {"s": ["low", "mid"]})
+    assert "= low or mid" in texts(draw(network, {"s": {"mid", "low"}}, max_bars=0))

@@ -170,3 +170,42 @@ def test_random_bytes_are_refused_in_words(data: bytes) -> None:
 def test_the_valid_file_of_the_fuzzing_is_valid() -> None:
     assert refuses_or_reads(bif, VALID.encode())
     assert np.array_equal(read(VALID)["b"].table, [[0.1, 0.9], [0.5, 0.5]])
+
+
+REGULAR = """network unknown {
+}
+variable rain {
+  type discrete [ 2 ] { yes, no };
+}
+variable wet {
+  type discrete [ 2 ] { yes, no };
+}
+probability ( rain ) {
+  table 0.2, 0.8;
+}
+probability ( wet | rain ) {
+  (yes) 0.9, 0.1;
+  (no) 0.2, 0.8;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("0.2, 0.8;\n}\nprob", "1.2, -0.2;\n}\nprob", 10, "the table of 'rain' has 1.2"),
+        ("(no) 0.2, 0.8", "(no) 1e999, 0.8", 14, "row rain = no has inf for state yes"),
+        ("(yes) 0.9, 0.1", "(yes) -0.1, 1.1", 13, "row rain = yes has -0.1 for state yes"),
+        ("(no) 0.2, 0.8", "(no) 0.2, 0.9", 14, "row rain = no sum to 1.1, not to 1"),
+        ("(no) 0.2, 0.8", "default 0.2, 0.9", 14, "row rain = no sum to 1.1, not to 1"),
+    ],
+)
+# A name in quotes makes the file irregular, which is read in another way.
+@pytest.mark.parametrize("network", ["unknown", '"un known"'])
+def test_wrong_numbers_name_their_line(
+    old: str, new: str, line: int, words: str, network: str
+) -> None:
+    assert REGULAR.count(old) == 1
+    found = message(REGULAR.replace(old, new).replace("unknown", network))
+    assert words in str(found)
+    assert (found.line, f"line {line}:" in str(found)) == (line, True)

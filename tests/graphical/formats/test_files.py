@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from novum.core.errors import FileFormatError, InputError
 from novum.graphical.formats import files
 from novum.graphical.formats.files import file_text, naming_file, read_network, write_network
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.structure.dag import CyclicGraphError
 
 NETWORK = (
@@ -102,3 +104,15 @@ def test_a_cycle_is_reported_with_the_file() -> None:
     ):
         raise CyclicGraphError(["a"])
     assert c.value.variables == ("a",)
+
+
+@pytest.mark.parametrize("path", [None, 3, b"x.bif"])
+def test_a_path_is_text_or_a_path(path: Any) -> None:
+    for use in (
+        BayesianNetwork.read,
+        NETWORK.write,
+        FactorGraph.read,
+        FactorGraph.of(NETWORK).write,
+    ):
+        with pytest.raises(InputError, match="A file is named by its path, as text or Path; got"):
+            use(path)

@@ -103,3 +103,10 @@ def test_deep_nesting_ends_in_a_message() -> None:
         read(HEAD + WET % ("(" * 1_000_000))
     with pytest.raises(FileFormatError, match="expected"):
         read("net {" * 100_000)
+
+
+def test_wrong_numbers_name_their_line() -> None:
+    data = "(((0.9 0.1)\n (0.8 0.2))\n((0.7 0.4)\n(0.1 0.9)))"
+    with pytest.raises(FileFormatError, match=r"rain = no, sprinkler = on sum to 1\.1") as caught:
+        read(HEAD + WET % data)
+    assert caught.value.line == HEAD.count("\n") + 3

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, MemoryLimitError
 from novum.graphical.formats.pgmpy import from_pgmpy, to_pgmpy
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.compact import noisy_or
 from tests.graphical.networks_on_disk import network_on_disk
 from tests.strategies.network_files import networks
 
@@ -20,6 +22,7 @@ with warnings.catch_warnings():
     from pgmpy.factors.discrete import TabularCPD
     from pgmpy.inference import VariableElimination
     from pgmpy.models import DiscreteBayesianNetwork
+    from pgmpy.readwrite import XMLBIFReader
 
 CELLS = {"rain": np.array([[0.2, 0.8]]), "wet": np.array([[0.9, 0.1], [0.3, 0.7]])}
 STATES = {"rain": ["yes", "no"], "wet": ["soaked", "dry"]}
@@ -77,3 +80,26 @@ def test_states_that_differ_between_tables_are_refused() -> None:
     swapped = model(state_names={"rain": ["no", "yes"], "wet": ["soaked", "dry"]})
     with pytest.raises(InputError, match="table of 'wet' has other states of 'rain'"):
         from_pgmpy(swapped)
+
+
+def test_pgmpy_reads_the_xml_files(tmp_path: Path) -> None:
+    network = from_pgmpy(model()).add(
+        "both", ["rain", "wet"], [[[0.1, 0.9], [0.2, 0.8]], [[0.3, 0.7], [0.4, 0.6]]]
+    )
+    network.write(tmp_path / "x.xmlbif")
+    again = from_pgmpy(XMLBIFReader(str(tmp_path / "x.xmlbif")).get_model())
+    np.testing.assert_allclose(again["both"].table, network["both"].table, rtol=1e-12)
+
+
+def test_a_table_too_large_to_exist_is_refused_before_it_is_made() -> None:
+    network = BayesianNetwork()
+    for number in range(30):
+        network = network.add(f"p{number}", table=[0.3, 0.7])
+    network = network.add("x", network.names, noisy_or([0.5] * 30, leak=0.1))
+    with pytest.raises(MemoryLimitError, match="A pgmpy network: the table of 'x' with its 30"):
+        to_pgmpy(network)
+
+
+def test_other_objects_are_refused_in_words() -> None:
+    with pytest.raises(InputError, match="from_pgmpy reads a pgmpy DiscreteBayesianNetwork, got 3"):
+        from_pgmpy(3)

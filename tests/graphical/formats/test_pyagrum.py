@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, MemoryLimitError
+from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.formats.pyagrum import from_pyagrum, to_pyagrum
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.compact import noisy_or
 from novum.graphical.models.conditional import NetworkWarning
 from tests.graphical.networks_on_disk import network_on_disk
 from tests.strategies.network_files import networks
@@ -98,3 +102,102 @@ def test_tables_that_are_not_filled_are_refused() -> None:
     bn.add(pyagrum.LabelizedVariable("v", "v", 2))
     with pytest.raises(InputError, match="'v'"):
         from_pyagrum(bn)
+
+
+def by_cell(bn: Any, name: str) -> Any:
+    """A table read cell by cell, with the variable as the last axis."""
+    table = bn.cpt(name)
+    variable, *parents = table.names
+    sizes = [bn.variable(each).domainSize() for each in (*parents, variable)]
+    cells = np.empty(sizes)
+    for index in np.ndindex(*sizes):
+        place = pyagrum.Instantiation(table)
+        for each, state in zip((*parents, variable), index, strict=True):
+            place.chgVal(each, state)
+        cells[index] = table.get(place)
+    return cells
+
+
+WEIGHTED = ["NoisyOR", "NoisyORNet", "NoisyORCompound", "NoisyAND", "Logit"]
+AGGREGATES = ["AND", "OR", "MAX", "MIN", "MEDIAN"]
+
+
+@pytest.mark.parametrize("kind", [*WEIGHTED, *AGGREGATES])
+def test_tables_that_pyagrum_computes_are_read_cell_by_cell(kind: str) -> None:
+    bn = pyagrum.BayesNet()
+    for name in ("p", "q", "r"):
+        bn.add(pyagrum.LabelizedVariable(name, name, 2))
+        bn.cpt(name).fillWith([0.4, 0.6])
+    leak = [0.1] if kind in WEIGHTED else []
+    getattr(bn, f"add{kind}")(pyagrum.LabelizedVariable("n", "n", 2), *leak)
+    for name, weight in (("p", 0.3), ("q", 0.6), ("r", 0.8)):
+        if leak:
+            bn.addWeightedArc(name, "n", weight)
+        else:
+            bn.addArc(name, "n")
+    network = from_pyagrum(bn)
+    np.testing.assert_allclose(network["n"].table, by_cell(bn, "n"), atol=1e-15)
+
+
+def causes(n: int, states: list[str]) -> BayesianNetwork:
+    network = BayesianNetwork()
+    for number in range(n):
+        network = network.add(f"p{number}", table=[0.3, 0.7], states=states)
+    strengths = np.linspace(0.2, 0.9, n).tolist()
+    return network.add("x", network.names, noisy_or(strengths, leak=0.05), states)
+
+
+def test_a_noisy_or_of_pyagrums_form_stays_one() -> None:
+    network = causes(30, ["no", "yes"])
+    bn = to_pyagrum(network)
+    table = bn.cpt("x")
+    known = pyagrum.Instantiation(table)
+    known.chgVal("x", 1)
+    assert table.get(known) == pytest.approx(0.05, rel=1e-12)
+    known.chgVal("p0", 1)
+    assert table.get(known) == pytest.approx(1 - 0.95 * 0.8, rel=1e-12)
+    small = causes(3, ["no", "yes"])
+    np.testing.assert_allclose(by_cell(to_pyagrum(small), "x"), small["x"].table, atol=1e-15)
+    with pytest.raises(
+        MemoryLimitError, match="From pyAgrum: the table of 'x' with its 30 parents"
+    ):
+        from_pyagrum(bn)
+
+
+def test_a_table_too_large_to_exist_is_refused_before_it_is_made() -> None:
+    network = causes(30, ["yes", "no"])
+    with pytest.raises(MemoryLimitError, match="'x' with its 30 parents has 2,147,483,648 cells"):
+        to_pyagrum(network)
+    small = causes(3, ["yes", "no"])
+    with pytest.warns(NetworkWarning, match="tables in full: 'x'"):
+        bn = to_pyagrum(small)
+    np.testing.assert_allclose(by_cell(bn, "x"), small["x"].table, atol=1e-15)
+
+
+@pytest.mark.parametrize("given", [3, None, "net.bif"])
+def test_other_objects_are_refused_in_words(given: object) -> None:
+    with pytest.raises(InputError, match=r"from_pyagrum reads a pyagrum\.BayesNet, got"):
+        from_pyagrum(given)
+
+
+@given(networks())
+def test_pyagrum_reads_the_xml_files(network: BayesianNetwork) -> None:
+    plain = network.rename({name: f"n{place}" for place, name in enumerate(network.names)})
+    axes = {axis.name: axis for axis in plain.variables}
+    for name, axis in axes.items():
+        states = tuple(f"s{place}" for place in range(len(axis.states)))
+        axes[name] = StateAxis(name, states)
+    plain = BayesianNetwork(
+        item.renamed(axes[item.name], tuple(axes[parent.name] for parent in item.parents))
+        for item in plain.conditionals
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.bifxml"
+        plain.write(path)
+        again = from_pyagrum(pyagrum.loadBN(str(path)))
+    for name in plain.names:
+        ours, theirs = plain.families(name)[name], again.families(name)[name]
+        for parent in plain[name].parents:
+            assert parent in again[name].parents
+        turned = theirs.values.transpose([theirs.names.index(n) for n in ours.names])
+        np.testing.assert_allclose(turned, ours.values, atol=1e-6)

@@ -128,3 +128,19 @@ def test_damaged_files_are_refused_in_words(data: bytes) -> None:
 @given(st.binary(max_size=200))
 def test_random_bytes_are_refused_in_words(data: bytes) -> None:
     refuses_or_reads(xmlbif, data)
+
+
+def test_wrong_numbers_and_absent_definitions_name_their_line() -> None:
+    wrong = whole(f"{VARIABLES}\n{FOR_RAIN}\n\n{FOR_WET.replace('0.8', '0.9')}")
+    with pytest.raises(FileFormatError, match=r"row rain = no sum to 1.1, not to 1") as caught:
+        read(wrong)
+    assert caught.value.line == 4
+    absent = whole(VARIABLES.replace("<VARIABLE><NAME> wet", "\n\n<VARIABLE><NAME> wet") + FOR_RAIN)
+    with pytest.raises(FileFormatError, match="variable 'wet' has no DEFINITION") as caught:
+        read(absent)
+    assert caught.value.line == 3
+
+
+def test_nothing_is_declared_in_front() -> None:
+    # pyAgrum's reader takes declarations of elements for an error.
+    assert "<!" not in xmlbif.written(read(whole(VARIABLES + FOR_RAIN + FOR_WET)), "x.xml")

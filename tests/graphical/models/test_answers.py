@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -73,3 +74,11 @@ def test_configurations_are_dicts_with_their_probability() -> None:
     assert repr(Configuration({}, 0.0)) == "log-probability 0"
     with pytest.raises(InputError, match="5 variables need as many states, got 2"):
         row_of_codes(alarm().variables, [0, 1])
+
+
+def test_a_configuration_is_a_table_in_notebooks() -> None:
+    page = Configuration({"<a>": "x & y", "b": 1}, -2.5)._repr_html_()
+    root = ElementTree.fromstring(page)
+    assert [cell.text for cell in root.iter("td")] == ["x & y", "1"]
+    assert [cell.text for cell in root.iter("th")] == ["node", "state", "<a>", "b"]
+    assert "log-probability -2.5" in page

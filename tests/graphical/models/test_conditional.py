@@ -8,9 +8,15 @@ import pickle
 import numpy as np
 import pytest
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, MemoryLimitError
 from novum.distributions.joint_table_states import StateAxis
-from novum.graphical.models.conditional import NetworkWarning, Tabular, row_text
+from novum.graphical.models.compact import Deterministic, NoisyOr
+from novum.graphical.models.conditional import (
+    NetworkWarning,
+    Tabular,
+    check_node_cells,
+    row_text,
+)
 
 RAIN = StateAxis("rain", ("yes", "no"))
 WIND = StateAxis("wind", ("calm", "breeze", "storm"))
@@ -88,3 +94,22 @@ def test_a_value_is_its_own_copy_and_a_pickle_stays_read_only() -> None:
     assert again == made
     with pytest.raises(ValueError, match="read-only"):
         again.table[0] = 0.0
+
+
+def test_a_table_too_large_to_exist_is_refused_in_words_of_the_node() -> None:
+    parents = tuple(StateAxis(f"p{number}", ("true", "false")) for number in range(30))
+    said = (
+        r"The table of 'wet' with its 30 parents has 2,147,483,648 cells; the limit is 67,108,864"
+    )
+    for make in (
+        lambda: Tabular(WET, parents, [[0.5, 0.5]]),
+        lambda: Deterministic(WET, parents, lambda *states: states[0]),
+        lambda: NoisyOr(WET, parents, [0.5] * 30).table,
+    ):
+        with pytest.raises(MemoryLimitError, match=said) as caught:
+            make()
+        assert "Bayesian network" not in str(caught.value)
+    check_node_cells(WET, parents[:20], "")
+    alone = tuple(StateAxis(f"p{number}", ("only",)) for number in range(64))
+    with pytest.raises(InputError, match="with its 64 parents has more than 64 axes"):
+        check_node_cells(WET, alone, "")

@@ -19,8 +19,10 @@ from novum.graphical import (
     BayesianNetwork,
     Factor,
     FactorGraph,
+    NetworkWarning,
     PlainJunctionTree,
     VariableElimination,
+    noisy_or,
 )
 from tests.graphical.textbook_networks import alarm
 
@@ -164,3 +166,56 @@ def test_other_suffixes_say_what_to_do(name: str, words: str, tmp_path: Path) ->
         graph.write(tmp_path / name)
     with pytest.raises(InputError, match=words):
         FactorGraph.read(tmp_path / name)
+
+
+def many_causes() -> BayesianNetwork:
+    network = BayesianNetwork()
+    for number in range(30):
+        network = network.add(f"p{number}", table=[0.1 + 0.01 * number, 0.9 - 0.01 * number])
+    strengths = [0.1 + 0.02 * number for number in range(30)]
+    network = network.add("x", network.names, noisy_or(strengths, leak=0.05))
+    return network.add("y", ["x"], [[0.9, 0.1], [0.2, 0.8]])
+
+
+def test_a_noisy_or_of_many_parents_becomes_small_factors() -> None:
+    network = many_causes()
+    graph = FactorGraph.of(network)
+    assert set(graph.names) == set(network.names)
+    assert max(factor.values.size for factor in graph.factors) == 8
+    known = {"y": "true", "p3": "false"}
+    one, other = graph.query("p7", given=known), network.query("p7", given=known)
+    np.testing.assert_allclose(one.values, other.values, rtol=1e-12)
+    assert graph.most_probable(known) == network.most_probable(known)
+    assert graph.probability(known) == pytest.approx(network.probability(known), rel=1e-12)
+    assert len(graph.auxiliary) == 29
+    assert graph.auxiliary[0].name not in graph
+
+
+def test_auxiliary_variables_stay_hidden_in_copies(tmp_path: Path) -> None:
+    graph = FactorGraph.of(many_causes())
+    for again in (pickle.loads(pickle.dumps(graph)), FactorGraph._from_saved(graph.record)):
+        assert again.names == graph.names
+        assert again.auxiliary == graph.auxiliary
+        assert again.marginals()["x"].isclose(graph.marginals()["x"])
+    with pytest.warns(NetworkWarning):
+        graph.write(tmp_path / "x.uai")
+    assert len(FactorGraph.read(tmp_path / "x.uai")) == len(graph) + len(graph.auxiliary)
+
+
+def test_a_name_that_an_auxiliary_variable_would_have_is_left_to_its_node() -> None:
+    network = many_causes().rename({"p0": "auxiliary 1"})
+    assert "auxiliary 1" in FactorGraph.of(network)
+
+
+def test_a_graph_is_a_collection_of_its_variables() -> None:
+    graph = FactorGraph([Factor([1.0, 2.0], {"a": (0, 1)}), Factor([1.0, 2.0], {"b": (0, 1)})])
+    assert list(graph) == ["a", "b"]
+    assert len(graph) == 2
+    assert "a" in graph
+    assert "c" not in graph
+    assert 3 not in graph
+
+
+def test_factors_have_an_order() -> None:
+    with pytest.raises(InputError, match="Factors are a list"):
+        FactorGraph({Factor([1.0, 2.0], {"a": (0, 1)})})

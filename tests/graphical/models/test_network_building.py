@@ -26,7 +26,7 @@ B = StateAxis("b", ("true", "false"))
         ({"name": None, "table": HALF}, "name that is text and not empty, got None"),
         ({"name": "", "table": HALF}, "got ''"),
         ({"name": ["x"], "table": HALF}, r"got \['x'\]"),
-        ({"name": "x"}, "Which states has 'x'"),
+        ({"name": "x"}, "'x' has no table"),
         ({"name": "x", "states": ["y", "n"]}, "'x' has no table"),
         ({"name": "x", "table": HALF, "states": "yn"}, "list such as .* got 'yn'"),
         ({"name": "x", "table": HALF, "states": 2}, "list such as .* got 2"),
@@ -39,7 +39,10 @@ B = StateAxis("b", ("true", "false"))
         ({"name": "x", "table": {"y": 0.2, "z": 0.8}, "states": ["y", "n"]}, "no state z"),
         ({"name": "x", "parents": ["q"], "table": [HALF] * 2}, "no node 'q'"),
         ({"name": "x", "parents": ["a", "a"], "table": [[HALF] * 2] * 2}, "parent 'a' twice"),
-        ({"name": "x", "parents": "a", "table": {"true": "k", "false": HALF}}, "Which states"),
+        (
+            {"name": "x", "parents": "a", "table": {"true": "k", "false": HALF}},
+            "is 'k'; it needs 2",
+        ),
         ({"name": "a", "table": HALF}, "a node 'a' already"),
     ],
 )
@@ -109,7 +112,7 @@ def test_very_deep_networks_do_not_exhaust_the_stack() -> None:
 
 
 def test_zero_cells_are_warned_of_once_unless_they_are_meant() -> None:
-    with pytest.warns(NetworkWarning, match="table of 'a' has 1 cells that are exactly 0"):
+    with pytest.warns(NetworkWarning, match="table of 'a' has 1 cell that is exactly 0"):
         BayesianNetwork().add("a", table=[0.0, 1.0])
     with pytest.warns(NetworkWarning, match="tables of 'a', 'b' have 2 cells") as heard:
         BayesianNetwork.from_dict({"a": {"table": [0, 1]}, "b": {"table": [1, 0]}})
@@ -175,9 +178,20 @@ def test_a_noisy_or_as_plain_values_needs_little() -> None:
         ({"noisy_or": {"strengths": [0.5]}, "table": HALF}, "'table', 'noisy_or'; one of them"),
         ({"function": ["true"], "states": ["true"]}, "The values of 'x' have shape"),
         ({"function": ["true", "q"], "states": ["true"]}, "gives q for a = false"),
-        ({"function": ["true", "true"]}, "Which states has 'x'"),
+        ({"function": ["true", "q"]}, "gives q for a = false"),
     ],
 )
 def test_wrong_compact_nodes(node: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         conditionals_of({"a": {"table": HALF}, "x": {"parents": ["a"], **node}})
+
+
+def test_the_distribution_of_another_node_fits_or_is_refused() -> None:
+    network = BayesianNetwork().add("a", table=[0.2, 0.3, 0.5], states=["x", "y", "z"])
+    network = network.add("b", "a", [[0.1, 0.9], [0.3, 0.7], [0.8, 0.2]], ["p", "q"])
+    made = network.add("c", "a", network["b"])
+    assert made["c"].variable.states == ("p", "q")
+    assert made["c"].table.tolist() == network["b"].table.tolist()
+    for parents in ("b", (), ("a", "b")):
+        with pytest.raises(InputError, match=r"given for 'c' has shape \(3, 2\); its parents"):
+            network.add("c", parents, network["b"])

@@ -12,6 +12,7 @@ from novum.core.errors import FileFormatError, InputError, MemoryLimitError
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical import BayesianNetwork, Deterministic, NoisyOr, Tabular, noisy_or
 from novum.graphical.models.network_text import parsed
+from novum.graphical.models.states import check_told_apart
 from tests.graphical.textbook_networks import ALARM_TEXT, alarm, random_network
 
 STATES = st.one_of(
@@ -32,7 +33,7 @@ def test_any_names_and_states_come_back(names: list[str], states: list[object]) 
     kept: list[object] = []
     for state in states:
         try:
-            StateAxis("a", (*kept, state))
+            check_told_apart(StateAxis("a", (*kept, state)))
         except InputError:
             continue
         kept.append(state)
@@ -75,10 +76,10 @@ def test_the_text_of_the_alarm_reads_as_people_write_it() -> None:
     assert BayesianNetwork.from_text("\ufeffa: x 1").names == ("a",)
 
 
-def test_true_one_and_text_are_different_states() -> None:
-    network = BayesianNetwork().add("m", table=[0.1, 0.2, 0.3, 0.4], states=[True, 1, "1", 0.5])
+def test_truth_values_numbers_and_text_are_different_states() -> None:
+    network = BayesianNetwork().add("m", table=[0.1, 0.2, 0.3, 0.4], states=[True, 2, "1", 0.5])
     text = network.to_text()
-    assert text == 'm: True 0.1, 1 0.2, "1" 0.3, 0.5 0.4\n'
+    assert text == 'm: True 0.1, 2 0.2, "1" 0.3, 0.5 0.4\n'
     assert BayesianNetwork.from_text(text) == network
     big = BayesianNetwork.from_text("a: 9007199254740993 1.0")
     assert big.variables[0].states == (9007199254740993,)
@@ -88,6 +89,10 @@ def test_true_one_and_text_are_different_states() -> None:
     ("text", "message"),
     [
         ("a: x 0.5, x 0.5", "Line 1 .* state twice"),
+        ("a: x .5, y .5\nb | a\n y: u 1, v 0\n\n x: u .5, v .6", "Line 5 .* 'b' sum to 1.1, not"),
+        ("a: x .5, y .5\nb | a\n y: u -1, v 2\n x: u 1, v 0", "Line 3 .* lie between 0 and 1"),
+        ("\na: x 1e999, y 0", "Line 2 .* lie between 0 and 1"),
+        ('\na: 1 0.5, "1" 0.5', "Line 2 .* '1' and 1 of 'a' are the same once"),
         ("\na: x 1_0, y 0.5", "Line 2 .* '1_0' is no probability"),
         ("a: x nan, y .5", "'nan' is no probability"),
         ('a: x 0.5, y "0.5"', "'0.5' is no probability"),
@@ -200,6 +205,7 @@ def test_any_states_of_compact_nodes_come_back(
 ) -> None:
     try:
         own = StateAxis("own" + name, tuple(states), ordered)
+        check_told_apart(own)
     except InputError:
         return
     parent = StateAxis(name, tuple(states))
@@ -254,7 +260,7 @@ def test_tables_that_no_text_fills_are_not_made() -> None:
         with pytest.raises((InputError, MemoryLimitError), match="cells; the limit is"):
             parsed(roots + text)
     singles = "".join(f"p{i}: a 1\n" for i in range(70))
-    with pytest.raises(FileFormatError, match="at most 64 variables"):
+    with pytest.raises(FileFormatError, match="has more than 64 axes"):
         parsed(singles + f"{head}\n  {row}: u 1\n")
 
 

@@ -76,6 +76,13 @@ def test_surprise_and_conflict_by_hand() -> None:
     assert (network.observe().surprise, network.observe().conflict) == (0.0, 0.0)
 
 
+def test_one_of_several_states_is_a_finding_too() -> None:
+    network = alarm()
+    seen = network.observe({"JohnCalls": ["true", "false"], "MaryCalls": "true"})
+    assert seen.conflict == pytest.approx(0.0, abs=1e-12)
+    assert seen.surprise == pytest.approx(-math.log2(network.probability({"MaryCalls": "true"})))
+
+
 def test_conflict_after_an_intervention_is_that_of_the_changed_network() -> None:
     network = alarm()
     done = network.observe(CALLS, do={"Alarm": "true"})

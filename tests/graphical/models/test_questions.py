@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError
+from novum.distributions.joint_table import ImpossibleEvidence
 from novum.distributions.joint_table_states import StateAxis
-from novum.graphical import BayesianNetwork, Factor, FactorGraph
+from novum.graphical import BayesianNetwork, Factor, FactorGraph, PlainJunctionTree
 from novum.graphical.models.questions import (
     evidence_of,
     intervened,
@@ -51,7 +52,7 @@ def test_which_state_is_meant(states: tuple[Any, ...], state: Any, place: int | 
     axis = StateAxis("x", states)
     assert state_like(axis, state) == place
     if place is None:
-        with pytest.raises(InputError, match="Node 'x' has no state"):
+        with pytest.raises(InputError, match=r"Node 'x' (has no|takes one) state"):
             state_of(axis, state)
     else:
         assert state_of(axis, state) == place
@@ -128,3 +129,77 @@ def test_wrong_interventions_are_refused_in_words() -> None:
     graph = FactorGraph([Factor([1.0, 2.0], {"a": (0, 1)})])
     with pytest.raises(InputError, match="an undirected model has none"):
         graph.query("a", do={"a": 0})
+
+
+# --- Several states of one node -------------------------------------------------------------------
+
+
+def weather() -> BayesianNetwork:
+    return (
+        BayesianNetwork()
+        .add("sky", table=[0.2, 0.3, 0.5], states=["clear", "grey", "black"])
+        .add("rain", ["sky"], [[0.1, 0.9], [0.3, 0.7], [0.8, 0.2]])
+        .add("wet", ["rain"], [[0.9, 0.1], [0.2, 0.8]])
+    )
+
+
+@pytest.mark.parametrize("several", [["grey", "black"], ("black", "grey"), {"grey", "black"}])
+def test_one_of_several_states_is_a_likelihood_of_zeros_and_ones(several: Any) -> None:
+    network = weather()
+    known = {"sky": several, "wet": "true"}
+    weighed = {"given": {"wet": "true"}, "likelihood": {"sky": [0, 1, 1]}}
+    for ask in (
+        lambda **a: network.query("rain", **a).values,
+        lambda **a: network.query("sky", **a).values,
+        lambda **a: network.marginals(**a)["rain"].values,
+        lambda **a: network.log_evidence(**a),
+        lambda **a: network.most_probable(**a).log_probability,
+        lambda **a: network.query("rain", **a, engine=PlainJunctionTree()).values,
+        lambda **a: network.observe(**a).query("rain").values,
+    ):
+        np.testing.assert_array_equal(ask(given=known), ask(**weighed))
+    # By definition: the sum over the states, each known.
+    both = sum(network.probability({"sky": s, "wet": "true"}) for s in ("grey", "black"))
+    assert network.probability(known) == pytest.approx(both, rel=1e-12)
+    assert network.forecast(known).width >= 0
+    assert network.most_probable(known)["sky"] == "black"
+
+
+def test_one_state_in_a_list_is_that_state() -> None:
+    network = weather()
+    one = evidence_of(network, {"sky": ["grey"]})
+    assert one.codes.tolist() == [1, -1, -1]
+    assert not one.likelihoods
+    everything = network.query("rain", given={"sky": ["clear", "grey", "black"]})
+    np.testing.assert_allclose(everything.values, network.query("rain").values, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda n: n.query("rain", given={"sky": []}), "No state is given for 'sky'"),
+        (lambda n: n.query("rain", given={"sky": ["grey", "grey"]}), "'grey' of 'sky' is given tw"),
+        (lambda n: n.query("rain", given={"sky": ["grey", "gray"]}), "no state 'gray': did you me"),
+        (lambda n: n.query("rain", given={"sky": [["grey"], "black"]}), "takes one state here"),
+        (lambda n: n.query("rain", do={"sky": ["grey", "black"]}), "'sky' takes one state here"),
+        (lambda n: n.do({"sky": ("grey", "black")}), "'sky' takes one state here"),
+        (lambda n: n.explain("rain", {"sky": ["grey", "black"]}), "'sky' takes one state here"),
+        (
+            lambda n: n.query("rain", given={"sky": ["grey"]}, likelihood={"sky": [1, 1, 1]}),
+            "both a state in given and a likelihood",
+        ),
+        (
+            lambda n: n.query("rain", given={"sky": ["grey", "black"]}, do={"sky": "grey"}),
+            "both observed and set by do",
+        ),
+    ],
+)
+def test_wrong_groups_of_states(ask: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ask(weather())
+
+
+def test_impossible_groups_of_states_are_named() -> None:
+    network = weather().add("copy", ["sky"], lambda sky: sky, ["clear", "grey", "black"])
+    with pytest.raises(ImpossibleEvidence, match="'copy' = 'clear' or 'grey'"):
+        network.query("rain", given={"sky": "black", "copy": ["grey", "clear"]})

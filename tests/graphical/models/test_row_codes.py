@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from novum.core import columns
+from novum.core.columns import frame_column
 from novum.core.errors import InputError, UnseenLevelWarning
-from novum.graphical import BayesianNetwork
+from novum.graphical import BayesianNetwork, NetworkWarning
 from novum.graphical.models.row_codes import frame_of_codes, read_rows
 
 HALF = [0.5, 0.5]
@@ -75,7 +79,6 @@ def test_missing_cells_of_every_kind_are_unknown() -> None:
         ({"number": [True]}, "has True in row 0"),
         ({"other": [1]}, "No column is a node"),
         ({"text": ["true"], "number": [1, 0]}, "has 2 rows and others have 1"),
-        ([], "got a list of 0 items"),
         ([1, 2], "Rows are a data frame"),
         (None, "got NoneType"),
         (np.zeros((2, 2)), "got ndarray"),
@@ -106,3 +109,94 @@ def test_codes_become_frames_and_come_back() -> None:
     assert read_rows(mixed, made).ravel().tolist() == [0, 1, 2]
     with pytest.raises(InputError, match="'arrow', 'pandas' or 'polars', got 'dask'"):
         frame_of_codes(model.variables, codes, "dask")
+
+
+SMALL = (
+    BayesianNetwork()
+    .add("c", table=[0.2, 0.8])
+    .add("delta", parents=["c"], table=[[0.9, 0.1], [0.2, 0.8]])
+)
+
+
+def test_columns_that_are_no_nodes_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+
+    def counted(frame: Any, position: int) -> Any:
+        taken.append(position)
+        return frame_column(frame, position)
+
+    # Taking one column of a frame costs as much as the frame is wide.
+    monkeypatch.setattr(columns, "frame_column", counted)
+    cells = np.full((2, 3000), "q", dtype=object)
+    frame = pd.DataFrame(cells, columns=[f"z{place}" for place in range(3000)])
+    # Cells that no column could be made of.
+    frame["z1"] = [object(), {}]
+    frame["c"] = ["true", None]
+    expected = [[0.9, 0.1], [0.34, 0.66]]
+    for rows in (frame, frame.to_dict("list"), frame.to_dict("records")):
+        np.testing.assert_allclose(SMALL.posteriors(rows, "delta")["delta"], expected)
+    assert taken == [0]
+
+
+def test_a_column_with_nearly_the_name_of_a_node_is_named() -> None:
+    rows = {"C": ["true"], "delta": ["true"], "z": [1]}
+    with pytest.warns(NetworkWarning, match=r"near to one: 'C' \(is it 'c'\?\)\. Rename") as caught:
+        read_rows(SMALL, rows)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # The node has its own column.
+        read_rows(SMALL, {"c": ["true"], "C": [1], "delta": ["true"], "Delta": [3]})
+    many = BayesianNetwork()
+    for letter in "abcdefghijk":
+        many = many.add(letter, table=[0.5, 0.5])
+    with pytest.warns(NetworkWarning, match=r"'H' \(is it 'h'\?\) and 2 more\."):
+        read_rows(many, {letter.upper(): ["true"] for letter in "abcdefghij"} | {"k": ["true"]})
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"c": 0}, r"Column 'c' is 0; a column is a list .* such as \[0\]"),
+        ({"c": "true"}, r"Column 'c' is 'true'; a column is a list .* such as \['true'\]"),
+        ({"c": {"true"}}, "The cells of column 'c' are a list"),
+        (pl.DataFrame({"c": ["true"]}).lazy(), r"got a lazy one. Give rows.collect\(\)"),
+        ([{"c": "true"}, 3], "got a list of 2 items"),
+        (3, "got int"),
+    ],
+)
+def test_rows_of_a_wrong_kind_are_refused_in_words(rows: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        SMALL.posteriors(rows, "delta")
+
+
+@pytest.mark.parametrize(
+    "rows", [[], {"c": []}, pd.DataFrame({"c": []}), (), pl.DataFrame({"c": []})]
+)
+def test_no_rows_have_no_posteriors(rows: Any) -> None:
+    assert SMALL.posteriors(rows, "delta")["delta"].shape == (0, 2)
+    assert {name: found.shape for name, found in SMALL.posteriors(rows).items()} == {
+        "c": (0, 2),
+        "delta": (0, 2),
+    }
+    assert SMALL.log_probabilities(rows).shape == (0,)
+
+
+def test_a_row_without_entries_is_a_row() -> None:
+    np.testing.assert_allclose(SMALL.posteriors([{}], "delta")["delta"], [[0.34, 0.66]])
+
+
+def test_without_names_all_nodes_are_asked_given_all_cells() -> None:
+    rows = [{"c": "true"}, {}, {"delta": "true"}]
+    found = SMALL.posteriors(rows)
+    assert [*found] == ["c", "delta"]
+    for number, row in enumerate(rows):
+        for name, table in SMALL.marginals(row).items():
+            np.testing.assert_allclose(found[name][number], table.values, rtol=1e-12)
+
+
+def test_states_beyond_64_bits_are_sampled_as_text() -> None:
+    network = BayesianNetwork().add("x", table=[0.5, 0.5], states=[10**20, 1])
+    rows = network.sample(20, random_state=0)
+    assert set(rows["x"].to_pylist()) == {str(10**20), "1"}
+    assert network.log_probabilities(rows) == pytest.approx([math.log(0.5)] * 20)

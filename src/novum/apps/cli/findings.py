@@ -3,7 +3,7 @@
 Behind `--given` or `--do` every argument of the form node=state is a finding of that option, and an
 argument without `=` is a node that is asked for. `FindingsCommand` repeats the option before each
 further finding; `findings` splits them with the network at hand, because names and states may hold
-an `=` themselves.
+an `=` themselves. `node=a|b` says that the node has one of several states.
 """
 
 from __future__ import annotations
@@ -56,19 +56,29 @@ def repeated(arguments: Sequence[str]) -> list[str]:
     return found
 
 
-def findings(network: BayesianNetwork, given: Sequence[str], option: str) -> dict[str, Any]:
-    """States by node, from texts such as `JohnCalls=true`."""
+def check_findings(given: Sequence[str], option: str) -> None:
+    """Refuses arguments that are no findings, before any file is read."""
     from novum.core.errors import InputError
-    from novum.core.text import label_text, meant, printable
+    from novum.core.text import printable
 
-    found: dict[str, Any] = {}
     for text in given:
-        splits = [(text[:i], text[i + 1 :]) for i, c in enumerate(text) if c == "="]
-        if not splits:
+        if "=" not in text:
             raise InputError(
                 f"{option} takes node=state, got {printable(text, 60)!r}. Name nodes that are "
                 "asked for before the options."
             )
+
+
+def findings(network: BayesianNetwork, given: Sequence[str], option: str) -> dict[str, Any]:
+    """States by node, from texts such as `JohnCalls=true`; a list of states where there are `|`."""
+    from novum.core.errors import InputError
+    from novum.core.text import label_text, meant
+    from novum.graphical.models.states import state_like
+
+    check_findings(given, option)
+    found: dict[str, Any] = {}
+    for text in given:
+        splits = [(text[:i], text[i + 1 :]) for i, c in enumerate(text) if c == "="]
         known = [split for split in splits if split[0] in network]
         if not known:
             name = splits[0][0]
@@ -78,5 +88,7 @@ def findings(network: BayesianNetwork, given: Sequence[str], option: str) -> dic
         name, state = known[0]
         if name in found:
             raise InputError(f"{option} names {label_text(name)} twice. Give it one state.")
-        found[name] = state
+        # A state may hold the mark itself.
+        is_one = "|" not in state or state_like(network[name].variable, state) is not None
+        found[name] = state if is_one else state.split("|")
     return found

@@ -58,20 +58,24 @@ def query(
 ) -> None:
     """Ask a Bayesian network: novum query alarm.bif --given JohnCalls=true Burglary
 
-    Behind --given and --do stand one or more NODE=STATE; arguments without = are asked for. The
-    answer is exact, and its price is shown.
+    Behind --given and --do stand one or more NODE=STATE; arguments without = are asked for, and
+    --given NODE=a|b says that it is one of both. The answer is exact, and its price is shown.
     """
-    from novum.apps.cli.findings import findings
+    from novum.apps.cli.findings import check_findings, findings
     from novum.apps.cli.streams import write_json
     from novum.core.errors import InputError, MemoryLimitError
 
     del debug
     asked = nodes or []
+    check_findings(given or [], "--given")
+    check_findings(do or [], "--do")
     if not (asked or every or most_probable or explain or draw):
         raise InputError(
             "What is asked? Name one node or more, or use --all, --most-probable, --explain NODE "
             "or --draw FILE.svg."
         )
+    if draw is not None and draw.suffix.lower() != ".svg":
+        raise InputError(f"--draw writes SVG, got {draw.name!r}. Name a file that ends in .svg.")
     asked_network = _read(network)
     known = findings(asked_network, given or [], "--given")
     chosen = findings(asked_network, do or [], "--do")
@@ -95,8 +99,11 @@ def query(
 
 
 def _read(path: Path) -> BayesianNetwork:
+    from novum.core.errors import InputError
     from novum.graphical import BayesianNetwork
 
+    if not path.exists():
+        raise InputError(f"There is no file {str(path)!r}. Check the name and the folder.")
     if path.suffix.lower() not in _TEXT_SUFFIXES:
         return BayesianNetwork.read(path)
     from novum.graphical.formats.files import file_bytes, file_text
@@ -178,13 +185,14 @@ def _log_evidence(
 
 
 def _states(network: BayesianNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
-    """States as the network has them."""
-    from novum.graphical.models.questions import state_of
+    """States as the network has them; a list where there are several of one node."""
+    from novum.graphical.models.questions import states_given
 
-    found = {}
+    found: dict[str, Any] = {}
     for name, state in given.items():
         axis = network[name].variable
-        found[name] = axis.states[state_of(axis, state)]
+        states = [axis.states[place] for place in states_given(axis, state)]
+        found[name] = states[0] if len(states) == 1 else states
     return found
 
 
@@ -282,6 +290,8 @@ def _show_explanation(out: Any, found: Mapping[str, Any]) -> None:
 
 
 def _text(state: Any) -> str:
+    if isinstance(state, list):
+        return " or ".join(map(_text, state))
     return state if isinstance(state, str) else repr(state)
 
 

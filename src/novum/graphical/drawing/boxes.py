@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +64,7 @@ class Box:
     height: float
 
 
-def bar_box(item: Conditional, shares: np.ndarray, observed: int | None, max_states: int) -> Box:
+def bar_box(item: Conditional, shares: np.ndarray, observed: Sequence[int], max_states: int) -> Box:
     """A box with bars.
 
     Parameters
@@ -71,8 +72,8 @@ def bar_box(item: Conditional, shares: np.ndarray, observed: int | None, max_sta
     item : Conditional
     shares : array
         The probability of each state.
-    observed : int or None
-        The state that is known.
+    observed : sequence of int
+        The state that is known, several of which one is, or none.
     max_states : int
         Lines for states; the least likely are put together in one.
     """
@@ -83,7 +84,7 @@ def bar_box(item: Conditional, shares: np.ndarray, observed: int | None, max_sta
             shortened(shown(states[place]), _LONGEST_STATE),
             float(shares[place]),
             percentage(float(shares[place])),
-            place == observed,
+            place in observed,
         )
         for place in kept
     )
@@ -98,19 +99,18 @@ def bar_box(item: Conditional, shares: np.ndarray, observed: int | None, max_sta
     height = LINE * (1 + len(lines) + bool(rest)) + 2 * PADDING + 3
     hover = _hover(item, shares, observed)
     label_width = inner - BAR_WIDTH - PERCENT_WIDTH
-    known = observed is not None
+    known = bool(observed)
     return Box(name, lines, rest, hover, known, label_width, inner + 2 * PADDING, height)
 
 
-def name_box(item: Conditional, observed: int | None) -> Box:
+def name_box(item: Conditional, observed: Sequence[int]) -> Box:
     """A box with a name only, and the state where it is known."""
     name = shortened(printable(item.name), _LONGEST_NAME)
-    rest = "" if observed is None else f"= {shown(item.variable.states[observed])}"
-    rest = shortened(rest, _LONGEST_NAME)
+    rest = shortened(f"= {_known(item, observed)}", _LONGEST_NAME) if observed else ""
     inner = max(1.1 * text_width(name), text_width(rest), 30.0)
     height = LINE * (1 + bool(rest)) + 2 * PADDING - 4
     hover = _hover(item, None, observed)
-    known = observed is not None
+    known = bool(observed)
     return Box(name, (), rest, hover, known, 0.0, inner + 2 * PADDING, height)
 
 
@@ -154,14 +154,20 @@ def _kept(shares: np.ndarray, max_states: int) -> list[int]:
     return sorted(likeliest.tolist())
 
 
-def _hover(item: Conditional, shares: np.ndarray | None, observed: int | None) -> str:
+def _known(item: Conditional, observed: Sequence[int]) -> str:
+    return " or ".join(shown(item.variable.states[place]) for place in observed)
+
+
+def _hover(item: Conditional, shares: np.ndarray | None, observed: Sequence[int]) -> str:
     states = item.variable.states
     lines = [printable(item.name)]
     if item.parents:
         lines.append("given " + ", ".join(printable(parent.name) for parent in item.parents))
-    if observed is not None:
-        lines.append(f"observed: {shown(states[observed])}")
-    elif shares is None:
+    if observed:
+        lines.append(f"observed: {_known(item, observed)}")
+    if len(observed) == 1:
+        return "\n".join(lines)
+    if shares is None:
         lines += [shown(state) for state in states[:100]]
     else:
         lines += [f"{shown(s)}: {p:.6g}" for s, p in list(zip(states, shares, strict=True))[:100]]

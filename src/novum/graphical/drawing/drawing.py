@@ -13,7 +13,7 @@ same network gives the same text.
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from novum.core.errors import InputError
@@ -29,7 +29,8 @@ from novum.graphical.drawing.boxes import (
     name_box,
 )
 from novum.graphical.drawing.placement import Placement, placed
-from novum.graphical.models.questions import States, place_of
+from novum.graphical.models.questions import States, check_mapping, place_of, states_given
+from novum.graphical.models.states import names_in_order
 
 if TYPE_CHECKING:
     from novum.graphical.inference.protocol import Engine
@@ -48,6 +49,7 @@ def draw(
     network: BayesianNetwork,
     given: States | None = None,
     *,
+    nodes: str | Sequence[str] | None = None,
     engine: Engine | None = None,
     max_bars: int = 100,
     max_states: int = 8,
@@ -59,10 +61,13 @@ def draw(
     network : BayesianNetwork
     given : mapping from nodes to states, optional
         What is known.
+    nodes : names, optional
+        Only these nodes and the edges between them, with the probabilities they have in the whole
+        network; all nodes by default.
     engine : Engine, optional
         How posteriors are found; exactly by default.
     max_bars : int
-        Networks of more nodes are drawn with names only, and nothing is computed.
+        More nodes than these are drawn with names only, and nothing is computed.
     max_states : int
         Lines for states in a box, at least 2; the least likely states share the last one.
 
@@ -81,45 +86,67 @@ def draw(
     """
     if not len(network):
         raise InputError("The network has no nodes to draw. Add one first.")
-    if len(network) > MAX_NODES:
-        raise InputError(
-            f"A drawing of {len(network)} nodes cannot be read; {MAX_NODES} is the limit. Draw a "
-            "part of the network."
-        )
     if max_states < 2:
         raise InputError(f"max_states is at least 2, got {max_states}.")
-    boxes = _boxes(network, given or {}, engine, max_bars, max_states)
+    check_mapping(given, "given")
+    known = given or {}
+    shown = _chosen(network, nodes)
+    if len(shown) > MAX_NODES:
+        raise InputError(
+            f"A drawing of {len(shown)} nodes cannot be read; {MAX_NODES} is the limit. Draw some "
+            "of them: nodes=[...]."
+        )
+    boxes = _boxes(network, shown, known, engine, max_bars, max_states)
+    numbers = {place: number for number, place in enumerate(shown)}
     graph = network.graph
-    places = placed(graph.parents, graph.order, [(box.width, box.height) for box in boxes])
-    return _svg(boxes, places, _title(network, given or {}, max_bars))
+    parents = [[numbers[p] for p in graph.parents[place] if p in numbers] for place in shown]
+    order = [numbers[place] for place in graph.order if place in numbers]
+    places = placed(parents, order, [(box.width, box.height) for box in boxes])
+    n_observed = sum(network.places[name] in numbers for name in known)
+    title = _title(len(network), len(shown), sum(map(len, parents)), n_observed, max_bars)
+    return _svg(boxes, places, title)
+
+
+def _chosen(network: BayesianNetwork, nodes: str | Sequence[str] | None) -> list[int]:
+    """The nodes that are drawn, in the order of the network."""
+    if nodes is None:
+        return list(range(len(network)))
+    chosen = {place_of(network, name) for name in names_in_order(nodes, "nodes")}
+    if not chosen:
+        raise InputError("Name at least one node to draw, or leave out nodes for all.")
+    return sorted(chosen)
 
 
 def _boxes(
     network: BayesianNetwork,
+    shown: Sequence[int],
     given: States,
     engine: Engine | None,
     max_bars: int,
     max_states: int,
 ) -> list[Box]:
-    observed: dict[int, int] = {}
+    observed: dict[int, tuple[int, ...]] = {}
     for name, state in given.items():
         place = place_of(network, name)
-        observed[place] = network.variables[place].position(state)
-    items = list(enumerate(network.conditionals))
-    if len(network) > max_bars:
-        return [name_box(item, observed.get(place)) for place, item in items]
-    shares = network.marginals(given, engine=engine)
-    return [
-        bar_box(item, shares[item.name].values, observed.get(place), max_states)
-        for place, item in items
-    ]
+        observed[place] = states_given(network.variables[place], state)
+    items = [(observed.get(place, ()), network.conditionals[place]) for place in shown]
+    if len(shown) > max_bars:
+        return [name_box(item, known) for known, item in items]
+    # What is neither drawn nor known, nor an ancestor of such, changes no probability.
+    needed = network
+    if len(shown) < len(network):
+        needed = network.part(*(item.name for _, item in items), *given)
+    shares = needed.marginals(given, engine=engine)
+    return [bar_box(item, shares[item.name].values, known, max_states) for known, item in items]
 
 
-def _title(network: BayesianNetwork, given: Mapping[str, object], max_bars: int) -> str:
-    text = f"Bayesian network of {len(network)} nodes and {len(network.edges)} edges"
-    if given:
-        text += f", {len(given)} of them observed"
-    return text + ("; too many nodes for bars" if len(network) > max_bars else "")
+def _title(n_nodes: int, n_shown: int, n_edges: int, n_observed: int, max_bars: int) -> str:
+    text = f"Bayesian network of {n_shown} nodes and {n_edges} edges"
+    if n_shown < n_nodes:
+        text = f"{n_shown} of the {n_nodes} nodes of a Bayesian network, with {n_edges} edges"
+    if n_observed:
+        text += f", {n_observed} of them observed"
+    return text + ("; too many nodes for bars" if n_shown > max_bars else "")
 
 
 # --- SVG ------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,6 +56,9 @@ def read(data: bytes, source: str) -> list[Conditional]:
     draft = regular_draft(text, source)
     if draft is None:
         draft = _Reader(text, source).draft()
+    else:
+        # Lines are counted only where something is wrong, by reading the file once more.
+        draft = replace(draft, line_of=lambda *at: _Reader(text, source).line_of(*at))
     return draft.conditionals()
 
 
@@ -105,6 +108,8 @@ class _Variable:
     place: int
     parents: list[int] = field(default_factory=list)
     table: Floats | None = None
+    # Where rows begin, by number; those that have no place of their own stand where -1 says.
+    rows: dict[int, int] = field(default_factory=dict)
 
 
 class _Reader:
@@ -141,7 +146,15 @@ class _Reader:
             self.axes,
             [v.parents for v in found],
             np.concatenate(cells) if cells else np.empty(0),
+            self.line_of,
         )
+
+    def line_of(self, variable: int, row: int) -> int:
+        """The line of a row; reads the file first where that was not done."""
+        if not self.variables:
+            self.draft()
+        places = [*self.variables.values()][variable].rows
+        return self.tokens.line_at(places.get(row, places.get(-1, 0)))
 
     def _skip_block(self) -> None:
         """`network name { properties }`."""
@@ -264,18 +277,22 @@ class _Rows:
     def read(self) -> Floats:
         tokens = self.tokens
         start = tokens.place
+        places = self.variable.rows
         while not tokens.skip("}"):
             place = tokens.place
             if tokens.skip("table"):
+                places[-1] = place
                 self._once(self.table, "table", place)
                 self.table = self._numbers(self.n_rows * self.n_states, place)
             elif tokens.skip("default"):
+                places[-1] = place
                 self._once(self.default, "default", place)
                 self.default = self._numbers(self.n_states, place)
             elif tokens.skip("("):
                 row = self._key(place)
                 if row in self.rows:
                     tokens.wrong(f"the row {row_text(self.parents, row)} occurs twice", place)
+                places[row] = place
                 self.rows[row] = self._numbers(self.n_states, place)
             else:
                 if not tokens.at("property"):

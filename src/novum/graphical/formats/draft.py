@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,12 +45,16 @@ class Draft:
         The parents of each variable, by position in `axes`.
     cells : float64 array
         All tables one after the other.
+    line_of : callable, optional
+        The line where a row of a variable's table stands, from the numbers of both; asked only
+        when something is wrong there.
     """
 
     source: str
     axes: Sequence[StateAxis]
     parents: Sequence[Sequence[int]]
     cells: Floats
+    line_of: Callable[[int, int], int] | None = None
 
     def conditionals(self) -> list[Conditional]:
         """The checked distributions, as views into one array."""
@@ -85,9 +89,10 @@ class Draft:
         if off[worst] > TOLERATED:
             if cells.max() > 1 + TOLERATED:
                 self._refuse_cell(cards, sizes)
-            raise FileFormatError(
-                f"{self.source}: the probabilities in {self._row(worst, cards, sizes)} sum to "
-                f"{sums[worst]:g}, not to 1. Correct that row, or divide it by its sum."
+            raise self._error(
+                f"the probabilities in {self._row(worst, cards, sizes)} sum to "
+                f"{sums[worst]:g}, not to 1. Correct that row, or divide it by its sum.",
+                *self._place(worst, cards, sizes),
             )
         if off[worst] > QUIET:
             warnings.warn(
@@ -102,12 +107,20 @@ class Draft:
 
     def _row(self, row: int, cards: Positions, sizes: Positions) -> str:
         """A row of the file in words."""
+        variable, row = self._place(row, cards, sizes)
+        up = tuple(self.axes[p] for p in self.parents[variable])
+        where = f", row {row_text(up, row)}" if up else ""
+        return f"the table of {label_text(self.axes[variable].name)}{where}"
+
+    def _place(self, row: int, cards: Positions, sizes: Positions) -> tuple[int, int]:
+        """The variable of a row of the file, and its number in that variable's table."""
         ends = np.cumsum(sizes // cards)
         variable = int(np.searchsorted(ends, row, side="right"))
-        first = int(ends[variable]) - int(sizes[variable] // cards[variable])
-        up = tuple(self.axes[p] for p in self.parents[variable])
-        where = f", row {row_text(up, row - first)}" if up else ""
-        return f"the table of {label_text(self.axes[variable].name)}{where}"
+        return variable, row - int(ends[variable]) + int(sizes[variable] // cards[variable])
+
+    def _error(self, reason: str, variable: int, row: int) -> FileFormatError:
+        line = None if self.line_of is None else self.line_of(variable, row)
+        return file_error(self.source, reason, line)
 
     def _refuse_cell(self, cards: Positions, sizes: Positions) -> None:
         wrong = int(np.flatnonzero(~((self.cells >= 0) & (self.cells <= 1 + TOLERATED)))[0])
@@ -116,9 +129,11 @@ class Draft:
         card, start = int(cards[variable]), int(ends[variable] - sizes[variable])
         row = int((sizes[:variable] // cards[:variable]).sum()) + (wrong - start) // card
         state = self.axes[variable].states[(wrong - start) % card]
-        raise FileFormatError(
-            f"{self.source}: {self._row(row, cards, sizes)} has {self.cells[wrong]:g} for state "
-            f"{shown(state)}; probabilities lie between 0 and 1."
+        raise self._error(
+            f"{self._row(row, cards, sizes)} has {self.cells[wrong]:g} for state {shown(state)}; "
+            "probabilities lie between 0 and 1.",
+            variable,
+            (wrong - start) // card,
         )
 
 

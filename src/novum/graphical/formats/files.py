@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import importlib
 import io
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from novum.core.atomic_write import replacing
 from novum.core.errors import FileFormatError, InputError
 from novum.core.memory import check_memory, format_bytes
 from novum.core.sources.streams import TextStream, checked_path
+from novum.core.text import label_text
 from novum.graphical.models.conditional import Conditional
 from novum.graphical.structure.dag import CyclicGraphError
 
@@ -58,7 +60,7 @@ def read_network(path: str | Path) -> list[Conditional]:
     >>> [(item.name, item.table.tolist()) for item in read_network(path)]
     [('rain', [0.2, 0.8])]
     """
-    path = Path(path)
+    path = as_path(path)
     module = _module(path)
     data = file_bytes(path)
     return module.read(data, path.name)
@@ -66,7 +68,7 @@ def read_network(path: str | Path) -> list[Conditional]:
 
 def write_network(network: BayesianNetwork, path: str | Path) -> None:
     """A network as a file in the format of the suffix; an existing file is replaced as a whole."""
-    path = Path(path)
+    path = as_path(path)
     write_text(_module(path).written(network, path.name), path)
 
 
@@ -77,6 +79,13 @@ def naming_file(path: str | Path) -> Iterator[None]:
         yield
     except CyclicGraphError as error:
         raise error.in_file(Path(path).name) from None
+
+
+def as_path(path: object) -> Path:
+    """A path from what the user gave."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(f"A file is named by its path, as text or Path; got {label_text(path)}.")
+    return Path(path)
 
 
 def check_factor_suffix(path: Path) -> None:

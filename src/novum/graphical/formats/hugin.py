@@ -81,6 +81,8 @@ class _Node:
     place: int
     parents: list[int] = field(default_factory=list)
     cells: Floats | None = None
+    # Where the rows of the data begin.
+    rows: list[int] = field(default_factory=list)
 
 
 class _Reader:
@@ -118,6 +120,7 @@ class _Reader:
             self.axes,
             [node.parents for node in nodes],
             np.concatenate(cells) if cells else np.empty(0),
+            lambda variable, row: tokens.line_at(nodes[variable].rows[row]),
         )
 
     def _skip_block(self) -> None:
@@ -213,13 +216,13 @@ class _Reader:
             if attribute.startswith("model_"):
                 tokens.wrong(f"the potential of {label_text(name)} is a formula; give its data")
             if attribute == "data" and node.cells is None:
-                node.cells = self._data(name, shape)
+                node.cells = self._data(name, shape, node.rows)
             else:
                 self._skip_value()
         if node.cells is None:
             tokens.wrong(f"the potential of {label_text(name)} has no data", start)
 
-    def _data(self, name: str, shape: list[int]) -> Floats:
+    def _data(self, name: str, shape: list[int], rows: list[int]) -> Floats:
         """Numbers in parentheses; a group closes only after a multiple of an axis's cells."""
         tokens, start = self.tokens, self.tokens.place
         found: list[float] = []
@@ -235,6 +238,8 @@ class _Reader:
                     tokens.wrong(f"')' closes a group that is no part of {tuple(shape)} numbers")
                 tokens.advance()
             elif not tokens.skip(","):
+                if len(found) % shape[-1] == 0:
+                    rows.append(tokens.place)
                 found.append(tokens.number())
         if opened or len(found) != math.prod(shape):
             tokens.wrong(

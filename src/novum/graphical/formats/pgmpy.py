@@ -13,6 +13,7 @@ import numpy as np
 from novum.core.errors import InputError
 from novum.core.text import label_text
 from novum.distributions.joint_table_states import StateAxis
+from novum.graphical.formats.writing import check_full_tables
 from novum.graphical.models.conditional import Tabular
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ def from_pgmpy(model: Any) -> BayesianNetwork:
     """
     from novum.graphical.models.bayesian_network import BayesianNetwork
 
+    if not all(hasattr(model, needed) for needed in ("nodes", "get_cpds")):
+        raise InputError(
+            f"from_pgmpy reads a pgmpy DiscreteBayesianNetwork, got {label_text(model)}."
+        )
     tables = {node: _table_of(model, node) for node in model.nodes()}
     axes = {node: StateAxis(node, _states(cpd, node)) for node, cpd in tables.items()}
     made = []
@@ -50,6 +55,7 @@ def to_pgmpy(network: BayesianNetwork) -> Any:
     from pgmpy.factors.discrete import TabularCPD
     from pgmpy.models import DiscreteBayesianNetwork
 
+    check_full_tables(network, "A pgmpy network")
     model = DiscreteBayesianNetwork()
     model.add_nodes_from(network.names)
     model.add_edges_from(network.edges)

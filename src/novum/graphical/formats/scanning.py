@@ -118,11 +118,15 @@ class Scanner:
 
     def error(self, reason: str, place: int | None = None) -> FileFormatError:
         at = self.place if place is None else place
-        line = self.text.count("\n", 0, at) + 1
+        line = self.line_at(at)
         column = at - self.text.rfind("\n", 0, at)
         # Suggestions of names end in a question mark.
         end = "" if reason.endswith(("?", ".")) else "."
         return file_error(self.source, reason + end, line, column)
+
+    def line_at(self, place: int) -> int:
+        """The number of the line in which a place lies."""
+        return self.text.count("\n", 0, place) + 1
 
 
 def quoted(text: str) -> str:

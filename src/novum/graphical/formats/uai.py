@@ -31,6 +31,7 @@ from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.formats.draft import MAX_PARENTS, Draft, Floats, cut, file_error
 from novum.graphical.formats.files import file_bytes, file_text, write_text
 from novum.graphical.formats.scanning import numbers_text
+from novum.graphical.formats.writing import check_full_tables
 from novum.graphical.models.conditional import Conditional, NetworkWarning, Tabular
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def read_factors(path: str | Path) -> list[Factor]:
 
 def written(network: BayesianNetwork, source: str) -> str:
     """A network as BAYES; a warning says that names are lost."""
+    check_full_tables(network, source)
     scopes = [
         [*(network.places[parent.name] for parent in item.parents), place]
         for place, item in enumerate(network.conditionals)
@@ -113,10 +115,11 @@ def written(network: BayesianNetwork, source: str) -> str:
 def write_factors(graph: FactorGraph, path: str | Path) -> None:
     """A factor graph as a MARKOV file, its variables in their order.
 
-    A warning says so where names or states are lost: files of factors have none.
+    A warning says so where names or states are lost: files of factors have none. Auxiliary
+    variables of noisy ors become variables behind the others.
     """
     path = Path(path)
-    axes = _numbered(graph)
+    axes = (*_numbered(graph), *graph.auxiliary)
     if _has_names(axes):
         _warn_of_names(f"{path.name} holds no names: the variables", "")
     numbers = {axis.name: number for number, axis in enumerate(axes)}

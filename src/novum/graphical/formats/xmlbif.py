@@ -42,21 +42,8 @@ _MAX_DEPTH = 20
 _NUMERIC = re.compile(r"[0-9eE+.\s-]*")
 # Characters that XML 1.0 cannot hold, even as references.
 _UNHOLDABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Without declarations of elements, which pyAgrum's reader takes for an error.
 _HEADER = """<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE BIF [
-  <!ELEMENT BIF ( NETWORK )*>
-  <!ATTLIST BIF VERSION CDATA #REQUIRED>
-  <!ELEMENT NETWORK ( NAME, ( PROPERTY | VARIABLE | DEFINITION )* )>
-  <!ELEMENT NAME (#PCDATA)>
-  <!ELEMENT VARIABLE ( NAME, ( OUTCOME | PROPERTY )* ) >
-  <!ATTLIST VARIABLE TYPE (nature|decision|utility) "nature">
-  <!ELEMENT OUTCOME (#PCDATA)>
-  <!ELEMENT DEFINITION ( FOR | GIVEN | TABLE | PROPERTY )* >
-  <!ELEMENT FOR (#PCDATA)>
-  <!ELEMENT GIVEN (#PCDATA)>
-  <!ELEMENT TABLE (#PCDATA)>
-  <!ELEMENT PROPERTY (#PCDATA)>
-]>
 <BIF VERSION="0.3">
 <NETWORK>
 <NAME>unknown</NAME>"""
@@ -195,19 +182,23 @@ def _assembled(elements: _Elements) -> Draft:
             axes[axis.name] = axis
     numbers = {name: number for number, name in enumerate(axes)}
     tables: dict[str, tuple[list[int], Floats]] = {}
+    lines: dict[str, int] = {}
     for part in elements.parts:
         if part.tag == "DEFINITION":
             name = _one(part, "FOR", source, numbers)
             if name in tables:
                 reason = f"the definition of {label_text(name)} occurs twice."
                 raise file_error(source, reason, part.line)
+            lines[name] = (part.all("TABLE") or [("", part.line, 0)])[0][1]
             tables[name] = _table(part, name, list(axes.values()), numbers, source)
-    for name in axes:
-        if name not in tables:
-            raise file_error(source, f"variable {label_text(name)} has no DEFINITION.")
+    for part in elements.parts:
+        if part.tag == "VARIABLE" and (name := _one(part, "NAME", source, None)) not in tables:
+            raise file_error(source, f"variable {label_text(name)} has no DEFINITION.", part.line)
     ordered = [tables[name] for name in axes]
     cells = np.concatenate([found for _, found in ordered]) if ordered else np.empty(0)
-    return Draft(source, list(axes.values()), [up for up, _ in ordered], cells)
+    starts = [lines[name] for name in axes]
+    parents = [up for up, _ in ordered]
+    return Draft(source, list(axes.values()), parents, cells, lambda variable, _: starts[variable])
 
 
 def _axis(part: _Part, source: str) -> StateAxis:

@@ -204,6 +204,16 @@ class Configuration(dict[str, Level]):
         lines = [f"{shown(name):{width}}  {shown(state)}" for name, state in self.items()]
         return "\n".join([*lines, f"log-probability {self.log_probability:.6g}"])
 
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{html.escape(shown(name))}</th><td>{html.escape(shown(state))}</td></tr>"
+            for name, state in self.items()
+        )
+        return (
+            f'<div class="novum-table"><table><thead><tr><th>node</th><th>state</th></tr></thead>'
+            f"<tbody>{rows}</tbody></table><p>log-probability {self.log_probability:.6g}</p></div>"
+        )
+
 
 def row_of_codes(variables: Sequence[StateAxis], codes: Any) -> dict[str, Level]:
     """States by name, from their numbers."""

@@ -9,20 +9,16 @@ independent of its non-descendants given its parents. Questions are answered by 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from novum.core.errors import InputError
 from novum.core.schema import Level
-from novum.core.text import label_text, listed
-from novum.distributions.joint_table_states import StateAxis, names_of
-from novum.graphical.models.arrays import ModelArrays
+from novum.core.text import label_text
+from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.models.compact import Deterministic
 from novum.graphical.models.conditional import Conditional
-from novum.graphical.models.network_arrays import arrays_of
 from novum.graphical.models.network_building import (
     bound,
     checked_conditionals,
@@ -32,7 +28,7 @@ from novum.graphical.models.network_building import (
     node_of,
     warn_of_zeros,
 )
-from novum.graphical.models.network_questions import NetworkQuestions
+from novum.graphical.models.network_structure import NetworkStructure
 from novum.graphical.models.questions import (
     Likelihoods,
     States,
@@ -40,16 +36,16 @@ from novum.graphical.models.questions import (
     place_of,
     state_of,
 )
+from novum.graphical.models.states import names_in_order
 
 if TYPE_CHECKING:
     from novum.core.svg_text import SvgText
     from novum.graphical.inference.protocol import Engine, ExactEngine
     from novum.graphical.models.answers import Posterior
     from novum.graphical.models.model_record import ModelRecord
-    from novum.graphical.structure.dag import Dag
 
 
-class BayesianNetwork(NetworkQuestions):
+class BayesianNetwork(NetworkStructure):
     """Discrete variables with named states, their graph and their conditional tables.
 
     A network is a value: adding a node or changing a table gives another network.
@@ -106,7 +102,8 @@ class BayesianNetwork(NetworkQuestions):
             Probabilities with the parents' states as first axes and the node's own as the last; a
             callable makes a node that is a function of its parents' states.
         states : sequence of text, numbers or truth values, optional
-            "true" and "false" by default, where the table has two columns.
+            By default those that a dict names, and else "true" and "false", where the table has
+            two columns or is a function.
         ordered : bool
             Whether the states are listed in a meaningful order.
         """
@@ -114,7 +111,7 @@ class BayesianNetwork(NetworkQuestions):
             raise InputError(
                 f"The network has a node {label_text(name)} already. Use replace to change it."
             )
-        found = tuple(self.variables[place_of(self, parent)] for parent in names_of(parents))
+        found = self._axes_of(name, parents)
         conditional = conditional_of(name, found, table, states, ordered)
         warn_of_zeros([conditional])
         return self._with((*self.conditionals, conditional))
@@ -125,12 +122,16 @@ class BayesianNetwork(NetworkQuestions):
         old = self.conditionals[place]
         found = old.parents
         if parents is not None:
-            found = tuple(self.variables[place_of(self, parent)] for parent in names_of(parents))
+            found = self._axes_of(name, parents)
         new = bound(old.variable, found, table)
         warn_of_zeros([new])
         changed = [*self.conditionals]
         changed[place] = new
         return self._with(checked_order(tuple(changed)))
+
+    def _axes_of(self, name: str, parents: str | Sequence[str]) -> tuple[StateAxis, ...]:
+        named = names_in_order(parents, f"The parents of {label_text(name)}")
+        return tuple(self.variables[place_of(self, parent)] for parent in named)
 
     def remove(self, *names: str) -> Self:
         """The network without some nodes that have no children left."""
@@ -263,6 +264,7 @@ class BayesianNetwork(NetworkQuestions):
         self,
         given: States | None = None,
         *,
+        nodes: str | Sequence[str] | None = None,
         engine: Engine | None = None,
         max_bars: int = 100,
         max_states: int = 8,
@@ -272,13 +274,17 @@ class BayesianNetwork(NetworkQuestions):
         Parameters
         ----------
         given : mapping from nodes to states, optional
+        nodes : names, optional
+            Only these nodes and the edges between them; all nodes by default.
         engine : Engine, optional
         max_bars, max_states : int
             Networks of more nodes are drawn with names only; boxes show so many states.
         """
         from novum.graphical.drawing.drawing import draw
 
-        return draw(self, given, engine=engine, max_bars=max_bars, max_states=max_states)
+        return draw(
+            self, given, nodes=nodes, engine=engine, max_bars=max_bars, max_states=max_states
+        )
 
     @property
     def record(self) -> ModelRecord:
@@ -293,81 +299,8 @@ class BayesianNetwork(NetworkQuestions):
 
         return cls(network_conditionals(record))
 
-    def _with(self, conditionals: tuple[Conditional, ...]) -> Self:
-        """A network of conditionals in which every parent is known to be there, without cycles."""
-        made = object.__new__(type(self))
-        made.__dict__["conditionals"] = conditionals
-        return made
-
-    # Structure
-
-    @cached_property
-    def variables(self) -> tuple[StateAxis, ...]:
-        """The nodes with their states."""
-        return tuple(item.variable for item in self.conditionals)
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        return tuple(axis.name for axis in self.variables)
-
-    @cached_property
-    def places(self) -> Mapping[str, int]:
-        """The number of each node."""
-        return {name: place for place, name in enumerate(self.names)}
-
-    @property
-    def edges(self) -> tuple[tuple[str, str], ...]:
-        """All (parent, child)."""
-        return tuple((p.name, item.name) for item in self.conditionals for p in item.parents)
-
-    @cached_property
-    def graph(self) -> Dag:
-        """The directed graph, for questions of independence."""
-        from novum.graphical.structure.dag import Dag
-
-        return Dag(
-            self.names,
-            tuple(tuple(self.places[p.name] for p in item.parents) for item in self.conditionals),
-        )
-
-    @cached_property
-    def arrays(self) -> ModelArrays:
-        """The network as engines see it."""
-        return arrays_of(self.conditionals, self.places)
-
-    def __getitem__(self, name: str) -> Conditional:
-        """The conditional distribution of a node."""
-        return self.conditionals[place_of(self, name)]
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self.places
-
-    def __len__(self) -> int:
-        return len(self.conditionals)
-
-    @property
-    def n_parameters(self) -> int:
-        """Numbers that are free to choose in all conditional distributions."""
-        return sum(item.n_parameters for item in self.conditionals)
-
-    @property
-    def n_joint_parameters(self) -> int:
-        """Numbers that the full joint table would have free."""
-        return math.prod(len(axis.states) for axis in self.variables) - 1
-
-    @property
-    def n_zeros(self) -> int:
-        """Cells of tables that are exactly zero."""
-        return sum(item.n_zeros for item in self.conditionals)
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BayesianNetwork) and self.conditionals == other.conditionals
 
     def __hash__(self) -> int:
         return hash(self.conditionals)
-
-    def __repr__(self) -> str:
-        return (
-            f"BayesianNetwork of {len(self)} nodes and {len(self.edges)} edges: "
-            f"{self.n_parameters} parameters; nodes {listed(self.names)}"
-        )

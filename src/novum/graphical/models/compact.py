@@ -10,6 +10,7 @@ more parent, means the same (`novum.graphical.models.network_arrays`).
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +22,15 @@ from numpy.typing import ArrayLike, NDArray
 from novum.core.errors import InputError
 from novum.core.schema import Level
 from novum.core.text import label_text, listed
-from novum.distributions.joint_table_states import StateAxis, check_cells, shown
-from novum.graphical.models.conditional import Conditional, Floats, row_text, rows_of_states
+from novum.distributions.joint_table_states import StateAxis, shown
+from novum.graphical.models.conditional import (
+    Conditional,
+    Floats,
+    check_node_cells,
+    row_text,
+    rows_of_states,
+)
+from novum.graphical.models.states import refuse_set, state_like
 
 # Of two states, the one that says that something is there.
 _AFFIRMATIVE = ("true", "yes", "present", "on", "1", "t", "y")
@@ -86,6 +94,7 @@ class NoisyOr(Conditional):
                 f"A noisy or has two states, but {label_text(variable.name)} has "
                 f"{len(variable.states)}. Use a table."
             )
+        refuse_set(strengths, f"The strengths of {label_text(variable.name)}")
         values = tuple(float(strength) for strength in strengths)
         if len(values) != len(parents):
             raise InputError(
@@ -110,8 +119,9 @@ class NoisyOr(Conditional):
 
     @cached_property
     def table(self) -> Floats:
+        advice = "No question needs it: engines take the node in parts."
+        check_node_cells(self.variable, self.parents, advice)
         shape = self.shape
-        check_cells(shape)
         silent = np.full(shape[:-1], 1.0 - self.leak)
         for place, (parent, strength) in enumerate(zip(self.parents, self.strengths, strict=True)):
             factors = np.full(len(parent.states), 1.0 - strength)
@@ -204,6 +214,7 @@ def noisy_or(
     >>> noisy_or({"cold": 0.4, "flu": 0.8}, leak=0.01).leak
     0.01
     """
+    refuse_set(strengths, "The strengths of a noisy or")
     pairs = tuple(strengths.items()) if isinstance(strengths, Mapping) else tuple(strengths)
     chosen, left = tuple((active or {}).items()), tuple((inactive or {}).items())
     return NoisyOrSettings(pairs, float(leak), chosen, left)
@@ -243,7 +254,7 @@ class Deterministic(Conditional):
     ) -> None:
         parents = tuple(parents)
         sizes = tuple(len(parent.states) for parent in parents)
-        check_cells((*sizes, len(variable.states)))
+        check_node_cells(variable, parents, "Split it into several functions of fewer parents.")
         given = _values(variable, parents, function)
         codes = np.empty(len(given), np.int64)
         for row, state in enumerate(given):
@@ -328,6 +339,7 @@ def _inactive_state(axis: StateAxis, active: dict[str, Level], inactive: dict[st
 
 def _values(variable: StateAxis, parents: tuple[StateAxis, ...], function: Any) -> list[Any]:
     if callable(function):
+        _check_arguments(variable, parents, function)
         return [function(*states) for states in rows_of_states(parents)]
     given = np.asarray(function, dtype=object)
     sizes = tuple(len(parent.states) for parent in parents)
@@ -339,7 +351,27 @@ def _values(variable: StateAxis, parents: tuple[StateAxis, ...], function: Any) 
     return list(given.ravel())
 
 
+def _check_arguments(variable: StateAxis, parents: tuple[StateAxis, ...], function: Any) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        # Of some built-in functions nobody knows it.
+        return
+    try:
+        signature.bind(*parents)
+    except TypeError:
+        names = listed([parent.name for parent in parents]) if parents else "no parents"
+        raise InputError(
+            f"The function of {label_text(variable.name)} is called with one state for each of its "
+            f"{len(parents)} parents ({names}), but it is written as {signature}. Give it as many "
+            "arguments."
+        ) from None
+
+
 def _code(variable: StateAxis, parents: tuple[StateAxis, ...], row: int, state: Any) -> int:
+    place = state_like(variable, state)
+    if place is not None:
+        return place
     try:
         return variable.position(state)
     except InputError as error:

@@ -12,6 +12,7 @@ import itertools
 import math
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -19,10 +20,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, MemoryLimitError
 from novum.core.text import label_text
 from novum.distributions.joint_table import EXACT, QUIET, TOLERATED
-from novum.distributions.joint_table_states import StateAxis, check_cells, shown
+from novum.distributions.joint_table_states import MAX_CELLS, MAX_VARIABLES, StateAxis, shown
 
 Floats = NDArray[np.float64]
 
@@ -160,11 +161,35 @@ class Tabular(Conditional):
 # --- Checks ---------------------------------------------------------------------------------------
 
 
+def check_node_cells(
+    variable: StateAxis, parents: Sequence[StateAxis], advice: str, source: str = ""
+) -> None:
+    """Refuses a node whose table is too large to exist, before anything is made of it.
+
+    Parameters
+    ----------
+    variable, parents
+    advice : str
+        What to do instead; ends the message.
+    source : str
+        Begins it, such as the name of a file.
+    """
+    cells = math.prod([len(axis.states) for axis in (*parents, variable)])
+    begin = f"{source}: the" if source else "The"
+    what = f"{begin} table of {label_text(variable.name)} with its {len(parents)} parents"
+    if cells > MAX_CELLS:
+        raise MemoryLimitError(f"{what} has {cells:,} cells; the limit is {MAX_CELLS:,}. {advice}")
+    if len(parents) >= MAX_VARIABLES:
+        raise InputError(
+            f"{what} has more than {MAX_VARIABLES} axes. Leave out parents of one state only."
+        )
+
+
 def checked_table(variable: StateAxis, parents: tuple[StateAxis, ...], cells: ArrayLike) -> Floats:
     """Cells of the right shape, at least 0, in rows that sum to one; a new array."""
     name = label_text(variable.name)
     shape = (*(len(parent.states) for parent in parents), len(variable.states))
-    check_cells(shape)
+    check_node_cells(variable, parents, "Use noisy_or(...), or fewer parents.")
     try:
         table = np.array(cells, dtype=np.float64, order="C")
     except (TypeError, ValueError):

@@ -6,7 +6,8 @@ from typing import Any
 
 from novum.core.text import label_text
 from novum.distributions.joint_table import ImpossibleEvidence
-from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.distributions.joint_table_states import StateAxis
+from novum.graphical.models.arrays import Evidence, Floats, ModelArrays
 from novum.graphical.models.questions import NamedModel, default_engine
 
 # Findings of a conflict that a message names.
@@ -39,8 +40,19 @@ def impossible_evidence(
         parts.append(f"{label_text(axis.name)} = {label_text(state)}")
     if len(parts) > MOST_FINDINGS:
         parts[MOST_FINDINGS:] = [f"and {len(parts) - MOST_FINDINGS} more findings"]
-    parts += [f"the likelihood of {label_text(network.names[place])}" for place in weighted]
+    parts += [
+        _weighted(network.variables[place], evidence.likelihoods[place]) for place in weighted
+    ]
     return ImpossibleEvidence(where + _sentence(parts))
+
+
+def _weighted(axis: StateAxis, weights: Floats) -> str:
+    """Soft evidence in words: weights of 0 and 1 are several states that were given."""
+    name = label_text(axis.name)
+    if not ((weights == 0) | (weights == 1)).all() or weights.sum() < 2:
+        return f"the likelihood of {name}"
+    states = [state for state, weight in zip(axis.states, weights, strict=True) if weight]
+    return f"{name} = {' or '.join(label_text(state) for state in states[:MOST_FINDINGS])}"
 
 
 def _sentence(parts: list[str]) -> str:

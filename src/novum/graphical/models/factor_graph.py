@@ -8,7 +8,7 @@ Where that graph has no cycles, messages along it are exact; the junction tree i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from novum.graphical.models.arrays import NO_HEAD, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.model_record import ModelRecord, graph_factors, record_of_graph
 from novum.graphical.models.network_questions import NetworkQuestions
+from novum.graphical.models.states import refuse_set
 
 
 class FactorGraph(NetworkQuestions):
@@ -46,9 +47,11 @@ class FactorGraph(NetworkQuestions):
 
     factors: tuple[Factor, ...]
     _axes: dict[str, StateAxis]
+    _n_hidden: int = 0
     _saved_fields = ("record",)
 
     def __init__(self, factors: Iterable[Factor]) -> None:
+        refuse_set(factors, "Factors")
         given = tuple(factors) if isinstance(factors, Iterable) else (factors,)
         axes: dict[str, StateAxis] = {}
         for factor in given:
@@ -70,26 +73,45 @@ class FactorGraph(NetworkQuestions):
 
     @classmethod
     def of(cls, network: BayesianNetwork) -> FactorGraph:
-        """The conditional tables of a network as factors."""
-        return cls(
-            Factor(item.table, (*item.parents, item.variable)) for item in network.conditionals
+        """The conditional tables of a network as factors.
+
+        A noisy or of many parents becomes a chain of small factors over auxiliary variables, as
+        engines have it; they are summed over in every answer and listed in `auxiliary` only.
+        """
+        model = network.arrays
+        taken = {*network.names}
+        hidden = [_spare_axis(number, taken) for number in range(1, model.n_hidden + 1)]
+        axes = (*network.variables, *hidden)
+        made = (
+            Factor(model.table(factor), [axes[v] for v in model.scope(factor).tolist()])
+            for factor in range(model.n_factors)
         )
+        return cls(made)._hiding([axis.name for axis in hidden])
+
+    def _hiding(self, names: Iterable[str]) -> FactorGraph:
+        """The same graph with some variables behind the others, never shown."""
+        last = [*names]
+        axes = {name: axis for name, axis in self._axes.items() if name not in {*last}}
+        axes.update((name, self._axes[name]) for name in last)
+        made = object.__new__(type(self))
+        made.__dict__.update(factors=self.factors, _axes=axes, _n_hidden=len(last))
+        return made
 
     @classmethod
     def read(cls, path: str | Path) -> FactorGraph:
         """A factor graph from a `.uai` file, also with `.gz`: MARKOV, or the tables of BAYES."""
-        from novum.graphical.formats.files import check_factor_suffix
+        from novum.graphical.formats.files import as_path, check_factor_suffix
         from novum.graphical.formats.uai import read_factors
 
-        check_factor_suffix(Path(path))
+        check_factor_suffix(as_path(path))
         return cls(read_factors(path))
 
     def write(self, path: str | Path) -> None:
         """The graph as a MARKOV file, `.uai` or `.uai.gz`; a warning says what names are lost."""
-        from novum.graphical.formats.files import check_factor_suffix
+        from novum.graphical.formats.files import as_path, check_factor_suffix
         from novum.graphical.formats.uai import write_factors
 
-        check_factor_suffix(Path(path))
+        check_factor_suffix(as_path(path))
         write_factors(self, path)
 
     @property
@@ -99,7 +121,8 @@ class FactorGraph(NetworkQuestions):
 
     @classmethod
     def _from_saved(cls, record: ModelRecord) -> FactorGraph:
-        return cls(graph_factors(record))
+        hidden = record.variables[len(record.variables) - record.n_hidden :]
+        return cls(graph_factors(record))._hiding([axis.name for axis in hidden])
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -109,11 +132,16 @@ class FactorGraph(NetworkQuestions):
 
     @cached_property
     def variables(self) -> tuple[StateAxis, ...]:
-        return tuple(self._axes.values())
+        return tuple(self._axes.values())[: len(self._axes) - self._n_hidden]
+
+    @property
+    def auxiliary(self) -> tuple[StateAxis, ...]:
+        """Variables behind the others that make noisy ors small, and are never shown."""
+        return tuple(self._axes.values())[len(self._axes) - self._n_hidden :]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        return tuple(self._axes)
+        return tuple(axis.name for axis in self.variables)
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -123,17 +151,23 @@ class FactorGraph(NetworkQuestions):
     @cached_property
     def arrays(self) -> ModelArrays:
         """The graph as engines see it."""
-        scopes = [[self.places[name] for name in factor.names] for factor in self.factors]
+        places = self._all_places
+        scopes = [[places[name] for name in factor.names] for factor in self.factors]
         n_cells = [factor.values.size for factor in self.factors]
         return ModelArrays(
-            cards=np.array([len(axis.states) for axis in self.variables], np.int64),
+            cards=np.array([len(axis.states) for axis in self._axes.values()], np.int64),
             scope_starts=np.cumsum([0, *map(len, scopes)]).astype(np.int64),
             scopes=np.array([v for scope in scopes for v in scope], np.int64),
             table_starts=np.cumsum([0, *n_cells]).astype(np.int64),
             tables=np.concatenate([factor.values.ravel() for factor in self.factors]),
             heads=np.full(len(self.factors), NO_HEAD, np.int64),
-            order=np.arange(len(self.variables)),
+            order=np.arange(len(self._axes)),
+            n_hidden=self._n_hidden,
         )
+
+    @property
+    def _all_places(self) -> Mapping[str, int]:
+        return {name: place for place, name in enumerate(self._axes)}
 
     def log_partition(self) -> float:
         """Logarithm of Z, the sum of the product over all states."""
@@ -143,11 +177,12 @@ class FactorGraph(NetworkQuestions):
     def is_tree(self) -> bool:
         """Whether no cycle runs through variables and factors."""
         edges = sum(len(factor.variables) for factor in self.factors)
-        return edges == len(self.factors) + len(self.names) - self._n_parts()
+        return edges == len(self.factors) + len(self._axes) - self._n_parts()
 
     def _n_parts(self) -> int:
         """Connected parts of variables and factors together."""
-        root = list(range(len(self.names)))
+        places = self._all_places
+        root = list(range(len(places)))
 
         def find(place: int) -> int:
             while root[place] != place:
@@ -157,14 +192,33 @@ class FactorGraph(NetworkQuestions):
 
         alone = 0
         for factor in self.factors:
-            found = [find(self.places[name]) for name in factor.names]
+            found = [find(places[name]) for name in factor.names]
             alone += not found
             for other in found[1:]:
                 root[find(other)] = find(found[0])
         return alone + len({find(place) for place in range(len(root))})
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self.places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        """How many variables there are."""
+        return len(self.names)
 
     def __repr__(self) -> str:
         return (
             f"FactorGraph of {len(self.names)} variables and {len(self.factors)} factors; "
             f"variables {listed(self.names)}"
         )
+
+
+def _spare_axis(number: int, taken: set[str]) -> StateAxis:
+    """An auxiliary variable whose name no other has."""
+    name = f"auxiliary {number}"
+    while name in taken:
+        name += "'"
+    taken.add(name)
+    return StateAxis(name, ("inactive", "active"))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +44,8 @@ class ModelRecord:
         Compact nodes have none.
     compact : tuple of Conditional
         Nodes that are no tables.
+    n_hidden : int
+        So many variables at the end are auxiliary.
     """
 
     variables: tuple[StateAxis, ...]
@@ -51,6 +53,7 @@ class ModelRecord:
     scopes: Positions
     cells: Floats
     compact: tuple[Conditional, ...] = ()
+    n_hidden: int = 0
 
     def __post_init__(self) -> None:
         _check_types(self.variables, StateAxis, "variables")
@@ -59,6 +62,8 @@ class ModelRecord:
             array = getattr(self, name)
             if not (isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind == kind):
                 raise InputError(f"The {name} of a model's record are no array of numbers.")
+        if type(self.n_hidden) is not int or not 0 <= self.n_hidden <= len(self.variables):
+            raise InputError("A model's record hides more variables than it has.")
         starts, scopes = self.scope_starts, self.scopes
         if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(scopes):
             raise InputError("The scopes of a model's record do not fill their array.")
@@ -122,8 +127,11 @@ def network_conditionals(record: ModelRecord) -> list[Conditional]:
 
 def record_of_graph(graph: FactorGraph) -> ModelRecord:
     """The record of a factor graph."""
-    scopes = [[graph.places[name] for name in factor.names] for factor in graph.factors]
-    return _record(graph.variables, scopes, [factor.values for factor in graph.factors], ())
+    variables = (*graph.variables, *graph.auxiliary)
+    places = {axis.name: place for place, axis in enumerate(variables)}
+    scopes = [[places[name] for name in factor.names] for factor in graph.factors]
+    tables = [factor.values for factor in graph.factors]
+    return replace(_record(variables, scopes, tables, ()), n_hidden=len(graph.auxiliary))
 
 
 def graph_factors(record: ModelRecord) -> list[Factor]:

@@ -13,10 +13,11 @@ from typing import Any
 from novum.core.errors import InputError
 from novum.core.schema import Level
 from novum.core.text import label_text, listed, meant
-from novum.distributions.joint_table_states import StateAxis, names_of
+from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.models.compact import Deterministic, NoisyOr, NoisyOrSettings, noisy_or
 from novum.graphical.models.conditional import Conditional, NetworkWarning, Tabular
-from novum.graphical.models.table_reading import BINARY_STATES, states_of, table_from
+from novum.graphical.models.states import check_told_apart, names_in_order, refuse_set
+from novum.graphical.models.table_reading import BINARY_STATES, no_table, states_of, table_from
 from novum.graphical.structure.dag import CyclicGraphError
 
 # Entries of a node that say how it depends on its parents.
@@ -34,7 +35,7 @@ def conditional_of(
     """A new node's distribution; without states it has true and false."""
     _check_name(name)
     if states is None:
-        states = _states_without_names(table, name)
+        states = _states_without_names(table, name, len(parents))
     return bound(_state_axis(name, states, ordered), parents, table)
 
 
@@ -49,11 +50,18 @@ def _state_axis(name: str, states: Any, ordered: object) -> StateAxis:
             f"The states of {label_text(name)} are a list such as ['yes', 'no'], got "
             f"{label_text(states)}."
         )
-    return StateAxis(name, tuple(states), bool(ordered))
+    refuse_set(states, f"The states of {label_text(name)}")
+    axis = StateAxis(name, tuple(states), bool(ordered))
+    check_told_apart(axis)
+    return axis
 
 
-def _states_without_names(table: Any, name: str) -> Sequence[Level]:
-    return BINARY_STATES if isinstance(table, NoisyOrSettings) else states_of(table, name)
+def _states_without_names(table: Any, name: str, n_parents: int) -> Sequence[Level]:
+    if isinstance(table, Conditional):
+        return table.variable.states
+    if isinstance(table, NoisyOrSettings):
+        return BINARY_STATES
+    return states_of(table, name, n_parents)
 
 
 def bound(axis: StateAxis, parents: tuple[StateAxis, ...], table: Any) -> Conditional:
@@ -64,13 +72,19 @@ def bound(axis: StateAxis, parents: tuple[StateAxis, ...], table: Any) -> Condit
             f"Node {label_text(axis.name)} has the parent {label_text(twice[0])} twice."
         )
     if isinstance(table, Conditional):
+        shape = (*(len(parent.states) for parent in parents), len(axis.states))
+        if table.shape != shape:
+            raise InputError(
+                f"The distribution given for {label_text(axis.name)} has shape {table.shape}; its "
+                f"parents and states need {shape}."
+            )
         return table.renamed(axis, parents)
     if isinstance(table, NoisyOrSettings):
         return table.bind(axis, parents)
     if callable(table):
         return Deterministic(axis, parents, table)
     if table is None:
-        raise InputError(f"Node {label_text(axis.name)} has no table. Give table=...")
+        raise no_table(axis.name)
     return Tabular(axis, parents, table_from(table, axis, parents))
 
 
@@ -80,7 +94,7 @@ def conditionals_of(nodes: Mapping[str, Mapping[str, Any]]) -> list[Conditional]
     made = []
     for name, node in nodes.items():
         parents = []
-        for parent in names_of(node.get("parents", ())):
+        for parent in _parents_of(name, node):
             if not isinstance(parent, str) or parent not in axes:
                 raise InputError(
                     f"Node {label_text(name)} has the parent {label_text(parent)}, which is no "
@@ -89,6 +103,10 @@ def conditionals_of(nodes: Mapping[str, Mapping[str, Any]]) -> list[Conditional]
             parents.append(axes[parent])
         made.append(_of_node(axes[name], tuple(parents), node))
     return made
+
+
+def _parents_of(name: str, node: Mapping[str, Any]) -> tuple[str, ...]:
+    return names_in_order(node.get("parents", ()), f"The parents of {label_text(name)}")
 
 
 def _of_node(
@@ -150,8 +168,11 @@ def axis_of(name: str, node: Mapping[str, Any]) -> StateAxis:
         )
     states = node.get("states")
     if states is None:
-        binary = node.get("noisy_or") is not None
-        states = BINARY_STATES if binary else _states_without_names(node.get("table"), name)
+        compact = node.get("noisy_or") is not None or node.get("function") is not None
+        states = BINARY_STATES
+        if not compact:
+            n_parents = len(_parents_of(name, node))
+            states = _states_without_names(node.get("table"), name, n_parents)
     return _state_axis(name, states, node.get("ordered", False))
 
 
@@ -164,10 +185,12 @@ def warn_of_zeros(items: Sequence[Conditional]) -> None:
     tables = f"The table of {label_text(names[0])} has"
     if len(names) > 1:
         tables = f"The tables of {listed(names)} have"
+    count = sum(zeros.values())
+    cells = "1 cell that is" if count == 1 else f"{count} cells that are"
     warnings.warn(
-        f"{tables} {sum(zeros.values())} cells that are exactly 0: no evidence can ever make "
-        "those states likely. Use small probabilities, or a function of the parents where it is "
-        "meant.",
+        f"{tables} {cells} exactly 0: no evidence can ever make "
+        f"{'that state' if count == 1 else 'those states'} likely. Use small probabilities, or a "
+        "function of the parents where it is meant.",
         NetworkWarning,
         stacklevel=3,
     )
@@ -175,6 +198,7 @@ def warn_of_zeros(items: Sequence[Conditional]) -> None:
 
 def checked_conditionals(given: Any) -> tuple[Conditional, ...]:
     """Conditional distributions, nothing else."""
+    refuse_set(given, "Conditional distributions")
     items = given if isinstance(given, Iterable) and not hasattr(given, "conditionals") else [given]
     for item in (found := tuple(items)):
         if not isinstance(item, Conditional):
@@ -183,6 +207,7 @@ def checked_conditionals(given: Any) -> tuple[Conditional, ...]:
                 f"{label_text(item)}. Build it with add, from_dict, from_text or read."
             )
         _check_name(item.name)
+        check_told_apart(item.variable)
     return found
 
 

@@ -15,7 +15,7 @@ from novum.core.errors import InputError
 from novum.core.randomness import RandomSource
 from novum.core.text import label_text
 from novum.distributions.joint_table import ImpossibleEvidence
-from novum.distributions.joint_table_states import StateAxis, names_of
+from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.inference.protocol import Engine, ExactEngine
 from novum.graphical.models.answers import (
     Configuration,
@@ -30,11 +30,13 @@ from novum.graphical.models.conflicts import impossible_evidence
 from novum.graphical.models.questions import (
     Likelihoods,
     States,
+    check_single,
     default_engine,
     evidence_of,
     intervened,
     place_of,
 )
+from novum.graphical.models.states import names_in_order
 from novum.graphical.structure.dag import CyclicGraphError
 
 if TYPE_CHECKING:
@@ -91,6 +93,7 @@ class NetworkQuestions:
         ----------
         *nodes : str
         given : mapping from nodes to states, optional
+            A list, tuple or set of states says that the node has one of them.
         likelihood : mapping from nodes to weights of their states, optional
             Soft evidence: how likely an observation is in each state, up to a factor.
         do : mapping from nodes to states, optional
@@ -200,7 +203,7 @@ class NetworkQuestions:
         if isinstance(k, bool) or not isinstance(k, Integral):
             raise InputError(f"k is the number of configurations wanted, at least 1; got {k!r}.")
         model, evidence = self.known(given, likelihood, do)
-        asked = None if nodes is None else self._asked(names_of(nodes))
+        asked = None if nodes is None else self._asked(names_in_order(nodes, "nodes"))
         try:
             found = most_probable_codes(model, evidence, asked, int(k), engine)
         except ImpossibleEvidence:
@@ -247,9 +250,10 @@ class NetworkQuestions:
     def explain(
         self, node: str, given: States, *, state: Any = None, engine: Engine | None = None
     ) -> Explanation:
-        """Which part of the evidence moved a node, and by how much."""
+        """Which part of the evidence moved a node, and by how much; of one state for each node."""
         from novum.graphical.models.explaining import explained
 
+        check_single(self, given)
         return explained(self, node, given, state, engine)
 
     # Many rows
@@ -263,6 +267,8 @@ class NetworkQuestions:
             Columns are nodes; a missing cell, or a node without a column, is unknown. A node
             that is asked is not used as evidence.
         *nodes : str
+            Where none is named, all nodes given all cells, as `marginals` has them: a node whose
+            cell is known has one 1.
 
         Returns
         -------
@@ -271,16 +277,22 @@ class NetworkQuestions:
         """
         from novum.graphical.models.row_codes import read_rows
 
-        asked = self._asked(nodes)
+        asked = self._asked(nodes) if nodes else range(len(self.names))
         codes = read_rows(self, rows)
-        return dict(zip(nodes, self.code_posteriors(codes, asked), strict=True))
+        if nodes:
+            codes[:, asked] = UNKNOWN
+        return dict(zip(nodes or self.names, self._row_tables(codes, asked), strict=True))
 
     def code_posteriors(self, codes: Any, asked: Sequence[int]) -> list[Floats]:
         """`posteriors` of rows that are read already, as `row_codes.read_rows` gives them."""
-        from novum.graphical.inference.batches import batch_marginals
-
         codes = codes.copy()
         codes[:, asked] = UNKNOWN
+        return self._row_tables(codes, asked)
+
+    def _row_tables(self, codes: Any, asked: Sequence[int]) -> list[Floats]:
+        """The distribution of each asked node given all cells of each row."""
+        from novum.graphical.inference.batches import batch_marginals
+
         found = batch_marginals(self.arrays, codes, asked)
         for tables in found:
             impossible = np.flatnonzero(np.isnan(tables).any(axis=1))

@@ -26,7 +26,7 @@ False are states of that kind; in quotes they are text. `#` begins a comment.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +35,16 @@ import numpy as np
 from novum.core.errors import InputError
 from novum.core.schema import Level
 from novum.core.text import label_text, meant
-from novum.distributions.joint_table_states import StateAxis, check_cells
+from novum.distributions.joint_table import TOLERATED
+from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.models.compact import Deterministic, NoisyOr
-from novum.graphical.models.conditional import Conditional, row_text, rows_of_states
+from novum.graphical.models.conditional import (
+    Conditional,
+    Floats,
+    check_node_cells,
+    row_text,
+    rows_of_states,
+)
 from novum.graphical.models.network_words import (
     LINES,
     Row,
@@ -51,6 +58,7 @@ from novum.graphical.models.network_words import (
     value_of,
     wrong,
 )
+from novum.graphical.models.states import check_told_apart
 
 if TYPE_CHECKING:
     from novum.graphical.models.bayesian_network import BayesianNetwork
@@ -142,6 +150,7 @@ def parsed(text: str) -> dict[str, dict[str, Any]]:
             )
         try:
             axes[name] = StateAxis(name, tuple(node.states), node.ordered)
+            check_told_apart(axes[name])
         except InputError as error:
             line = node.rows[0][0] if node.kind == "table" else node.line
             raise wrong(line, str(error).rstrip(".")) from None
@@ -199,7 +208,26 @@ def _table(axis: StateAxis, node: _Node, parents: tuple[StateAxis, ...]) -> Any:
         if sorted(places) != list(range(len(axis.states))):
             raise wrong(line, f"a row of {label_text(axis.name)} names each of its states once")
         cells[at][places] = [probability for _, probability in row]
+    _check_rows(axis, cells, [line for line, _ in rows])
     return cells.reshape([*(len(parent.states) for parent in parents), len(axis.states)])
+
+
+def _check_rows(axis: StateAxis, cells: Floats, lines: Sequence[int]) -> None:
+    """Probabilities in rows that sum to one, up to what building the node mends."""
+    name = label_text(axis.name)
+    outside = ~((cells >= 0) & (cells <= 1 + TOLERATED)).all(axis=1)
+    if outside.any():
+        line = lines[int(outside.argmax())]
+        raise wrong(line, f"probabilities of {name} lie between 0 and 1")
+    sums = cells.sum(axis=1)
+    off = np.abs(sums - 1) > TOLERATED
+    if off.any():
+        first = int(off.argmax())
+        raise wrong(
+            lines[first],
+            f"the probabilities of {name} sum to {sums[first]:g}, not to 1; correct that row, or "
+            "divide it by its sum",
+        )
 
 
 def _function(axis: StateAxis, node: _Node, parents: tuple[StateAxis, ...]) -> Conditional:
@@ -259,7 +287,7 @@ def _rows(axis: StateAxis, node: _Node, parents: tuple[StateAxis, ...]) -> list[
         if at in found:
             raise wrong(line, "the row of these states occurs twice")
         found[at] = (line, row)
-    _checked(node, check_cells, [*(len(parent.states) for parent in parents), len(axis.states)])
+    _checked(node, check_node_cells, axis, parents, "Make it a noisy or, or leave out parents.")
     ordered = []
     # Ends at the first row that is absent, so it takes no longer than the text has rows.
     for number, at in enumerate(itertools.product(*(range(len(p.states)) for p in parents))):

@@ -23,7 +23,13 @@ from novum.core.text import label_text, meant
 from novum.distributions.joint_table_states import shown
 from novum.graphical.inference.protocol import Engine
 from novum.graphical.models.answers import Marginals, Posterior
-from novum.graphical.models.questions import Likelihoods, States, check_mapping, place_of, state_of
+from novum.graphical.models.questions import (
+    Likelihoods,
+    States,
+    check_mapping,
+    place_of,
+    states_given,
+)
 
 if TYPE_CHECKING:
     from novum.graphical.models.explaining import Explanation
@@ -146,7 +152,7 @@ class ObservedNetwork:
         apart = 0.0
         for name, state in self.given.items():
             axis = self.network.variables[place_of(self.network, name)]
-            alone = float(before[name].values[state_of(axis, state)])
+            alone = float(before[name].values[[*states_given(axis, state)]].sum())
             apart += math.log2(alone) if alone > 0 else -math.inf
         return apart - self._log2_given if self._log2_given > -math.inf else math.inf
 

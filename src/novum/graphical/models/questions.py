@@ -1,7 +1,8 @@
 """From names and states to an engine's arrays, and back.
 
-`given` fixes states, `likelihood` weighs them (an observation that is `L(x)` times as likely in
-state x), `do` cuts a node off from its parents and sets it, as an intervention does:
+`given` fixes states (of several of one node, it has one), `likelihood` weighs them (an observation
+that is `L(x)` times as likely in state x), `do` cuts a node off from its parents and sets it, as an
+intervention does:
 
     P(y | do(x)) = product over nodes other than x of P(node | parents), at x
 """
@@ -9,8 +10,10 @@ state x), `do` cuts a node off from its parents and sets it, as an intervention 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -22,9 +25,14 @@ from novum.core.text import label_text, meant
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.inference.protocol import Engine
 from novum.graphical.models.arrays import UNKNOWN, Evidence, Floats, ModelArrays
+from novum.graphical.models.states import refuse_set, state_like
 
-States = Mapping[str, Level]
+# A state of each node, or several of which it has one.
+States = Mapping[str, Level | Sequence[Level] | AbstractSet[Level]]
 Likelihoods = Mapping[str, Mapping[Level, float] | Sequence[float]]
+
+
+_SEVERAL = (list, tuple, set, frozenset)
 
 
 class NamedModel(Protocol):
@@ -60,6 +68,11 @@ def place_of(network: NamedModel, name: object) -> int:
 
 def state_of(axis: StateAxis, state: object) -> int:
     """The number of a state; an unknown one is an error that suggests one."""
+    if isinstance(state, _SEVERAL):
+        raise InputError(
+            f"Node {label_text(axis.name)} takes one state here, got {label_text(state)}. Several "
+            "states can be given to query, marginals, log_evidence and most_probable."
+        )
     place = state_like(axis, state)
     if place is not None:
         return place
@@ -69,39 +82,26 @@ def state_of(axis: StateAxis, state: object) -> int:
     )
 
 
-def state_like(axis: StateAxis, state: object) -> int | None:
-    """The number of a state, or of the only one that is written alike where the types differ.
-
-    Files and command lines know text only, and tables often hold 0, 1 and truth values where the
-    network has text: `"1"` is found for 1 or 1.0, `True` for `"true"`, and the other way round.
+def states_given(axis: StateAxis, state: object) -> tuple[int, ...]:
+    """The numbers of the states that a node may have: one, or each of a list, tuple or set.
 
     Examples
     --------
-    >>> state_like(StateAxis("calls", ("true", "false")), True)
-    0
-    >>> state_like(StateAxis("calls", ("true", "false")), "True") is None
-    True
+    >>> states_given(StateAxis("size", ("small", "medium", "large")), ["large", "medium"])
+    (1, 2)
     """
-    try:
-        return axis.position(state)
-    except InputError:
-        pass
-    plain = state.item() if isinstance(state, np.generic) else state
-    if not isinstance(plain, (str, bool, int, float)):
-        return None
-    alike = [place for place, known in enumerate(axis.states) if _written_alike(plain, known)]
-    return alike[0] if len(alike) == 1 else None
-
-
-def _written_alike(one: Level, other: Level) -> bool:
-    if isinstance(one, str) == isinstance(other, str):
-        return False
-    text, value = (one, other) if isinstance(one, str) else (other, one)
-    if isinstance(value, bool):
-        return str(text).casefold() == str(value).casefold()
-    if isinstance(value, float) and value.is_integer():
-        return text in (str(value), str(int(value)))
-    return text == str(value)
+    if not isinstance(state, _SEVERAL):
+        return (state_of(axis, state),)
+    places = sorted(state_of(axis, one) for one in state)
+    if not places:
+        raise InputError(f"No state is given for {label_text(axis.name)}. Name one, or leave it.")
+    for one, other in pairwise(places):
+        if one == other:
+            raise InputError(
+                f"State {label_text(axis.states[one])} of {label_text(axis.name)} is given twice. "
+                "Name each state once."
+            )
+    return tuple(places)
 
 
 def check_mapping(given: object, what: str) -> None:
@@ -112,6 +112,13 @@ def check_mapping(given: object, what: str) -> None:
         )
 
 
+def check_single(network: NamedModel, given: States | None) -> None:
+    """Refuses several states of one node, where each finding is judged by itself."""
+    check_mapping(given, "given")
+    for name, state in (given or {}).items():
+        state_of(network.variables[place_of(network, name)], state)
+
+
 def evidence_of(
     network: NamedModel, given: States | None, likelihood: Likelihoods | None = None
 ) -> Evidence:
@@ -119,13 +126,19 @@ def evidence_of(
     check_mapping(given, "given")
     check_mapping(likelihood, "likelihood")
     codes = np.full(network.arrays.n_variables, UNKNOWN, np.int64)
+    weights: dict[int, Floats] = {}
     for name, state in (given or {}).items():
         place = place_of(network, name)
-        codes[place] = state_of(network.variables[place], state)
-    weights = {}
+        axis = network.variables[place]
+        chosen = states_given(axis, state)
+        if len(chosen) == 1:
+            codes[place] = chosen[0]
+        else:
+            weights[place] = np.zeros(len(axis.states))
+            weights[place][list(chosen)] = 1.0
     for name, values in (likelihood or {}).items():
         place = place_of(network, name)
-        if codes[place] >= 0:
+        if name in (given or {}):
             raise InputError(
                 f"Node {label_text(name)} has both a state in given and a likelihood. Give one "
                 "of them."
@@ -136,6 +149,7 @@ def evidence_of(
 
 def _weights(axis: StateAxis, values: Mapping[Level, float] | Sequence[float]) -> Floats:
     name = label_text(axis.name)
+    refuse_set(values, f"The weights of {name}")
     listed_values: object = values
     if isinstance(values, Mapping):
         by_place = {state_of(axis, state): value for state, value in values.items()}

@@ -21,8 +21,13 @@ from novum.core.text import label_text, listed, meant
 from novum.distributions.joint_table_counts import named_columns
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.models.arrays import UNKNOWN
-from novum.graphical.models.questions import NamedModel, state_like
+from novum.graphical.models.conditional import NetworkWarning
+from novum.graphical.models.near_names import near_names
+from novum.graphical.models.questions import NamedModel
+from novum.graphical.models.states import refuse_set, state_like
 
+# Columns with names near to those of nodes that a warning names.
+MOST_NEAR = 8
 Codes = NDArray[np.int64]
 
 
@@ -33,6 +38,7 @@ def read_rows(network: NamedModel, rows: Any, *, strict: bool = True) -> Codes:
     ----------
     network : BayesianNetwork, or another model with named variables
     rows : data frame, mapping of columns, or sequence of mappings
+        A warning names columns that are no nodes but nearly called so.
     strict : bool
         Whether a cell that is no state of its node is an error; otherwise it is unknown, with a
         warning.
@@ -44,16 +50,13 @@ def read_rows(network: NamedModel, rows: Any, *, strict: bool = True) -> Codes:
     >>> read_rows(network, {"rain": ["false", None, "true"]}).ravel().tolist()
     [1, -1, 0]
     """
-    columns = named_columns(_columns_of(rows), what="States are read")
-    known = {name: values for name, values in columns.items() if name in network.places}
-    if not known:
-        raise InputError(
-            f"No column is a node of the network: the columns are {listed(list(columns))}, the "
-            f"nodes {listed(network.names)}."
-        )
+    columns = _known_columns(network, rows)
     codes = {
-        name: _codes(network.variables[network.places[name]], known[name], strict) for name in known
+        name: _codes(network.variables[network.places[name]], values, strict)
+        for name, values in columns.items()
     }
+    if not codes:
+        return np.full((len(rows), network.arrays.n_variables), UNKNOWN, np.int64)
     lengths = {name: len(found) for name, found in codes.items()}
     n_rows = next(iter(lengths.values()))
     for name, length in lengths.items():
@@ -68,21 +71,90 @@ def read_rows(network: NamedModel, rows: Any, *, strict: bool = True) -> Codes:
     return table
 
 
-def _columns_of(rows: Any) -> Any:
-    """A sequence of mappings as a mapping of columns; other containers as they are."""
-    twice = _names_twice(getattr(rows, "columns", ()))
-    if twice is not None:
-        raise InputError(f"Column {label_text(twice)} occurs twice. Give columns different names.")
-    is_rows = isinstance(rows, Sequence) and not isinstance(rows, (str, bytes))
-    if not is_rows:
-        return rows
-    if not rows or not all(isinstance(row, Mapping) for row in rows):
+def _known_columns(network: NamedModel, rows: Any) -> dict[str, Any]:
+    """The columns that are nodes, by name; none where rows are mappings without entries."""
+    if hasattr(rows, "collect") and hasattr(rows, "collect_schema"):
+        raise InputError("Rows are a frame that is there, got a lazy one. Give rows.collect().")
+    refuse_set(rows, "Rows")
+    if isinstance(rows, Sequence) and not isinstance(rows, (str, bytes)):
+        rows = _columns_of_mappings(network, rows)
+        if not rows:
+            return {}
+    if isinstance(rows, Mapping):
+        names = [str(name) for name in rows]
+        kept: Any = {
+            str(name): values for name, values in rows.items() if str(name) in network.places
+        }
+        for name, values in kept.items():
+            _check_column(name, values)
+    else:
+        names, kept = _frame_columns(network, rows)
+    known = [name for name in names if name in network.places]
+    if names and not known:
+        raise InputError(
+            f"No column is a node of the network: the columns are {listed(names)}, the nodes "
+            f"{listed(network.names)}."
+        )
+    _warn_of_near(network, known, names)
+    return named_columns(kept, what="States are read")
+
+
+def _columns_of_mappings(network: NamedModel, rows: Sequence[Any]) -> dict[str, list[Any]]:
+    """A sequence of mappings as a mapping of columns; of strange columns only the names."""
+    if not all(isinstance(row, Mapping) for row in rows):
         raise InputError(
             "Rows are a data frame, a mapping of columns, or a list of mappings from nodes to "
             f"states; got a {type(rows).__name__} of {len(rows)} items."
         )
     names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] for name in names}
+    return {
+        name: [row.get(name) for row in rows] if name in network.places else [] for name in names
+    }
+
+
+def _frame_columns(network: NamedModel, frame: Any) -> tuple[list[str], Any]:
+    """The names of a frame's columns, and the frame with those that are nodes."""
+    import narwhals.stable.v2 as nw
+
+    twice = _names_twice(getattr(frame, "columns", ()))
+    if twice is not None:
+        raise InputError(f"Column {label_text(twice)} occurs twice. Give columns different names.")
+    if not nw.dependencies.is_into_dataframe(frame):
+        return [], frame
+    table = nw.from_native(frame, eager_only=True)
+    names = [str(name) for name in table.columns]
+    places = [place for place, name in enumerate(names) if name in network.places]
+    # All at once: one by one, every step looks at the names of a wide frame again.
+    return names, table[:, places].to_native() if places else frame
+
+
+def _check_column(name: str, values: Any) -> None:
+    refuse_set(values, f"The cells of column {label_text(name)}")
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise InputError(
+            f"Column {label_text(name)} is {label_text(values)}; a column is a list with one cell "
+            f"for each row, such as [{label_text(values)}]."
+        )
+
+
+def _warn_of_near(network: NamedModel, known: Sequence[str], names: Sequence[str]) -> None:
+    """A column that nearly has the name of a node without one is left alone, and named."""
+    if len(known) == len(names):
+        return
+    taken = {*known}
+    without = [name for name in network.names if name not in taken]
+    near = near_names((name for name in names if name not in taken), without)
+    if near:
+        shown = [
+            f"{label_text(name)} (is it {label_text(node)}?)" for name, node in near[:MOST_NEAR]
+        ]
+        more = f" and {len(near) - MOST_NEAR} more" if len(near) > MOST_NEAR else ""
+        warnings.warn(
+            f"Columns that are no nodes are left alone, and these are near to one: "
+            f"{', '.join(shown)}{more}. Rename them if they are meant.",
+            NetworkWarning,
+            stacklevel=5,
+        )
 
 
 def _names_twice(columns: Any) -> object:
@@ -173,8 +245,9 @@ def frame_of_codes(variables: Sequence[StateAxis], codes: Any, frame: str = "arr
 
 
 def _one_type(states: tuple[Level, ...]) -> list[Any]:
-    """States as values of one type; mixed ones as text."""
+    """States as values of one type; mixed ones, and numbers beyond 64 bits, as text."""
     kinds = {type(state) for state in states}
-    if len(kinds) > 1 and kinds != {int, float}:
+    is_mixed = len(kinds) > 1 and kinds != {int, float}
+    if is_mixed or any(type(state) is int and not -(2**63) <= state < 2**63 for state in states):
         return [str(state) for state in states]
     return list(states)

@@ -8,32 +8,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.core.text import label_text
+from novum.core.schema import Level
+from novum.core.text import label_text, listed
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.models.conditional import Floats, row_text
 
 BINARY_STATES = ("true", "false")
 
 
-def states_of(table: Any, name: str) -> tuple[str, ...]:
-    """The states of a variable given without them: true and false, where the table has two."""
-    if not isinstance(table, Mapping):
-        try:
-            width = np.shape(table)[-1]
-        except (IndexError, ValueError):
-            width = 0
-        if width == 2:
-            return BINARY_STATES
+def states_of(table: Any, name: str, n_parents: int) -> Sequence[Level]:
+    """The states of a variable given without them.
+
+    Those that the rows of a dict name; true and false where the table has two columns, or is a
+    function.
+    """
+    if callable(table):
+        return BINARY_STATES
+    if table is None:
+        raise no_table(name)
+    if isinstance(table, Mapping):
+        return _named_states(table, name, n_parents)
+    try:
+        shape = np.shape(table)
+    except ValueError:
+        raise InputError(
+            f"The rows of the table of {label_text(name)} differ in length or depth. Give every "
+            "row one probability for each state."
+        ) from None
+    if shape[-1:] == (2,):
+        return BINARY_STATES
+    columns = f"{shape[-1]} columns" if shape else f"the one entry {label_text(table)}"
     raise InputError(
-        f"Which states has {label_text(name)}? Without states=... it has 'true' and 'false', and "
-        "its table two numbers in each row."
+        f"Which states has {label_text(name)}? Its table has {columns}; without states=... it has "
+        "'true' and 'false', and its table two numbers in each row."
     )
+
+
+def no_table(name: str) -> InputError:
+    """The error of a node without a distribution."""
+    return InputError(
+        f"Node {label_text(name)} has no table. Give table=[0.2, 0.8], with a row for each "
+        "combination of the parents' states where it has parents."
+    )
+
+
+def _named_states(table: Mapping[Any, Any], name: str, n_parents: int) -> Sequence[Level]:
+    """The states that the rows of nested dicts name, in the order met."""
+    rows = list(_rows_below(table, n_parents))
+    found: dict[Any, None] = {}
+    for row in rows:
+        if isinstance(row, Mapping):
+            found.update(dict.fromkeys(row))
+        elif isinstance(row, (list, tuple, np.ndarray)) and len(row) == 2:
+            found.update(dict.fromkeys(BINARY_STATES))
+    # A row may leave out one state; where none names it, nobody knows what it is called.
+    complete = len(found) > 1 or all(
+        isinstance(row, Mapping) and [*row.values()] == [1] for row in rows
+    )
+    if not found or not complete:
+        raise InputError(
+            f"Which states has {label_text(name)}? The rows of its table name "
+            f"{listed(list(found)) or 'none'}. List them: states=[...]."
+        )
+    return list(found)
+
+
+def _rows_below(part: Any, n_parents: int) -> Iterator[Any]:
+    """What stands below the keys of the parents, one parent or several at a time."""
+    if n_parents <= 0 or not isinstance(part, Mapping):
+        yield part
+        return
+    for key, below in part.items():
+        yield from _rows_below(below, n_parents - (len(key) if isinstance(key, tuple) else 1))
 
 
 def table_from(table: Any, variable: StateAxis, parents: Sequence[StateAxis]) -> Any:

@@ -1,0 +1,109 @@
+"""Names and states as people give them: in order, and told apart when they are written.
+
+A table's columns belong to states by their order, so a set is refused where a list is meant. Files
+and command lines know text only, and tables often hold 0, 1 and truth values where a network has
+text: a state is therefore also found by the way it is written, and no two states of a node may be
+written alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from novum.core.errors import InputError
+from novum.core.schema import Level
+from novum.core.text import label_text
+from novum.distributions.joint_table_states import StateAxis, names_of
+
+
+def refuse_set(values: object, what: str) -> None:
+    """Refuses a set in place of a list."""
+    if isinstance(values, (set, frozenset)):
+        raise InputError(
+            f"{what} are a list, because their order matters; got a {type(values).__name__}."
+        )
+
+
+def names_in_order(names: Any, what: str) -> tuple[str, ...]:
+    """One name or several, as a tuple; `what` begins messages, such as "The parents of 'a'"."""
+    refuse_set(names, what)
+    if not isinstance(names, Iterable):
+        raise InputError(f"{what} are names of nodes, got {label_text(names)}.")
+    return names_of(names)
+
+
+def state_like(axis: StateAxis, state: object) -> int | None:
+    """The number of a state, or of the only one that is written alike where the types differ.
+
+    `"1"` is found for 1 or 1.0, `True` for `"true"`, and the other way round.
+
+    Examples
+    --------
+    >>> state_like(StateAxis("calls", ("true", "false")), True)
+    0
+    >>> state_like(StateAxis("calls", ("true", "false")), "True") is None
+    True
+    """
+    try:
+        return axis.position(state)
+    except InputError:
+        pass
+    plain = state.item() if isinstance(state, np.generic) else state
+    if not isinstance(plain, (str, bool, int, float)):
+        return None
+    alike = [place for place, known in enumerate(axis.states) if _are_alike(plain, known)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _are_alike(one: Level, other: Level) -> bool:
+    if isinstance(one, str) == isinstance(other, str):
+        return False
+    text, value = (one, other) if isinstance(one, str) else (other, one)
+    return _folded(str(text), value) in _spellings(value)
+
+
+def _folded(text: str, value: Level) -> str:
+    """Text as it is compared with a value: the letters of truth values may be large or small."""
+    return text.casefold() if isinstance(value, bool) else text
+
+
+def _spellings(value: Level) -> tuple[str, ...]:
+    """How a number or truth value is written."""
+    if isinstance(value, bool):
+        return (str(value).casefold(),)
+    if isinstance(value, float) and value.is_integer():
+        return (str(value), str(int(value)))
+    return (str(value),)
+
+
+def check_told_apart(axis: StateAxis) -> None:
+    """Refuses a node with two states that nobody can tell apart once they are written."""
+    pair = _alike(axis.states)
+    if pair is not None:
+        raise InputError(
+            f"The states {label_text(pair[0])} and {label_text(pair[1])} of "
+            f"{label_text(axis.name)} are the same once they are written or compared. Rename one "
+            "of them."
+        )
+
+
+def _alike(states: Sequence[Level]) -> tuple[Level, Level] | None:
+    others = [state for state in states if not isinstance(state, str)]
+    if not others:
+        return None
+    texts = {state: state for state in states if isinstance(state, str)}
+    folded = {text.casefold(): text for text in texts}
+    values: dict[Level, Level] = {}
+    for state in others:
+        # 1 and True are one key.
+        if state in values:
+            return values[state], state
+        values[state] = state
+        known = folded if isinstance(state, bool) else texts
+        for spelling in _spellings(state):
+            if spelling in known:
+                return known[spelling], state
+    return None
