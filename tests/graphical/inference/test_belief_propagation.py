@@ -173,3 +173,54 @@ def test_a_settled_answer_with_cycles_is_an_approximation_and_not_trusted() -> N
     assert found.diagnosis is not None
     assert "error is not known" in found.diagnosis.sentence
     assert not found.diagnosis.trusted
+
+
+def rare_causes() -> BayesianNetwork:
+    """A chain whose messages have entries of very different sizes."""
+    seldom = [[0.999, 0.001], [1e-9, 1 - 1e-9]]
+    network = BayesianNetwork().add("a", table=[1e-8, 1 - 1e-8])
+    return network.add("b", ["a"], seldom).add("c", ["b"], seldom)
+
+
+@pytest.mark.parametrize("schedule", ["flooding", "residual"])
+@pytest.mark.parametrize("damping", [0.0, 0.5, 0.99])
+def test_small_entries_of_messages_on_trees(schedule: str, damping: float) -> None:
+    engine = LoopyPropagation(schedule, damping)
+    found = rare_causes().query("a", given={"c": "true"}, engine=engine)
+    exact = rare_causes().query("a", given={"c": "true"})
+    assert found.diagnosis.trusted
+    np.testing.assert_allclose(found.values, exact.values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("schedule", ["flooding", "residual"])
+def test_small_entries_of_messages_with_cycles(schedule: str) -> None:
+    # Whether a state weighs nothing is decided by all messages together, so none may be cut off.
+    network = rare_causes().add("d", ["a", "b"], np.full((2, 2, 2), 0.5))
+    network = network.add("e", ["d", "c"], [[[0.5, 0.5], [0.4, 0.6]], [[0.6, 0.4], [0.5, 0.5]]])
+    known = {"c": "true", "e": "true"}
+    still = network.query("a", given=known, engine=LoopyPropagation(schedule))
+    damped = network.query("a", given=known, engine=LoopyPropagation(schedule, 0.5, 400))
+    np.testing.assert_allclose(damped.values, still.values, rtol=1e-6)
+
+
+@given(seeds)
+@settings(max_examples=20, deadline=None)
+def test_trees_are_exact_when_iterations_run_out(seed: int) -> None:
+    graph = random_tree(seed)
+    try:
+        exact = graph.marginals()
+    except ImpossibleEvidence:
+        return
+    found = graph.marginals(engine=LoopyPropagation(damping=0.9, max_iter=1))
+    assert found.diagnosis is not None
+    assert found.diagnosis.trusted
+    assert "exact" in found.diagnosis.sentence
+    for name in graph.names:
+        np.testing.assert_allclose(found[name].values, exact[name].values, rtol=1e-11, atol=1e-14)
+
+
+def test_says_that_two_passes_made_it_exact() -> None:
+    found = rare_causes().query(
+        "a", given={"c": "true"}, engine=LoopyPropagation(damping=0.99, max_iter=3)
+    )
+    assert "did not settle in 3 iterations; without cycles two more" in found.diagnosis.sentence

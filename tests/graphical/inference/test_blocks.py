@@ -15,6 +15,7 @@ from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.models.arrays import Evidence
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.questions import evidence_of
+from tests.graphical.lattices import ising_grid
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 
 
@@ -99,3 +100,33 @@ def test_parity_of_three_needs_one_block() -> None:
     blocks = blocks_of(left, 1)
     assert blocks.n_blocks == 1
     assert len(blocks.states[0]) == 4
+
+
+def test_influence_of_a_grid() -> None:
+    left, _ = determined(ising_grid(4, 0.3).arrays, Evidence.none(16))
+    blocks = blocks_of(left, 1)
+    assert blocks.strongest == pytest.approx(math.exp(0.6))
+    assert blocks.influence == pytest.approx(4 * math.tanh(0.3))
+
+
+@given(seeds)
+@settings(max_examples=40, deadline=None)
+def test_influence_bounds_what_a_neighbor_can_change(seed: int) -> None:
+    network = random_network(seed, most=5, zeros=0.0)
+    left, _ = determined(network.arrays, evidence_of(network, {}))
+    blocks = blocks_of(left, 1)
+    joint = np.ones(left.cards)
+    for f in range(left.n_factors):
+        scope = left.scope(f)
+        order = np.argsort(scope)
+        shape = [left.cards[v] if v in scope else 1 for v in range(left.n_variables)]
+        joint = joint * np.transpose(left.table(f), order).reshape(shape)
+    sums = np.zeros(left.n_variables)
+    for one in range(left.n_variables):
+        rows = joint / joint.sum(axis=one, keepdims=True)
+        for other in set(range(left.n_variables)) - {one}:
+            moved = np.abs(
+                np.expand_dims(rows, -1) - np.expand_dims(np.moveaxis(rows, other, -1), other)
+            )
+            sums[one] += moved.sum(axis=one).max() / 2
+    assert blocks.influence >= sums.max() - 1e-12

@@ -11,6 +11,7 @@ from novum.graphical.inference.blocks import MixingError
 from novum.graphical.inference.gibbs import Gibbs
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.factor_graph import FactorGraph
+from tests.graphical.lattices import ising_grid
 from tests.strategies.networks import random_evidence, random_likelihood, random_network
 from tests.strategies.stated_errors import check_stated_errors, sprinkler
 
@@ -118,6 +119,47 @@ def test_undirected_models() -> None:
     exact = graph.marginals({"x0": 1})
     for name in graph.names:
         assert (np.abs(found[name].values - exact[name].values) <= 5 * found[name].errors).all()
+
+
+@pytest.mark.parametrize("strength", [-1.2, 0.7, 1.2])
+def test_links_that_add_up_are_not_trusted(strength: float) -> None:
+    # No table is extreme, but four of them hold each variable in place, and its neighbors too.
+    graph = ising_grid(6, strength)
+    for seed in range(8):
+        found = graph.query("x35", engine=Gibbs(random_state=seed))
+        assert not found.diagnosis.trusted
+        assert "that began far apart" in found.diagnosis.sentence or (
+            "a maximum elsewhere should have a probability of about 0.4" in found.diagnosis.sentence
+        )
+
+
+def test_chains_that_met_by_chance_are_not_trusted() -> None:
+    # With some seeds all chains of the grid end on one side, and R-hat finds nothing.
+    graph = ising_grid(6, 0.7)
+    said = [graph.query("x35", engine=Gibbs(random_state=seed)).diagnosis for seed in range(60)]
+    assert not any(one.trusted for one in said)
+    assert any(one.r_hat < 1.05 and "a maximum elsewhere" in one.sentence for one in said)
+
+
+@pytest.mark.parametrize("strength", [0.2, 0.35])
+def test_grids_that_mix_are_trusted_and_right(strength: float) -> None:
+    graph = ising_grid(6, strength)
+    exact = graph.marginals()
+    for seed in range(5):
+        found = graph.marginals(engine=Gibbs(random_state=seed))
+        assert found.diagnosis.trusted
+        for name in graph.names:
+            gap = np.abs(found[name].values - exact[name].values)
+            assert (gap <= 5 * found[name].errors).all(), name
+
+
+def test_variables_that_are_not_asked_for_must_agree_too() -> None:
+    # What is asked hardly depends on a grid that does not mix.
+    grid = ising_grid(5, 1.0)
+    loose = Factor([[1.01, 1.0], [1.0, 1.01]], {"x0": (0, 1), "y": (0, 1)})
+    found = FactorGraph([*grid.factors, loose]).query("y", engine=Gibbs(random_state=0))
+    assert not found.diagnosis.trusted
+    assert found.diagnosis.r_hat > 1.05
 
 
 def test_same_seed_same_bits() -> None:

@@ -10,9 +10,12 @@ from hypothesis import given, settings
 
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
-from novum.graphical.inference.mean_field import MeanField
+from novum.graphical.inference.blocks import blocks_of, determined
+from novum.graphical.inference.mean_field import MeanField, largest_error
+from novum.graphical.models.arrays import Evidence
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.factor_graph import FactorGraph
+from tests.graphical.lattices import ising_grid
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 
 
@@ -102,7 +105,64 @@ def test_strong_links_are_not_trusted() -> None:
     network = network.add("b", ["a"], [[0.99, 0.01], [0.01, 0.99]])
     found = network.query("a", engine=MeanField(random_state=0))
     assert not found.diagnosis.trusted
-    assert "depend strongly" in found.diagnosis.sentence
+    assert "depend on each other" in found.diagnosis.sentence
+    assert "starts ended at probabilities that differ by up to 0.5" in found.diagnosis.sentence
+
+
+@pytest.mark.parametrize("strength", [0.2, 0.6, 1.2])
+def test_links_that_add_up_are_not_trusted(strength: float) -> None:
+    # Each link is moderate; together they let all variables take sides.
+    graph = ising_grid(5, strength)
+    found, exact = graph.query("x24", engine=MeanField(random_state=0)), graph.query("x24")
+    assert not found.diagnosis.trusted
+    assert "taken as independent" in found.diagnosis.sentence
+    if strength > 0.5:
+        assert abs(found.values[0] - exact.values[0]) > 0.3
+    # Starts may all have ended on the same side.
+    assert ("the error is not known" in found.diagnosis.sentence) == (strength != 0.6)
+
+
+def weakly_linked(seed: int) -> FactorGraph:
+    """Two to four variables with links of all kinds, some too strong for a bound, and fields."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 5))
+    states = {f"x{i}": tuple(range(rng.integers(2, 4))) for i in range(n)}
+    names = list(states)
+    scopes = [names[i : i + 2] for i in range(n - 1)] + [names[:3]] * (n > 2) + [[v] for v in names]
+    strength = rng.choice([0.02, 0.05, 0.2])
+    factors = []
+    for scope in scopes:
+        shape = [len(states[v]) for v in scope]
+        scale = {1: 2.0, 2: strength, 3: 0.1 * strength}[len(scope)]
+        signs = rng.choice([-1.0, 1.0], size=shape) if len(scope) > 1 else rng.normal(size=shape)
+        factors.append(Factor(np.exp(scale * signs), {v: states[v] for v in scope}))
+    return FactorGraph(factors)
+
+
+@given(seeds)
+@settings(max_examples=60, deadline=None)
+def test_errors_are_below_their_bound(seed: int) -> None:
+    graph = weakly_linked(seed)
+    left, _ = determined(graph.arrays, Evidence.none(len(graph.names)))
+    bound = largest_error(blocks_of(left, 1))
+    found = graph.marginals(engine=MeanField(tol=1e-14, random_state=seed))
+    exact = graph.marginals()
+    assert found.diagnosis is not None
+    assert found.diagnosis.trusted == (bound <= 0.05)
+    for name in graph.names:
+        assert np.abs(found[name].values - exact[name].values).max() <= bound + 1e-7
+    if 0 < bound <= 0.05:
+        said = float(found.diagnosis.sentence.split("more than ")[1].rstrip("."))
+        assert bound <= said <= bound + 0.001
+
+
+def test_no_bound_of_the_error_where_links_add_up() -> None:
+    left, _ = determined(ising_grid(3, 0.3).arrays, Evidence.none(9))
+    assert largest_error(blocks_of(left, 1)) == math.inf
+    # One link with h = log(ratio) / 2 = 0.1 at each of two variables: 2 h^2 / (1 - h).
+    pair = FactorGraph([Factor(np.exp([[0.2, 0.0], [0.0, 0.2]]), {"a": (0, 1), "b": (0, 1)})])
+    left, _ = determined(pair.arrays, Evidence.none(2))
+    assert largest_error(blocks_of(left, 1)) == pytest.approx(0.02 / 0.9)
 
 
 def test_stopped_early_is_said() -> None:

@@ -10,6 +10,7 @@ from novum.graphical.factor import Factor
 from novum.graphical.inference.metropolis import MetropolisHastings
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.factor_graph import FactorGraph
+from tests.graphical.lattices import ising_grid
 from tests.strategies.networks import random_evidence, random_network
 from tests.strategies.stated_errors import check_stated_errors, sprinkler
 
@@ -63,3 +64,19 @@ def test_undirected_models() -> None:
     exact = graph.marginals()
     for name in graph.names:
         assert (np.abs(found[name].values - exact[name].values) <= 5 * found[name].errors).all()
+
+
+def test_chains_that_stand_still_are_not_trusted() -> None:
+    graph = ising_grid(6, 1.2)
+    for seed in range(3):
+        found = graph.query("x35", engine=MetropolisHastings(random_state=seed))
+        assert not found.diagnosis.trusted
+        assert "of the updates changed anything" in found.diagnosis.sentence
+
+
+def test_rare_moves_of_independent_variables_are_no_fault() -> None:
+    fields = [Factor([1.0, 2000.0], {f"x{i}": (0, 1)}) for i in range(3)]
+    found = FactorGraph(fields).query("x0", engine=MetropolisHastings(random_state=0))
+    assert found.diagnosis.trusted
+    assert "0% of the updates moved" in found.diagnosis.sentence
+    assert abs(found.values[0] - 1 / 2001) <= 5 * found.errors[0]

@@ -3,9 +3,10 @@
     factor to variable   m(x) = sum over its other variables of table * their messages
     variable to factor   m(x) = product of the messages from its other factors
 
-On trees the fixed point is exact. With cycles evidence is counted again each time it comes around:
-the messages may settle on a good approximation (a stationary point of the Bethe free energy), or
-swing for ever, which damping and updating the most changed message first make rarer.
+On trees the fixed point is exact, and two passes at the end, to the roots and back, make sure that
+it is reached. With cycles evidence is counted again each time it comes around: the messages may
+settle on a good approximation (a stationary point of the Bethe free energy), or swing for ever,
+which damping and updating the most changed message first make rarer.
 
     flooding   all messages at once
     residual   always those of the factor whose messages would change most (Elidan et al. 2006)
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.interrupts import time_sliced
@@ -34,6 +36,7 @@ from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
 from novum.graphical.inference.settings import check_count, check_positive, check_share
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 
+Bools = NDArray[np.bool_]
 SCHEDULES = ("flooding", "residual")
 # Changes of a message below this are rounding, whatever the tolerance.
 ROUNDING = 2.0**-50
@@ -54,7 +57,7 @@ class LoopyPropagation(Engine):
     max_iter : int
         Iterations; one of the residual schedule is as many updates as there are factors.
     tol : float
-        Largest change of a message that counts as settled.
+        Largest change of an entry of a message, as a share of it, that counts as settled.
 
     Examples
     --------
@@ -89,6 +92,9 @@ class LoopyPropagation(Engine):
         left = flat_factors(model, evidence, None if variables is None else asked)
         run = LoopyMessages(left, self.damping, _barren(model, evidence, left))
         change, iterations = self._settle(run)
+        order = _forest(left)
+        if order is not None:
+            run.pass_tree(*order)
         found = dict(zip(left.variables.tolist(), run.posteriors(), strict=True))
         tables = tuple(
             found[variable]
@@ -96,7 +102,7 @@ class LoopyPropagation(Engine):
             else with_observed(model, evidence, [variable], [], np.ones(()))
             for variable in asked
         )
-        return Beliefs(tables, None, self._diagnosis(left, change, iterations))
+        return Beliefs(tables, None, self._diagnosis(order is not None, change, iterations))
 
     def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
         return joint_by_conditioning(self, model, evidence, variables)
@@ -117,23 +123,28 @@ class LoopyPropagation(Engine):
     def _least(self) -> float:
         return max(self.tol, ROUNDING)
 
-    def _diagnosis(self, left: FlatFactors, change: float, iterations: int) -> Diagnosis:
-        settled, exact = change < self._least, _is_forest(left)
+    def _diagnosis(self, exact: bool, change: float, iterations: int) -> Diagnosis:
+        settled = change < self._least
         passes = f"{iterations} iteration{'s' * (iterations != 1)}"
-        if not settled:
-            said = (
-                f"Loopy propagation did not settle in {passes}: messages still "
-                f"change by {change:.2g}. Not to be trusted; try damping=0.5 or "
-                "schedule='residual', or use JunctionTree()."
-            )
-        elif exact:
+        if settled and exact:
             said = f"Loopy propagation settled after {passes}; without cycles that is exact."
-        else:
+        elif settled:
             said = (
                 f"Loopy propagation settled after {passes}; with cycles that is an "
                 "approximation whose error is not known. Compare with JunctionTree()."
             )
-        return Diagnosis("loopy propagation", settled and exact, said, iterations)
+        elif exact:
+            said = (
+                f"Loopy propagation did not settle in {passes}; without cycles two more passes, "
+                "from the leaves and back, made it exact."
+            )
+        else:
+            said = (
+                f"Loopy propagation did not settle in {passes}: messages still "
+                f"change by {change:.2g} of their size. Not to be trusted; try damping=0.5 or "
+                "schedule='residual', or use JunctionTree()."
+            )
+        return Diagnosis("loopy propagation", exact, said, iterations)
 
 
 class LoopyMessages:
@@ -209,6 +220,15 @@ class LoopyMessages:
             done += 1
         return float(change), done
 
+    def pass_tree(self, is_factor: Bools, numbers: Positions, root_edges: Positions) -> None:
+        """Sends each message of a forest once to the roots, and then back; without damping."""
+        from novum.graphical.inference.belief_propagation_kernels import pass_tree
+
+        for outwards in (False, True):
+            nodes = self.moving, is_factor, numbers, root_edges
+            if not pass_tree(*self.arrays, *nodes, outwards, self.up):
+                raise impossible()
+
     def posteriors(self) -> list[Floats]:
         """The product of all messages to each variable, summing to one."""
         from novum.graphical.inference.belief_propagation_kernels import (
@@ -242,14 +262,19 @@ def _barren(model: ModelArrays, evidence: Evidence, left: FlatFactors) -> Positi
     return found[:n]
 
 
-def _is_forest(left: FlatFactors) -> bool:
-    """Whether no cycle runs through variables and factors."""
+def _forest(left: FlatFactors) -> tuple[Bools, Positions, Positions] | None:
+    """Variables and factors each after the one it hangs on; None where a cycle runs through them.
+
+    For each whether it is a factor, its number, and its edge to the one that it hangs on.
+    """
     from novum.graphical.inference.trees import CyclicGraphError, outwards
 
     if left.n_edges > 0 and left.n_edges >= left.n_factors + left.n_variables:
-        return False
+        return None
     try:
-        outwards(left)
+        order = outwards(left)
     except CyclicGraphError:
-        return False
-    return True
+        return None
+    nodes = np.array(order, np.int64).reshape(-1, 3)
+    numbers, root_edges = np.ascontiguousarray(nodes[:, 1:].T)
+    return nodes[:, 0] > 0, numbers, root_edges

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from novum.numerics.jit import lean_kernel
 
+# Entries of a message below this have lost digits to underflow.
+_TINY = 1e-290
+
 
 @lean_kernel(
     "boolean(int64, int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[::1],"
@@ -55,6 +58,15 @@ def damped(new, old, damping):
     return 0.0 if new == 0.0 else (1.0 - damping) * new + damping * old
 
 
+@lean_kernel("float64(float64, float64)")
+def relative_change(new, old):
+    """How far two entries of a message are apart, as a share of the larger.
+
+    Small entries count like large ones: other messages may multiply them by any number.
+    """
+    return abs(new - old) / (max(new, old) + _TINY)
+
+
 @lean_kernel(
     "boolean(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
     " float64[::1])"
@@ -86,7 +98,7 @@ def factor_messages(
     f, cards, scope_starts, scopes, table_starts, edge_starts, tables, down, up, digits, before,
     out_new,
 ):  # fmt: skip
-    """What a factor would send to each variable; the largest change, or -1 if all is zero."""
+    """What a factor would send to each variable; the largest relative change, -1 if all is zero."""
     first = scope_starts[f]
     last = scope_starts[f + 1] - 1
     for c in range(edge_starts[first], edge_starts[last + 1]):
@@ -131,9 +143,11 @@ def factor_messages(
             total += out_new[c]
         if total == 0.0:
             return -1.0
+        # Finite also where the sum is near underflow; messages need not sum to one exactly.
+        scale = 1.0 / max(total, _TINY)
         for c in range(edge_starts[edge], edge_starts[edge + 1]):
-            out_new[c] /= total
-            change = max(change, abs(out_new[c] - up[c]))
+            out_new[c] *= scale
+            change = max(change, relative_change(out_new[c], up[c]))
     return change
 
 
@@ -257,6 +271,43 @@ def send_onwards(
     return True
 
 
+@lean_kernel(
+    "boolean(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
+    " boolean[::1], boolean[::1], int64[::1], int64[::1], boolean, float64[::1])"
+)
+def pass_tree(
+    cards, scope_starts, scopes, table_starts, edge_starts, starts, edges, tables,
+    digits, before, product, down, new, moving, is_factor, numbers, root_edges, outwards,
+    out_up,
+):  # fmt: skip
+    """Sends each message of a forest once, to the roots or away from them; False if all is zero.
+
+    Nodes come each after the one it hangs on; `root_edges` are the edges to those.
+    """
+    n_nodes = numbers.size
+    for step in range(n_nodes):
+        at = step if outwards else n_nodes - 1 - step
+        node = numbers[at]
+        if not is_factor[at]:
+            if not variable_messages(
+                node, cards, edge_starts, starts, edges, out_up, product, down
+            ):
+                return False
+        elif moving[node]:
+            change = factor_messages(
+                node, cards, scope_starts, scopes, table_starts, edge_starts, tables, down,
+                out_up, digits, before, new,
+            )  # fmt: skip
+            if change < 0.0:
+                return False
+            for edge in range(scope_starts[node], scope_starts[node + 1]):
+                if (edge == root_edges[at]) != outwards:
+                    for c in range(edge_starts[edge], edge_starts[edge + 1]):
+                        out_up[c] = new[c]
+    return True
+
+
 @lean_kernel("void(int64, float64, float64[::1])")
 def set_residual(f, value, out_largest):
     """Sets a leaf of a tree whose nodes hold the larger of their two children."""
@@ -310,9 +361,11 @@ def follow_residuals(
         while f < n_leaves:
             f = 2 * f if out_largest[2 * f] >= out_largest[2 * f + 1] else 2 * f + 1
         f -= n_leaves
+        left = 0.0
         for c in range(edge_starts[scope_starts[f]], edge_starts[scope_starts[f + 1]]):
             out_up[c] = damped(new[c], out_up[c], damping)
-        set_residual(f, out_largest[n_leaves + f] * damping, out_largest)
+            left = max(left, relative_change(new[c], out_up[c]))
+        set_residual(f, left, out_largest)
         for edge in range(scope_starts[f], scope_starts[f + 1]):
             v = scopes[edge]
             if not variable_messages(v, cards, edge_starts, starts, edges, out_up, product, down):

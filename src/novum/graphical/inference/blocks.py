@@ -59,8 +59,8 @@ class Blocks:
         For each link and each cell of its block, how far the cell moves in the factor's table.
     log_constant : float
         Logarithm of what tables and weights were divided by.
-    strongest : float
-        The largest ratio within a table between blocks; 1 where there is none.
+    ratios : float64 array
+        For each link the largest over the smallest cell of its factor.
     """
 
     left: FlatFactors
@@ -73,11 +73,36 @@ class Blocks:
     delta_starts: Positions
     deltas: Positions
     log_constant: float
-    strongest: float
+    ratios: Floats
 
     @property
     def n_blocks(self) -> int:
         return len(self.members)
+
+    @property
+    def strongest(self) -> float:
+        """The largest ratio within a table between blocks; 1 where there is none."""
+        return float(self.ratios.max(initial=1.0))
+
+    @property
+    def n_others(self) -> Positions:
+        """For each link the number of other blocks that its factor joins."""
+        return np.bincount(self.link_factors)[self.link_factors] - 1
+
+    @property
+    def influence(self) -> float:
+        """How much all other blocks together can change the probabilities of one, at most.
+
+        A table of ratio r moves them by (r - 1) / (r + 1) when one of its other blocks changes.
+        Below 1 updates forget where they began, whatever the states (Dobrushin 1968).
+        """
+        moved = self.n_others * ((self.ratios - 1) / (self.ratios + 1))
+        return float(self.summed(moved).max(initial=0.0))
+
+    def summed(self, of_links: Floats) -> Floats:
+        """The sum over the links of each block."""
+        owners = np.repeat(np.arange(self.n_blocks), np.diff(self.link_starts))
+        return np.bincount(owners, of_links, self.n_blocks).astype(np.float64, copy=False)
 
     @cached_property
     def places(self) -> dict[int, tuple[int, int]]:
@@ -129,7 +154,7 @@ def blocks_of(left: FlatFactors, most_cells: int) -> Blocks:
         starts_of([len(part) for part in deltas]),
         np.concatenate(deltas) if deltas else np.empty(0, np.int64),
         left.log_constant + sum(top for _, _, top in listed),
-        max((ratios[factor] for _, factor in links), default=1.0),
+        np.array([ratios[factor] for _, factor in links], np.float64),
     )
 
 

@@ -36,6 +36,8 @@ class ChainLayout:
     ----------
     sweeping : tuple
         What a sweep reads.
+    states : tuple
+        The part of it that tells which state a variable has in a cell of its block.
     sending : tuple
         The part of it that tells which rows a block moves, and by how much.
     working : tuple
@@ -47,6 +49,7 @@ class ChainLayout:
     """
 
     sweeping: tuple[Any, ...]
+    states: tuple[Positions, ...]
     sending: tuple[Any, ...]
     working: tuple[Any, ...]
     jumping: tuple[Any, ...]
@@ -94,7 +97,8 @@ def chain_layout(model: ModelArrays, blocks: Blocks) -> ChainLayout:
     owners = np.repeat(np.arange(blocks.n_blocks), counts * n_cells)
     within = (np.arange(len(flat)) - state_starts[owners]) % counts[owners]
     targets = left.cell_starts[members[member_starts[owners] + within]] + flat
-    return ChainLayout(sweeping, sending, working, _jumping(model, blocks), cell_of, targets)
+    jumping = _jumping(model, blocks)
+    return ChainLayout(sweeping, states, sending, working, jumping, cell_of, targets)
 
 
 def _senders(

@@ -11,6 +11,9 @@ None of these can notice states that no chain has met. Chains of a network there
 sweeps with a *jump* to a state drawn anew, parents first (`chain_jumps_kernels`), which finds such
 states wherever the evidence is not too unlikely. Where links between blocks are strong, answers
 are trusted only if enough jumps were accepted, and no error is stated below what they can show.
+
+Many weak links at one block can add up to the same. Unless their sum is below 1 (Dobrushin), or
+there were jumps, all variables must agree between chains from opposite maxima (`chain_starts`).
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from novum.graphical.inference.blocks import (
 )
 from novum.graphical.inference.chain_diagnosis import LEAST_DRAWS, judged
 from novum.graphical.inference.chain_layout import chain_layout
+from novum.graphical.inference.chain_starts import chain_starts
 from novum.graphical.inference.plain_junction import with_observed
 from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
 from novum.graphical.inference.settings import check_count
@@ -51,6 +55,8 @@ LEAST_SIZE = 100
 # Of how many sweeps one begins with a jump, and jumps that show what links between blocks can hide.
 JUMP_EVERY = 8
 LEAST_JUMPS = 100
+# The share of updates that must change something, where nothing else shows that chains move.
+LEAST_MOVED = 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +73,10 @@ class Draws:
         Share of the updates that changed a block.
     jumps : int
         Whole states drawn anew that were accepted.
+    forgets : bool
+        Whether chains are known to leave where they began, by jumps or by a bound.
+    missed : float
+        Otherwise the probability that a maximum should have that chains hardly came near.
     """
 
     states: Floats
@@ -74,6 +84,8 @@ class Draws:
     lengths: Floats
     moved: float
     jumps: int
+    forgets: bool
+    missed: float
 
 
 class ChainSampling(Engine):
@@ -150,7 +162,7 @@ class ChainSampling(Engine):
 
     def _run(self, model: ModelArrays, blocks: Blocks, free: Sequence[int]) -> Draws:
         from novum.graphical.inference.chain_jumps_kernels import place_rows
-        from novum.graphical.inference.chain_runs_kernels import add_cells, run_chain, start_chain
+        from novum.graphical.inference.chain_runs_kernels import add_cells, run_chain
 
         layout = chain_layout(model, blocks)
         ends = np.linspace(0, self.kept, min(BATCHES, self.kept) + 1).astype(np.int64)[1:]
@@ -161,8 +173,9 @@ class ChainSampling(Engine):
         keys = stream(self.random_state, "chains").integers(0, 2**64, (shape[0], 3), np.uint64)
         cells, rows = layout.working[:2]
         counts, pacer = np.zeros(2, np.int64), Pacer()
-        for chain, (start_key, *own_keys) in enumerate(keys):
-            start_chain(blocks.cell_starts, start_key, cells)
+        starts = chain_starts(blocks, layout, keys[:, 0])
+        for chain, own_keys in enumerate(keys[:, 1:]):
+            cells[:] = starts.cells[chain]
             place_rows(*layout.sending, cells, rows)
             for start, stop in time_sliced(self.sweeps, block=16, pacer=pacer):
                 run_chain(
@@ -175,8 +188,11 @@ class ChainSampling(Engine):
         lengths = np.diff(ends, prepend=0).astype(np.float64)
         states /= lengths[:, np.newaxis]
         joint /= lengths[:, np.newaxis]
-        moved, jumps = counts.tolist()
-        return Draws(states, joint, lengths, moved / max(1, self._proposals(blocks)), jumps)
+        moved = int(counts[0]) / max(1, self._proposals(blocks))
+        jumps = int(counts[1])
+        forgets = jumps >= LEAST_JUMPS or blocks.influence < 1
+        missed = 0.0 if forgets else starts.share_missed(blocks, batches)
+        return Draws(states, joint, lengths, moved, jumps, forgets, missed)
 
     def _empty(self, shape: tuple[int, int], n_cells: int, n_joint: int) -> tuple[Floats, Floats]:
         """Room for sums of cells and of joint states, for all batches of all chains."""
@@ -209,8 +225,12 @@ class ChainSampling(Engine):
         errors, r_hats = judged(cells)
         size = worst_size(means, errors, float(self.kept * self.chains))
         is_drawn = np.repeat(drawn, [0 if part is None else part.shape[-1] for part in series])
-        rows = self.kept * self.chains
-        if self._is_strong(blocks) and draws.jumps >= LEAST_JUMPS:
+        r_hat, rows = float(np.max(r_hats, initial=1.0)), float(self.kept * self.chains)
+        if not draws.forgets:
+            # What is asked may seem settled while variables it depends on are held in place, and
+            # what these hide is not known better than they are.
+            r_hat, rows = _slowest(draws, r_hat, rows)
+        elif self._is_strong(blocks) and draws.jumps >= LEAST_JUMPS:
             # What updates may not reach, only jumps can have met.
             rows = draws.jumps
         errors = np.sqrt(errors**2 + np.where(is_drawn, TWO_ROWS / rows**2, 0.0))
@@ -225,7 +245,6 @@ class ChainSampling(Engine):
             error = np.zeros(shape) if is_known else errors[own].reshape(shape)
             tables.append(with_observed(model, evidence, target, free, table / table.sum()))
             stated.append(with_observed(model, evidence, target, free, error))
-        r_hat = float(np.max(r_hats, initial=1.0))
         diagnosis = self._diagnosis(tuple(stated), size, r_hat, draws, blocks)
         return Beliefs(tuple(tables), None, diagnosis)
 
@@ -237,7 +256,7 @@ class ChainSampling(Engine):
         draws: Draws,
         blocks: Blocks,
     ) -> Diagnosis:
-        found = self._faults(size, r_hat, draws.jumps, blocks)
+        found = self._faults(size, r_hat, draws, blocks)
         total = self.sweeps * self.chains
         said = (
             f"{self.method}: {self.chains} chain{'s' * (self.chains > 1)} of {self.sweeps} sweeps, "
@@ -249,24 +268,46 @@ class ChainSampling(Engine):
             said += f" Not to be trusted: {'; '.join(found)}. Use JunctionTree() or more sweeps."
         return Diagnosis(self.method, not found, said, total, errors, size, r_hat)
 
-    def _faults(self, size: float, r_hat: float, jumps: int, blocks: Blocks) -> list[str]:
+    def _faults(self, size: float, r_hat: float, draws: Draws, blocks: Blocks) -> list[str]:
         found = []
-        if r_hat > HIGHEST_R_HAT:
+        if r_hat > HIGHEST_R_HAT and draws.forgets:
             found.append("the chains, or their halves, do not agree with each other")
+        elif r_hat > HIGHEST_R_HAT:
+            found.append(
+                "chains that began far apart, or their halves, do not agree with each other; links "
+                "that add up may hold many variables in place together"
+            )
         if size < LEAST_SIZE * self.chains:
             found.append(f"they are worth fewer than {LEAST_SIZE} independent rows for each chain")
         if self.chains == 1 and blocks.n_blocks > 1:
             found.append("one chain cannot show whether others would agree")
-        if self._is_strong(blocks) and jumps < LEAST_JUMPS:
+        if draws.missed:
+            found.append(
+                f"a maximum elsewhere should have a probability of about {draws.missed:.1g} by its "
+                "height, and the chains hardly came near it"
+            )
+        if draws.moved < LEAST_MOVED and not draws.forgets:
+            found.append(
+                f"only {draws.moved:.1%} of the updates changed anything, so that the chains show "
+                "little more than where they began"
+            )
+        if self._is_strong(blocks) and draws.jumps < LEAST_JUMPS:
             found.append(
                 f"probabilities that differ by a factor of {blocks.strongest:.1g} can keep all "
-                f"chains away from the same states, and {jumps} jumps were accepted"
+                f"chains away from the same states, and {draws.jumps} jumps were accepted"
             )
         return found
 
     def _is_strong(self, blocks: Blocks) -> bool:
         """Whether a link between blocks could hide a part of the states from all chains alike."""
         return blocks.strongest > STRONG
+
+
+def _slowest(draws: Draws, r_hat: float, rows: float) -> tuple[float, float]:
+    """R-hat and the effective size of the worst of all variables, asked for or not."""
+    errors, r_hats = judged(draws.states)
+    means = np.average(draws.states.mean(axis=0), axis=0, weights=draws.lengths)
+    return float(np.max(r_hats, initial=r_hat)), worst_size(means, errors, rows)
 
 
 def _asked(blocks: Blocks, free: Sequence[int]) -> tuple[Any, Any, int]:
