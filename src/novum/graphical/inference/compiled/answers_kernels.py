@@ -50,6 +50,22 @@ def spread(code, answers, known, starts, cards, states, out_tables):
             at += 1
 
 
+@inner_kernel()
+def begin(
+    code, tables, further, table_spans, known, starts, cards, weights, values, spans, digits, state
+):
+    """Loads what a run that has not begun works with; the logarithm of what became numbers."""
+    if state[2] != LOAD:
+        return 0.0
+    log = load(
+        code, tables, further, table_spans, known, starts, cards, weights, values, spans, digits
+    )
+    state[0], state[1], state[2] = code[N_CLIQUES] - 1, 0, COLLECT
+    if log == -np.inf:
+        state[2] = DONE
+    return log
+
+
 @lean_kernel(
     "float64(int64[::1], int32[::1], float64[::1], float64[::1], float64[::1], int64[::1],"
     " int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1], int64[::1],"
@@ -80,14 +96,20 @@ def run_sums(
     budget,
 ):
     """Goes on for `budget` blocks; the logarithms that were found, see `collect`."""
-    log = 0.0
-    if state[2] == LOAD:
-        log = load(
-            code, tables, further, table_spans, known, starts, cards, weights, values, spans, digits
-        )
-        state[0], state[1], state[2] = code[N_CLIQUES] - 1, 0, COLLECT
-        if log == -np.inf:
-            state[2] = DONE
+    log = begin(
+        code,
+        tables,
+        further,
+        table_spans,
+        known,
+        starts,
+        cards,
+        weights,
+        values,
+        spans,
+        digits,
+        state,
+    )
     if state[2] == COLLECT:
         log += collect(code, maps, values, spans, block, digits, bases, state, budget)
         if state[0] >= 0:
@@ -129,14 +151,20 @@ def run_maxima(
     budget,
 ):
     """The same with maxima; `out_codes` become the states of all variables that take part."""
-    log = 0.0
-    if state[2] == LOAD:
-        log = load(
-            code, tables, further, table_spans, known, starts, cards, weights, values, spans, digits
-        )
-        state[0], state[1], state[2] = code[N_CLIQUES] - 1, 0, COLLECT
-        if log == -np.inf:
-            state[2] = DONE
+    log = begin(
+        code,
+        tables,
+        further,
+        table_spans,
+        known,
+        starts,
+        cards,
+        weights,
+        values,
+        spans,
+        digits,
+        state,
+    )
     if state[2] == COLLECT:
         log += collect_maxima(
             code, maps, values, spans, block, digits, bases, state, budget, choices

@@ -13,6 +13,7 @@ import numpy as np
 from novum.graphical.inference.compiled.factors_kernels import COUNTS, WEIGHTED
 from novum.graphical.inference.compiled.loads_kernels import LARGE, SMALL, span_of
 from novum.graphical.inference.compiled.messages_kernels import MOST_SPAN
+from novum.graphical.inference.compiled.supports_kernels import next_run
 from novum.numerics.jit import inner_kernel, lean_kernel
 
 
@@ -43,17 +44,7 @@ def copy_states(
             for place in range(n_last):
                 out_tables[to + place] = tables[cell + step * states[first + place]]
         to += n_last
-        axis = n - 2
-        while axis >= 0:
-            at = starts[scopes[begin + axis]]
-            cell -= strides[begin + axis] * states[at + digits[axis]]
-            digits[axis] += 1
-            if digits[axis] < counts[scopes[begin + axis]]:
-                cell += strides[begin + axis] * states[at + digits[axis]]
-                break
-            digits[axis] = 0
-            cell += strides[begin + axis] * states[at]
-            axis -= 1
+        cell, axis = next_run(cell, n - 2, scopes, strides, begin, starts, states, counts, digits)
     return to
 
 
@@ -80,17 +71,7 @@ def loses_mass(tables, table, scopes, strides, begin, end, card, starts, states,
                 place += 1
             elif tables[cell + state] > 0.0:
                 return 1
-        axis = n - 2
-        while axis >= 0:
-            at = starts[scopes[begin + axis]]
-            cell -= strides[begin + axis] * states[at + digits[axis]]
-            digits[axis] += 1
-            if digits[axis] < counts[scopes[begin + axis]]:
-                cell += strides[begin + axis] * states[at + digits[axis]]
-                break
-            digits[axis] = 0
-            cell += strides[begin + axis] * states[at]
-            axis -= 1
+        cell, axis = next_run(cell, n - 2, scopes, strides, begin, starts, states, counts, digits)
     return 0
 
 

@@ -13,6 +13,25 @@ from novum.numerics.jit import inner_kernel, lean_kernel
 
 
 @inner_kernel()
+def next_run(cell, axis, scopes, strides, begin, starts, states, counts, digits):
+    """Moves to the next states of the axes up to `axis`: their cell, and the axis that moved.
+
+    After the last ones the axis is -1 and all are back at their first states.
+    """
+    while axis >= 0:
+        at = starts[scopes[begin + axis]]
+        cell -= strides[begin + axis] * states[at + digits[axis]]
+        digits[axis] += 1
+        if digits[axis] < counts[scopes[begin + axis]]:
+            cell += strides[begin + axis] * states[at + digits[axis]]
+            break
+        digits[axis] = 0
+        cell += strides[begin + axis] * states[at]
+        axis -= 1
+    return cell, axis
+
+
+@inner_kernel()
 def keep_seen(variable, start, out_states, out_counts, seen, at):
     """Drops the states of a variable that were not seen; how many there were of them."""
     kept = start
@@ -106,17 +125,7 @@ def revise(tables, table, scopes, strides, begin, end, starts, states, counts, s
                     missing -= 1
             if missing == 0:
                 return 0
-        axis = n - 2
-        while axis >= 0:
-            at = starts[scopes[begin + axis]]
-            cell -= strides[begin + axis] * states[at + digits[axis]]
-            digits[axis] += 1
-            if digits[axis] < counts[scopes[begin + axis]]:
-                cell += strides[begin + axis] * states[at + digits[axis]]
-                break
-            digits[axis] = 0
-            cell += strides[begin + axis] * states[at]
-            axis -= 1
+        cell, axis = next_run(cell, n - 2, scopes, strides, begin, starts, states, counts, digits)
     return missing
 
 
