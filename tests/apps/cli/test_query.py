@@ -132,6 +132,10 @@ def test_beyond_the_memory_it_refuses_or_samples(
     assert told["log_evidence"] == pytest.approx(grid(16).log_evidence({"x5_5": "a"}), abs=0.02)
     every = invoke("query", path, "--all", "--given", "x5_5=a", "--approximate", "--json")
     assert "approximation" in json.loads(every.stdout)
+    for only in (["--explain", "x15_15"], ["--draw", tmp_path / "grid.svg"]):
+        done = invoke("query", path, *only, "--given", "x5_5=a", "--approximate")
+        assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "grid.svg").exists()
     monkeypatch.delenv("NOVUM_MEMORY_LIMIT")
     assert "approximate" not in invoke(*question, "--approximate").stdout
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.graphical import BayesianNetwork, Evidence, PlainJunctionTree
-from novum.graphical.inference.conflict import smallest_conflict
+from novum.distributions.joint_table import ImpossibleEvidence
+from novum.graphical import BayesianNetwork, Evidence, JunctionTree, PlainJunctionTree
+from novum.graphical.inference.conflict import Conflict, smallest_conflict
 from novum.graphical.models.arrays import ModelArrays
 from novum.graphical.models.questions import evidence_of
-from tests.graphical.textbook_networks import random_network
+from tests.graphical.textbook_networks import grid, random_network
 
 ENGINE = PlainJunctionTree()
 
@@ -43,7 +45,9 @@ def test_a_conflict_is_smallest(seed: int) -> None:
     model = network.arrays
     if ENGINE.log_evidence(model, evidence) > -math.inf:
         return
-    observed, weighted = smallest_conflict(model, evidence, ENGINE)
+    found = smallest_conflict(model, evidence, ENGINE)
+    observed, weighted = found.observed, found.weighted
+    assert found.is_smallest
 
     def log(observed: list[int], weighted: list[int]) -> float:
         kept = np.full(7, -1)
@@ -64,7 +68,7 @@ def test_a_pair_among_hundreds_is_found_by_halving() -> None:
     both = BayesianNetwork([*network.conditionals, *BayesianNetwork.from_dict(nodes).conditionals])
     known = {"a": "true", **dict.fromkeys(nodes, "true"), "b": "false"}
     found = smallest_conflict(both.arrays, evidence_of(both, known), Counting())
-    assert found == ([0, 1], [])
+    assert found == Conflict([0, 1], [])
     # One question for each finding would be 302.
     assert Counting.asked < 60
 
@@ -73,4 +77,18 @@ def test_a_model_that_is_impossible_by_itself_has_no_conflict() -> None:
     from novum.graphical import Factor, FactorGraph
 
     graph = FactorGraph([Factor([0.0, 0.0], {"a": (0, 1)})])
-    assert smallest_conflict(graph.arrays, Evidence(np.array([0])), ENGINE) == ([], [])
+    assert smallest_conflict(graph.arrays, Evidence(np.array([0])), ENGINE) == Conflict([], [])
+
+
+def test_a_search_that_would_take_long_gives_what_it_has() -> None:
+    # Known together all is cheap; without the others the grid is too wide to be asked.
+    network = grid(40)
+    corner = network.add("s", parents="x0_0", table=lambda x: x, states=["a", "b"])
+    known = {**dict.fromkeys(network.names, "a"), "s": "b"}
+    evidence = evidence_of(corner, known)
+    assert JunctionTree().log_evidence(corner.arrays, evidence) == -math.inf
+    found = smallest_conflict(corner.arrays, evidence, JunctionTree())
+    assert not found.is_smallest
+    assert {0, len(network)} <= set(found.observed)
+    with pytest.raises(ImpossibleEvidence, match="cannot hold all together"):
+        corner.query("x39_39", given={n: s for n, s in known.items() if n != "x39_39"})

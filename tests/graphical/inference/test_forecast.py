@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from novum.core.errors import MemoryLimitError
 from novum.graphical import BayesianNetwork
 from novum.graphical.inference import junction
 from novum.graphical.inference.forecast import Forecast, forecast
@@ -61,3 +62,22 @@ def test_what_follows_from_zeros_costs_nothing() -> None:
     assert (price.cells, price.bytes) == (0, 0)
     assert "all follows from what is known" in str(price)
     assert network.query("x499", given={"x3": "a"}).values.tolist() == [1.0, 0.0, 0.0]
+
+
+def test_without_evidence_a_wide_network_is_asked_by_ancestors() -> None:
+    rng = np.random.default_rng(0)
+    nodes: dict[str, dict[str, object]] = {f"r{i}": {"table": [0.3, 0.7]} for i in range(100)}
+    for i in range(300):
+        parents = [f"r{j}" for j in rng.choice(100, 3, replace=False)]
+        first = rng.uniform(0.1, 0.9, (2, 2, 2))
+        table = np.stack([first, 1 - first], axis=-1)
+        nodes[f"c{i}"] = {"parents": parents, "table": table, "states": ["true", "false"]}
+    network = BayesianNetwork.from_dict(nodes)
+    # One tree of all would have cliques of dozens of variables.
+    assert network.forecast({"c0": "true", "c1": "true"}).width > 3
+    assert network.forecast().width == 3
+    found = network.marginals()
+    expected = np.einsum("abcd,a,b,c->d", network["c7"].table, *[[0.3, 0.7]] * 3)
+    np.testing.assert_allclose(found["c7"].values, expected, atol=1e-14)
+    with pytest.raises(MemoryLimitError):
+        network.marginals({f"c{i}": "true" for i in range(60)})

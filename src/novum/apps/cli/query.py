@@ -164,13 +164,17 @@ def _answered(
     told = [table.diagnosis.sentence for table in found if table.diagnosis is not None]
     if told:
         answer["approximation"] = told[0]
-    answer["log_evidence"] = _log_evidence(network, given, do, found if engine else [])
+    answer["log_evidence"] = _log_evidence(network, given, do, found, engine is not None)
     answer["price"] = {**asdict(price), "sentence": str(price)}
     return answer
 
 
 def _log_evidence(
-    network: BayesianNetwork, given: Mapping[str, Any], do: Mapping[str, Any], found: list[Any]
+    network: BayesianNetwork,
+    given: Mapping[str, Any],
+    do: Mapping[str, Any],
+    found: list[Any],
+    is_approximate: bool,
 ) -> float | None:
     """Logarithm of the probability of what is given; what answers say where it is too dear."""
     from novum.core.errors import MemoryLimitError
@@ -178,10 +182,9 @@ def _log_evidence(
     try:
         return network.log_evidence(given, do=do)
     except MemoryLimitError:
-        if not found:
+        if not is_approximate:
             raise
-        log: float | None = found[0].log_evidence
-        return log
+    return next((table.log_evidence for table in found), None)
 
 
 def _states(network: BayesianNetwork, given: Mapping[str, Any]) -> dict[str, Any]:

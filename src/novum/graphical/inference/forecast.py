@@ -8,8 +8,12 @@ Seconds are those of a reference machine.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 
+import numpy as np
+
+from novum.core.errors import MemoryLimitError
 from novum.core.memory import format_bytes
 from novum.graphical.inference.compiled.layout import (
     PRICE_BYTES,
@@ -17,8 +21,13 @@ from novum.graphical.inference.compiled.layout import (
     PRICE_LARGEST,
     PRICE_WIDTH,
 )
-from novum.graphical.inference.compiled.questions import question_of
-from novum.graphical.inference.junction import is_plain
+from novum.graphical.inference.compiled.questions import Question, question_of
+from novum.graphical.inference.junction import (
+    LARGE_TREE,
+    WHOLE_TREE,
+    ancestral_programs,
+    is_plain,
+)
 from novum.graphical.inference.plain_junction import order_for
 from novum.graphical.inference.potentials import known_potentials
 from novum.graphical.models.arrays import Evidence, ModelArrays
@@ -77,10 +86,27 @@ def forecast(model: ModelArrays, evidence: Evidence) -> Forecast:
         needed = order.largest * _BYTES * 4
     else:
         # Clique tables are not stored: memory is that of factors and messages.
-        prices = question.prices
-        width, largest = int(prices[PRICE_WIDTH]), float(prices[PRICE_LARGEST])
-        cells, needed = float(prices[PRICE_CELLS]), float(prices[PRICE_BYTES])
+        width, largest, cells, needed = _compiled_price(model, question)
     return Forecast(width, largest, cells, needed, seconds_of(cells, model.n_variables))
+
+
+def _compiled_price(model: ModelArrays, question: Question) -> tuple[int, float, float, float]:
+    """Width, cells of the largest clique and of all, and bytes, of the way that is taken."""
+    prices = [question.prices]
+    cells = float(prices[0][PRICE_CELLS])
+    if question.is_unconditional and cells > LARGE_TREE:
+        shown = range(model.n_variables - model.n_hidden)
+        with suppress(MemoryLimitError):
+            programs = ancestral_programs(question, shown, WHOLE_TREE * cells, None)
+            if programs:
+                prices = [program.prices for program in programs]
+    table = np.array(prices)
+    return (
+        int(table[:, PRICE_WIDTH].max()),
+        float(table[:, PRICE_LARGEST].max()),
+        float(table[:, PRICE_CELLS].sum()),
+        float(table[:, PRICE_BYTES].max()),
+    )
 
 
 def seconds_of(cells: float, n_variables: int) -> float:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from novum.core.errors import MemoryLimitError
 from novum.graphical.inference.compiled.layout import (
     ANCESTORS,
     CONNECTED,
@@ -27,6 +28,7 @@ from novum.graphical.inference.compiled.layout import (
     MARGINALS,
     MAXIMUM,
 )
+from novum.graphical.inference.compiled.planning import Program
 from novum.graphical.inference.compiled.questions import Question, question_of
 from novum.graphical.inference.compiled.runs import (
     joint_table,
@@ -144,8 +146,14 @@ class JunctionTree(ExactEngine):
         return LogJunctionTree(self.memory_limit)
 
     def _all(self, model: ModelArrays, question: Question) -> Beliefs:
-        program = question.program((), EVERYTHING, MARGINALS, self.memory_limit)
         shown = range(model.n_variables - model.n_hidden)
+        try:
+            program = question.program((), EVERYTHING, MARGINALS, self.memory_limit)
+        except MemoryLimitError:
+            if not question.is_unconditional:
+                raise
+            singles = self._ancestral(model, question, shown, math.inf)
+            return Beliefs(singles or (), 0.0)
         if program.cells > LARGE_TREE and question.is_unconditional:
             singles = self._ancestral(model, question, shown, WHOLE_TREE * program.cells)
             if singles is not None:
@@ -214,22 +222,32 @@ class JunctionTree(ExactEngine):
         self, model: ModelArrays, question: Question, variables: Sequence[int], most: float
     ) -> tuple[Floats, ...] | None:
         """Each posterior from the variable's ancestors; None where that costs more than `most`."""
-        n = len(variables)
-        spent = 0.0
-        # Spread over the model, so that the first ones speak for all.
-        stride = next(k for k in range(max(1, int(0.618 * n)), n + 1) if math.gcd(k, n) == 1)
-        for step in range(n):
-            variable = variables[step * stride % n]
-            if question.known[variable] < 0:
-                program = question.program([variable], CONNECTED, JOINT, self.memory_limit)
-                spent += program.cells + PLAN_CELLS + VARIABLE_CELLS * len(program.variables)
-            if spent > most or (step + 1 >= SAMPLED and spent / (step + 1) * n > most):
-                return None
+        if ancestral_programs(question, variables, most, self.memory_limit) is None:
+            return None
         return tuple(self._joint(model, question, [variable]) for variable in variables)
 
 
 class _BeyondFloatsError(Exception):
     """Products inside a clique might leave the range of floating-point numbers."""
+
+
+def ancestral_programs(
+    question: Question, variables: Sequence[int], most: float, limit: int | str | None
+) -> list[Program] | None:
+    """A program for each variable and its ancestors; None where they cost more than `most`."""
+    n = len(variables)
+    spent, found = 0.0, []
+    # Spread over the model, so that the first ones speak for all.
+    stride = next(k for k in range(max(1, int(0.618 * n)), n + 1) if math.gcd(k, n) == 1)
+    for step in range(n):
+        variable = variables[step * stride % n]
+        if question.known[variable] < 0:
+            program = question.program([variable], CONNECTED, JOINT, limit)
+            found.append(program)
+            spent += program.cells + PLAN_CELLS + VARIABLE_CELLS * len(program.variables)
+        if spent > most or (step + 1 >= SAMPLED and spent / (step + 1) * n > most):
+            return None
+    return found
 
 
 def is_plain(model: ModelArrays) -> bool:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from novum.core.errors import InputError, MemoryLimitError
 from novum.core.text import label_text
-from novum.graphical.inference.compiled.layout import CONNECTED, EVERYTHING, JOINT, MARGINALS
+from novum.graphical.inference.compiled.layout import CONNECTED, JOINT, MARGINALS
 from novum.graphical.inference.compiled.questions import question_of
-from novum.graphical.inference.forecast import duration, seconds_of
+from novum.graphical.inference.forecast import duration, forecast, seconds_of
 from novum.graphical.inference.gibbs import Gibbs
 from novum.graphical.inference.junction import JunctionTree, is_plain
 from novum.graphical.inference.protocol import Beliefs, Engine
@@ -67,29 +67,27 @@ weighting: 1000 weighted rows, worth about 1000 independent ones.
     def marginals(
         self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None = None
     ) -> Beliefs:
-        asked = () if variables is None else tuple(variables)
-        extent = EVERYTHING if variables is None else CONNECTED
         return self._answered(
             model,
-            lambda: self._check_time(model, evidence, asked, extent, MARGINALS),
+            lambda: self._refusal(model, evidence, variables, MARGINALS),
             lambda engine: engine.marginals(model, evidence, variables),
         )
 
     def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
         return self._answered(
             model,
-            lambda: self._check_time(model, evidence, variables, CONNECTED, JOINT),
+            lambda: self._refusal(model, evidence, variables, JOINT),
             lambda engine: engine.joint(model, evidence, variables),
         )
 
     def _answered(
         self,
         model: ModelArrays,
-        check: Callable[[], str],
+        refused: Callable[[], str],
         answer: Callable[[Engine], Beliefs],
     ) -> Beliefs:
         try:
-            refusal = check()
+            refusal = refused()
             if not refusal:
                 return answer(JunctionTree(self.memory_limit))
         except MemoryLimitError as error:
@@ -104,23 +102,21 @@ weighting: 1000 weighted rows, worth about 1000 independent ones.
         told = replace(found.diagnosis, sentence=f"{refusal} {found.diagnosis.sentence}")
         return replace(found, diagnosis=told)
 
-    def _check_time(
-        self,
-        model: ModelArrays,
-        evidence: Evidence,
-        variables: Sequence[int],
-        extent: int,
-        purpose: int,
+    def _refusal(
+        self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None, purpose: int
     ) -> str:
         """What is wrong with the time of an exact answer; nothing where it is within the limit."""
         if self.time_limit is None or is_plain(model):
             return ""
-        question = question_of(model, evidence)
-        if not math.isfinite(question.log):
-            return ""
-        free = [variable for variable in variables if question.known[variable] < 0]
-        program = question.program(free, extent, purpose, self.memory_limit)
-        seconds = seconds_of(program.cells, len(program.variables))
+        if variables is None:
+            seconds = forecast(model, evidence).seconds
+        else:
+            question = question_of(model, evidence)
+            if not math.isfinite(question.log):
+                return ""
+            free = [variable for variable in variables if question.known[variable] < 0]
+            program = question.program(free, CONNECTED, purpose, self.memory_limit)
+            seconds = seconds_of(program.cells, len(program.variables))
         if seconds <= self.time_limit:
             return ""
         return (

@@ -32,18 +32,19 @@ def impossible_evidence(
     from novum.graphical.inference.conflict import smallest_conflict
 
     engine: Any = default_engine()
-    observed, weighted = smallest_conflict(model, evidence, engine)
+    conflict = smallest_conflict(model, evidence, engine)
     parts = []
-    for place in observed:
+    for place in conflict.observed:
         axis = network.variables[place]
         state = axis.states[int(evidence.codes[place])]
         parts.append(f"{label_text(axis.name)} = {label_text(state)}")
     if len(parts) > MOST_FINDINGS:
         parts[MOST_FINDINGS:] = [f"and {len(parts) - MOST_FINDINGS} more findings"]
     parts += [
-        _weighted(network.variables[place], evidence.likelihoods[place]) for place in weighted
+        _weighted(network.variables[place], evidence.likelihoods[place])
+        for place in conflict.weighted
     ]
-    return ImpossibleEvidence(where + _sentence(parts))
+    return ImpossibleEvidence(where + _sentence(parts, conflict.is_smallest))
 
 
 def _weighted(axis: StateAxis, weights: Floats) -> str:
@@ -55,11 +56,16 @@ def _weighted(axis: StateAxis, weights: Floats) -> str:
     return f"{name} = {' or '.join(label_text(state) for state in states[:MOST_FINDINGS])}"
 
 
-def _sentence(parts: list[str]) -> str:
+def _sentence(parts: list[str], is_smallest: bool) -> str:
     if not parts:
         return "The model has no state of all variables that is possible. Check its zeros."
     if len(parts) == 1:
         return f"The evidence has probability 0: {parts[0]} is impossible. Check that state."
+    if not is_smallest:
+        return (
+            f"The evidence has probability 0: {', '.join(parts)} cannot hold all together. To find "
+            "out which of them contradict each other would take long; check them by halves."
+        )
     return (
         f"The evidence has probability 0: {', '.join(parts)} cannot hold together. Change or "
         "leave out one of them."
