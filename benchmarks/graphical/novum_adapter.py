@@ -54,9 +54,9 @@ class Novum:
         return found
 
     def _forget(self, bn: Any) -> None:
-        from novum.graphical.inference.compiled.planning import forget_programs
+        from novum.graphical.inference.compiled.questions import forget_questions
 
-        forget_programs(bn.arrays)
+        forget_questions(bn.arrays)
 
     # Approximate inference
 

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from collections.abc import Callable
+from inspect import isabstract
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from sklearn.base import clone
 
+import novum.graphical
 from novum.core.errors import ModelFileError
 from novum.core.persistence import describe, load, save
 from novum.core.state_coding import StateEncoder
@@ -24,6 +26,7 @@ from novum.graphical import (
     BayesianNetwork,
     BayesianNetworkClassifier,
     Dag,
+    Engine,
     Enumeration,
     Factor,
     FactorGraph,
@@ -31,6 +34,7 @@ from novum.graphical import (
     Gibbs,
     JunctionTree,
     LikelihoodWeighting,
+    LogJunctionTree,
     LoopyPropagation,
     MarkovChain,
     MeanField,
@@ -51,6 +55,7 @@ ENGINES = [
     Gibbs(random_state=5),
     JunctionTree(memory_limit="1GB"),
     LikelihoodWeighting(random_state=1),
+    LogJunctionTree(10**9),
     LoopyPropagation(damping=0.25),
     MeanField(starts=2),
     MetropolisHastings(random_state=7),
@@ -155,6 +160,16 @@ def test_chains_keep_every_bit(way: Way, tmp_path: Path) -> None:
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: type(engine).__name__)
 def test_engines_come_back(engine: Any, way: Way, tmp_path: Path) -> None:
     assert way(engine, tmp_path) == engine
+
+
+def test_no_engine_is_left_out() -> None:
+    exported = {getattr(novum.graphical, name) for name in novum.graphical.__all__}
+    engines = {
+        found
+        for found in exported
+        if isinstance(found, type) and issubclass(found, Engine) and not isabstract(found)
+    }
+    assert engines == {type(engine) for engine in ENGINES}
 
 
 @WAYS

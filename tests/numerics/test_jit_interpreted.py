@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from novum.numerics import jit_interpreted
 from novum.numerics.jit import inner_kernel, kernel
 from novum.numerics.jit_bits import trailing_zeros
 from novum.numerics.jit_interpreted import interpreted, is_at_hand
@@ -80,6 +85,29 @@ def test_a_kernel_is_at_hand_once_it_is_on_disk(tmp_path: Path) -> None:
     for path in (tmp_path / "cache").rglob("*.nbi"):
         path.write_bytes(b"damaged")
     assert run(probe, folder).split()[0] == "False"
+
+
+def test_no_thread_sees_globals_that_are_being_filled() -> None:
+    def called(x: int) -> int:
+        return x + 1
+
+    class Slow:
+        """A compiled kernel that other threads have time to come upon."""
+
+        @property
+        def py_func(self) -> Any:
+            time.sleep(0.02)
+            return called
+
+        def __call__(self, *_: int) -> int:
+            raise AssertionError("compiled code ran in an interpreted kernel")
+
+    names: dict[str, Any] = {"callee": Slow()}
+    exec("def caller(x):\n    return callee(x)\n", names)
+    kernel = SimpleNamespace(py_func=names["caller"])
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda x: jit_interpreted._uncompiled(kernel)(x), range(8)))
+    assert found == list(range(1, 9))
 
 
 def test_plain_functions_are_at_hand() -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
+import shutil
 import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numba.core.compiler import Flags
 
+import novum
 from novum.numerics.jit import fast_inner_kernel, inner_kernel, kernel
-from novum.numerics.jit_parts import QuickFlags, collector_paused
+from novum.numerics.jit_parts import QuickFlags, check_internals, collector_paused
 from tests.numerics.fresh_process import run
 
 needs_compilation = pytest.mark.skipif(
@@ -93,6 +97,60 @@ def test_without_the_parts_of_this_numba_kernels_work_as_before(package: Path) -
     without = "import sys; sys.modules['novum.numerics.jit_parts'] = None\n"
     assert run(without + PROBE, package).split() == ["6.0", "4.0", "0", "0", "below", "zero"]
     assert len(list((package.parent / "cache").rglob("*.nbi"))) == 5
+
+
+@pytest.mark.parametrize(
+    "removed",
+    [
+        "numba.core.codegen.JITCodeLibrary._optimize_functions",
+        "numba.core.codegen.CPUCodegen._module_pass_manager",
+        "numba.core.codegen.JITCPUCodegen.set_env",
+        "numba.core.compiler.Flags.no_cfunc_wrapper",
+    ],
+)
+def test_a_numba_with_other_internals_is_refused_at_import(
+    removed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_internals()
+    place, _, name = removed.rpartition(".")
+    module, _, owner = place.rpartition(".")
+    for cls in getattr(importlib.import_module(module), owner).__mro__:
+        # Also where it is inherited from.
+        if name in vars(cls):
+            monkeypatch.delattr(cls, name)
+    with pytest.raises(ImportError, match=f"this Numba's .* has no {name}"):
+        check_internals()
+
+
+def test_kernels_work_with_a_numba_that_lacks_internals(package: Path) -> None:
+    # What a later version may rename, each read when code is made and never before.
+    renamed = """
+    from numba.core.codegen import JITCodeLibrary
+    class Renamed(JITCodeLibrary):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            del self._linking_libraries
+    import numba.core.codegen
+    numba.core.codegen.JITCodeLibrary = Renamed
+    """
+    output = run(textwrap.dedent(renamed) + PROBE, package).split()
+    assert output == ["6.0", "4.0", "0", "0", "below", "zero"]
+    assert len(list((package.parent / "cache").rglob("*.nbi"))) == 5
+
+
+@pytest.mark.parametrize("name", ["jit.py", "jit_parts.py"])
+def test_a_changed_compiler_is_a_new_version_of_every_kernel(package: Path, name: str) -> None:
+    # A copy of the library, found before the installed one.
+    copied = shutil.copytree(
+        Path(novum.__file__).parent,
+        package.parent / "novum",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    hits = [run(PROBE, package).split()[2:4] for _ in range(2)]
+    path = copied / "numerics" / name
+    path.write_text(path.read_text() + "# changed\n")
+    hits.append(run(PROBE, package).split()[2:4])
+    assert hits == [["0", "0"], ["1", "1"], ["0", "0"]]
 
 
 # --- In this process ------------------------------------------------------------------------------

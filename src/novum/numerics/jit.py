@@ -11,11 +11,11 @@ Numba's disk cache looks only at the source file of the kernel itself: change a 
 file calls, and the caller's old machine code, with the callee inlined, is loaded without a word.
 Here the stamp of a kernel also covers what it was compiled from beyond its own file,
 
-    stamp(f) = digest(file of f, {file of g : g reachable from f}, {frozen globals}),
+    stamp(f) = digest(file of f, {file of g : g reachable from f}, {frozen globals}, our compiler),
 
 over all kernels g reachable through global names, and all global constants, which Numba freezes
-into the code. The digests of the files are taken when the kernels are defined, so that editing a
-file under a running process cannot mark old code as new.
+into the code. Our compiler is this file and `jit_parts`. The digests of the files are taken when
+the kernels are defined, so that editing a file under a running process cannot mark old code as new.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -32,6 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from novum import __version__
 from novum.numerics.jit_notice import announce_slow_compilations
 
 Decorator = Callable[[Callable[..., Any]], Any]
@@ -56,6 +58,8 @@ class RegisteredKernel:
 
 _kernels: dict[str, RegisteredKernel] = {}
 _file_digests: dict[FunctionType, str] = {}
+# The files that decide how kernels are compiled.
+_COMPILER = ("jit.py", "jit_parts.py")
 
 
 def registered_kernels() -> tuple[RegisteredKernel, ...]:
@@ -178,6 +182,7 @@ def _decorator(
     def decorate(function: Callable[..., Any]) -> Any:
         assert isinstance(function, FunctionType), "kernels are plain functions"
         _file_digests[function] = _file_digest(function)
+        _compiler_digest()
         dispatcher = _dispatcher(function, options, vectorize, signature is None)
         if dispatcher is not function:
             _keep_on_disk(dispatcher)
@@ -197,10 +202,8 @@ def _dispatcher(
 ) -> Any:
     import numba
 
-    try:
-        from novum.numerics import jit_parts
-    except ImportError:
-        # A later Numba with other internals compiles as it likes: the same results, later.
+    jit_parts = _parts()
+    if jit_parts is None:
         return numba.njit(**options)(function)
     options = {**options, "no_cfunc_wrapper": True}
     compiler = jit_parts.EntryCompiler if vectorize else jit_parts.ScalarCompiler
@@ -209,6 +212,16 @@ def _dispatcher(
         part = numba.njit(pipeline_class=jit_parts.PartCompiler, **options)
         jit_parts.call_as_part(dispatcher, lambda: part(function))
     return dispatcher
+
+
+@cache
+def _parts() -> Any:
+    """Our compiler, or None: a Numba with other internals compiles in its own way, to the same."""
+    try:
+        from novum.numerics import jit_parts
+    except ImportError:
+        return None
+    return jit_parts
 
 
 # --- Disk cache -----------------------------------------------------------------------------------
@@ -259,7 +272,7 @@ def source_digest(function: FunctionType) -> str:
                     pending.append(callee)
             else:
                 constants[f"{place}:{name}"] = _constant_digest(value)
-    content = repr((sorted(digests.items()), sorted(constants.items())))
+    content = repr((sorted(digests.items()), sorted(constants.items()), _compiler_digest()))
     return hashlib.sha256(content.encode()).hexdigest()
 
 
@@ -297,6 +310,16 @@ def _constant_digest(value: Any) -> str:
         return repr(value)
     fields = getattr(value, "_fields", ())
     return f"{type(value).__name__} {getattr(value, '__qualname__', '')} {fields}"
+
+
+@cache
+def _compiler_digest() -> str:
+    digest = hashlib.sha256()
+    for name in _COMPILER:
+        path = Path(__file__).with_name(name)
+        # In an archive there is no file; the library's version then tells them apart.
+        digest.update(path.read_bytes() if path.is_file() else __version__.encode())
+    return digest.hexdigest()
 
 
 def _file_digest(function: FunctionType) -> str:

@@ -9,6 +9,7 @@ kernels without them.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cache, wraps
 from types import FunctionType
@@ -60,18 +61,21 @@ def is_at_hand(kernel: Any) -> bool:
 
 # Globals of modules with kernels, by their identity, and the same with functions in their place.
 _plain_globals: dict[int, dict[str, Any]] = {}
+# Held while globals are filled: nobody else may see them with compiled names inside.
+_filling = threading.RLock()
 
 
 def _uncompiled(kernel: Any) -> FunctionType:
     function = getattr(kernel, "py_func", kernel)
     names = function.__globals__
-    plain = _plain_globals.get(id(names))
-    if plain is None:
-        # Kept before it is filled: kernels of one module call each other.
-        plain = _plain_globals[id(names)] = dict(names)
-        for name, value in names.items():
-            if hasattr(value, "py_func"):
-                plain[name] = _uncompiled(value)
+    with _filling:
+        plain = _plain_globals.get(id(names))
+        if plain is None:
+            # Kept before it is filled: kernels of one module call each other.
+            plain = _plain_globals[id(names)] = dict(names)
+            for name, value in list(plain.items()):
+                if hasattr(value, "py_func"):
+                    plain[name] = _uncompiled(value)
     return FunctionType(
         function.__code__, plain, function.__name__, function.__defaults__, function.__closure__
     )

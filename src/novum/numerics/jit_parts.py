@@ -12,6 +12,7 @@ entry depends on the sources alone. An entry of integers and branches may do wit
 loops gain nothing from them, and it compiles sooner.
 
 This module imports Numba and uses its compiler pipeline: it is imported when a kernel is defined.
+Where a later Numba lacks something that is used, the import fails and says what.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from typing import Any
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
+from numba.core.cpu import CPUTargetOptions
+from numba.core.dispatcher import Dispatcher
 from numba.core.environment import lookup_environment
+from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
 
 # --- Code -----------------------------------------------------------------------------------------
@@ -200,3 +204,40 @@ def call_as_part(dispatcher: Any, make_part: Callable[[], Any]) -> None:
 
     dispatcher.get_call_template = get_call_template
     dispatcher.get_overload = get_overload
+
+
+# --- What is used of Numba ------------------------------------------------------------------------
+
+
+def check_internals() -> None:
+    """Raises ImportError where this Numba lacks something that is used here."""
+    codegen = cpu_target.target_context.codegen()
+    for owner, names in (
+        (Flags(), ("_values", "nrt", "no_compile", "no_cpython_wrapper", "no_cfunc_wrapper")),
+        (CPUTargetOptions, ("no_cfunc_wrapper", "_nrt")),
+        (Dispatcher, ("add_overload", "get_call_template", "get_overload")),
+        (cpu_target.target_context, ("insert_user_function",)),
+        (codegen, ("_data_layout", "_module_pass_manager", "set_env")),
+        (
+            JITCodeLibrary(codegen, "novum"),
+            (
+                "_codegen",
+                "_final_module",
+                "_finalized",
+                "_linking_libraries",
+                "_optimize_final_module",
+                "_optimize_functions",
+                "add_linking_library",
+                "codegen",
+                "enable_object_caching",
+                "finalize",
+            ),
+        ),
+    ):
+        for name in names:
+            if not hasattr(owner, name):
+                kind = owner if isinstance(owner, type) else type(owner)
+                raise ImportError(f"this Numba's {kind.__name__} has no {name}.")
+
+
+check_internals()

@@ -133,8 +133,9 @@ def test_beyond_the_memory_it_refuses_or_samples(
     every = invoke("query", path, "--all", "--given", "x5_5=a", "--approximate", "--json")
     assert "approximation" in json.loads(every.stdout)
     for only in (["--explain", "x15_15"], ["--draw", tmp_path / "grid.svg"]):
-        done = invoke("query", path, *only, "--given", "x5_5=a", "--approximate")
+        done = invoke("query", path, *only, "--given", "x5_5=a", "--approximate", "--json")
         assert done.exit_code == 0, done.stderr
+        assert ("approximation" in json.loads(done.stdout)) == ("--explain" in only)
     assert (tmp_path / "grid.svg").exists()
     monkeypatch.delenv("NOVUM_MEMORY_LIMIT")
     assert "approximate" not in invoke(*question, "--approximate").stdout

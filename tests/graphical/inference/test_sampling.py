@@ -11,6 +11,9 @@ from scipy import stats
 from novum.core.errors import InputError
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
+from novum.graphical.inference.junction import JunctionTree
+from novum.graphical.inference.log_junction import LogJunctionTree
+from novum.graphical.inference.plain_junction import PlainJunctionTree
 from novum.graphical.inference.sampling import (
     ForwardSampling,
     LikelihoodWeighting,
@@ -156,8 +159,47 @@ def test_unlikely_evidence_says_what_to_do() -> None:
     network = network.add("b", ["a"], lambda a: a, states=["true", "false"])
     with pytest.raises(NothingAcceptedError, match=r"None of 3000 rows .* below 0\.001"):
         network.query("a", given={"b": "true"}, engine=RejectionSampling(10, 3000, random_state=0))
-    with pytest.raises(NothingAcceptedError, match="All 3000 rows have weight 0"):
+    # What is known exactly is said: log(1e-12).
+    said = r"All 3000 rows have weight 0. The evidence is possible \(log-probability -27.63\)"
+    with pytest.raises(NothingAcceptedError, match=said):
         network.query("a", given={"b": "true"}, engine=LikelihoodWeighting(3000, random_state=0))
+
+
+def half_grid(n: int) -> BayesianNetwork:
+    """A square of variables that are tossed, and in each row whether two neighbors differ."""
+    nodes: dict[str, dict[str, object]] = {}
+    for at in range(n * n):
+        parents = [f"x{at - n}"] * (at >= n) + [f"x{at - 1}"] * (at % n > 0)
+        table = np.full((2,) * (len(parents) + 1), 0.5)
+        # Nearly a toss, so that parents matter.
+        table.reshape(-1, 2)[0] = 0.4, 0.6
+        nodes[f"x{at}"] = {"parents": parents, "table": table}
+    differ = [["false", "true"], ["true", "false"]]
+    for last in range(n - 1, n * n, n):
+        nodes[f"odd{last // n}"] = {"parents": [f"x{last - 1}", f"x{last}"], "function": differ}
+    return BayesianNetwork.from_dict(nodes)
+
+
+@pytest.mark.parametrize(
+    ("engine", "message"),
+    [
+        (LikelihoodWeighting(50, random_state=0), "impossible, or the states .* take long to find"),
+        (RejectionSampling(5, 50, random_state=0), "None of 50 rows agreed"),
+    ],
+)
+def test_nothing_exact_is_tried_where_it_is_too_dear(
+    engine, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> float:
+        raise AssertionError("an exact answer was computed")
+
+    for exact in (JunctionTree, PlainJunctionTree, LogJunctionTree):
+        monkeypatch.setattr(exact, "log_evidence", refuse)
+    network = half_grid(30)
+    known = {f"odd{at}": "true" for at in range(30)}
+    assert network.forecast(known).seconds > 1e3
+    with pytest.raises(NothingAcceptedError, match=message):
+        network.query("x0", given=known, engine=engine)
 
 
 def test_rejection_forecasts_what_it_needs() -> None:

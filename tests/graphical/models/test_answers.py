@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -10,7 +11,15 @@ import pytest
 
 from novum.core.errors import InputError
 from novum.distributions.joint_table import JointTable
-from novum.graphical import BayesianNetwork, Beliefs, Configuration, Diagnosis, Posterior
+from novum.graphical import (
+    BayesianNetwork,
+    Beliefs,
+    Configuration,
+    Diagnosis,
+    FactorGraph,
+    LikelihoodWeighting,
+    Posterior,
+)
 from novum.graphical.models.answers import row_of_codes
 from tests.graphical.textbook_networks import alarm
 
@@ -82,3 +91,29 @@ def test_a_configuration_is_a_table_in_notebooks() -> None:
     assert [cell.text for cell in root.iter("td")] == ["x & y", "1"]
     assert [cell.text for cell in root.iter("th")] == ["node", "state", "<a>", "b"]
     assert "log-probability -2.5" in page
+
+
+def test_approximate_marginals_say_so_in_notebooks_too() -> None:
+    engine = LikelihoodWeighting(200, random_state=0)
+    found = alarm().marginals({"Alarm": "true"}, engine=engine)
+    assert found.diagnosis is not None
+    assert repr(found).endswith(found.diagnosis.sentence)
+    assert f"<p>{found.diagnosis.sentence}</p>" in found._repr_html_()
+    assert "<p>" not in alarm().marginals()._repr_html_()
+
+
+def test_answers_can_be_read_only() -> None:
+    engine = LikelihoodWeighting(200, random_state=0)
+    found = alarm().marginals({"Alarm": "true"}, engine=engine)
+    table = found["Burglary"]
+    for array in (table.values, table.errors, found.diagnosis.errors[0]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.5
+
+
+def test_marginals_of_graphs_and_networks_can_be_pickled() -> None:
+    for model in (alarm(), FactorGraph.of(alarm())):
+        found = model.marginals()
+        again = pickle.loads(pickle.dumps(found))
+        assert list(again) == list(found)
+        assert all(np.array_equal(again[name].values, found[name].values) for name in found)

@@ -146,3 +146,11 @@ def test_approximate_engines_explain_too() -> None:
     engine = LikelihoodWeighting(20_000, random_state=0)
     found = alarm().explain("Burglary", BOTH, state="false", engine=engine)
     assert found.posterior == pytest.approx(0.7158, abs=0.1)
+    # And say that they are.
+    assert found.diagnosis is not None
+    assert found.diagnosis.sentence.startswith("Likelihood weighting: 20000 weighted rows")
+    assert repr(found).endswith(f"\n{found.diagnosis.sentence}")
+    assert f"<p>{found.diagnosis.sentence}</p>" in found._repr_html_()
+    exact = alarm().explain("Burglary", BOTH)
+    assert exact.diagnosis is None
+    assert exact._repr_html_().count("<p>") == 1

@@ -111,6 +111,8 @@ def test_a_graph_is_a_value() -> None:
     again = pickle.loads(pickle.dumps(graph))
     assert again.query("a").values.tolist() == graph.query("a").values.tolist()
     assert repr(graph).startswith("FactorGraph of ")
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        graph.places["a"] = 5  # type: ignore[index]
 
 
 def test_what_is_wrong_is_said() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.distributions.joint_table_states import StateAxis
-from novum.graphical import BayesianNetwork, NoisyOr, Tabular, noisy_or
+from novum.graphical import BayesianNetwork, FactorGraph, NoisyOr, Tabular, noisy_or
 from novum.graphical.models.network_arrays import CHAIN_ABOVE, arrays_of
 from tests.graphical.textbook_networks import random_network
 
@@ -102,3 +103,11 @@ def test_parents_with_more_than_two_states() -> None:
             silent = inactive
         expected = item.table[(*states, 0)]
         assert np.allclose(silent, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("make", [lambda n: n, FactorGraph.of])
+def test_tables_that_engines_share_cannot_be_written_to(make: Any) -> None:
+    model = make(random_network(5)).arrays
+    for array in (model.tables, model.table(0)):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.5

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from novum.core.errors import InputError
-from novum.graphical import BayesianNetwork, Factor, FactorGraph, LikelihoodWeighting
+from novum.core.errors import InputError, MemoryLimitError
+from novum.graphical import (
+    BayesianNetwork,
+    Enumeration,
+    Factor,
+    FactorGraph,
+    JunctionTree,
+    LikelihoodWeighting,
+)
 from tests.graphical.textbook_networks import alarm
 
 CALLS = {"JohnCalls": "true", "MaryCalls": "true"}
@@ -122,6 +132,70 @@ def test_it_keeps_its_engine_and_can_be_copied() -> None:
     assert np.array_equal(copied.query("Alarm").values, seen.query("Alarm").values)
     assert seen.query("Alarm").diagnosis is not None
     assert seen.posteriors.diagnosis is not None
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+def pickled(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))
+
+
+@pytest.mark.parametrize("way", [same, pickled, copy.copy, copy.deepcopy])
+def test_findings_never_change(way: Callable[[Any], Any]) -> None:
+    network = alarm()
+    given: dict[str, Any] = {"JohnCalls": "true", "MaryCalls": ["true", "false"]}
+    weights = {"true": 4.0, "false": 1.0}
+    listed = np.array([1.0, 2.0])
+    seen = network.observe(given, likelihood={"Alarm": weights, "Burglary": listed})
+    before = seen.query("Earthquake").values
+    posterior = seen.posteriors["Earthquake"].values
+    # What it was made from is left to its owner.
+    given["JohnCalls"] = "false"
+    given["MaryCalls"].pop()
+    weights["true"], listed[0] = 100.0, 100.0
+    seen = way(seen)
+    for findings in (seen.given, seen.likelihood, seen.do, seen.likelihood["Alarm"]):
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            findings["JohnCalls"] = "false"
+    assert seen.given == {"JohnCalls": "true", "MaryCalls": ("true", "false")}
+    assert seen.likelihood == {"Alarm": {"true": 4.0, "false": 1.0}, "Burglary": (1.0, 2.0)}
+    assert np.array_equal(seen.query("Earthquake").values, before)
+    assert np.array_equal(seen.posteriors["Earthquake"].values, posterior)
+    assert seen.observe({"JohnCalls": "false"}).given["JohnCalls"] == "false"
+
+
+class Asked(Enumeration):
+    """An exact engine that says what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        object.__setattr__(self, "asked", [])
+
+    def log_evidence(self, *arguments: Any) -> float:
+        self.asked.append("log_evidence")
+        return super().log_evidence(*arguments)
+
+    def marginals(self, *arguments: Any) -> Any:
+        self.asked.append("marginals")
+        return super().marginals(*arguments)
+
+
+def test_an_exact_engine_answers_every_question() -> None:
+    engine = Asked()
+    seen = alarm().observe(CALLS, engine=engine)
+    plain = alarm().observe(CALLS)
+    assert seen.log_evidence == pytest.approx(plain.log_evidence, rel=1e-12)
+    assert seen.conflict == pytest.approx(plain.conflict, rel=1e-11)
+    assert engine.asked == ["log_evidence", "marginals", "log_evidence"]
+    tight = alarm().observe(CALLS, engine=JunctionTree(memory_limit=1))
+    with pytest.raises(MemoryLimitError):
+        tight.most_probable(nodes=["Alarm", "Burglary"])
+    # What an approximate one cannot know is found exactly.
+    loose = alarm().observe(CALLS, engine=LikelihoodWeighting(10, random_state=0))
+    assert (loose.log_evidence, loose.conflict) == (plain.log_evidence, plain.conflict)
+    assert loose.most_probable() == plain.most_probable()
 
 
 def test_it_shows_what_is_known() -> None:

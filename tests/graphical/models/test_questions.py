@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from novum.core.errors import InputError
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical import BayesianNetwork, Factor, FactorGraph, PlainJunctionTree
+from novum.graphical.models import questions
 from novum.graphical.models.questions import (
     evidence_of,
     intervened,
@@ -117,6 +120,36 @@ def test_an_intervention_cuts_the_parents_off() -> None:
         wanted = network.do({"rain": "true"}).query(node, given={"wet": "true"}).values
         found = network.query(node, given={"wet": "true"}, do={"rain": "true"}).values
         assert np.allclose(found, wanted, rtol=1e-13)
+
+
+def test_interventions_of_many_threads_do_not_disturb_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(questions, "_CUTS_KEPT", 2)
+    network = BayesianNetwork()
+    for at in range(12):
+        network = network.add(f"x{at}", table=[0.3, 0.7])
+    known = evidence_of(network, None)
+
+    def cut(number: int) -> bool:
+        place, state = number % 12, number // 12 % 2
+        model, _ = intervened(network, known, {f"x{place}": ("true", "false")[state]})
+        return bool(model.table(place)[state] == 1.0)
+
+    earlier = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(cut, range(4000)))
+    finally:
+        sys.setswitchinterval(earlier)
+
+
+def test_the_same_intervention_is_the_same_model() -> None:
+    network = alarm()
+    known = evidence_of(network, None)
+    models = [intervened(network, known, {"Alarm": "true"})[0] for _ in range(2)]
+    assert models[0] is models[1]
 
 
 def test_wrong_interventions_are_refused_in_words() -> None:

@@ -155,15 +155,13 @@ def _answered(
     if every:
         tables = network.marginals(given, do=do, engine=engine)
         found.append(tables)
-        answer["marginals"] = {
-            name: [[row["states"][name], row["probability"]] for row in _rows(tables[name])]
-            for name in tables
-        }
+        answer["marginals"] = {name: _cells(tables[name]) for name in tables}
     if explain is not None:
-        answer["explanation"] = asdict(changed.explain(explain, given, engine=engine))
-    told = [table.diagnosis.sentence for table in found if table.diagnosis is not None]
-    if told:
-        answer["approximation"] = told[0]
+        found.append(changed.explain(explain, given, engine=engine))
+        answer["explanation"] = _explained(found[-1])
+    for part in found:
+        if part.diagnosis is not None:
+            answer["approximation"] = part.diagnosis.sentence
     answer["log_evidence"] = _log_evidence(network, given, do, found, engine is not None)
     answer["price"] = {**asdict(price), "sentence": str(price)}
     return answer
@@ -184,7 +182,21 @@ def _log_evidence(
     except MemoryLimitError:
         if not is_approximate:
             raise
-    return next((table.log_evidence for table in found), None)
+    return next((part.log_evidence for part in found if hasattr(part, "log_evidence")), None)
+
+
+def _explained(explanation: Any) -> dict[str, Any]:
+    from dataclasses import asdict, replace
+
+    plain = asdict(replace(explanation, diagnosis=None))
+    del plain["diagnosis"]
+    return plain
+
+
+def _cells(table: Any) -> list[list[Any]]:
+    """The states of one node with their probabilities."""
+    [states] = table.states
+    return [[state, cell] for state, cell in zip(states, table.probabilities.tolist(), strict=True)]
 
 
 def _states(network: BayesianNetwork, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, MemoryLimitError
 from novum.core.interrupts import time_sliced
 from novum.core.memory import check_memory
 from novum.core.randomness import RandomSource, stream
@@ -38,6 +38,8 @@ from novum.graphical.models.arrays import UNKNOWN, Evidence, ModelArrays
 ENOUGH = 400
 # More than this share of the weight must not lie with states too rare to be met.
 MOST_HIDDEN = 0.1
+# What finding out that evidence is impossible may be forecast to take.
+MOST_SECONDS = 1.0
 
 
 class NothingAcceptedError(InputError):
@@ -189,22 +191,47 @@ class LikelihoodWeighting(_IndependentSampling):
 
 def _refuse_weightless(source: RowSource, size: int) -> None:
     """Says whether evidence without any weight is impossible, where that can be found out."""
-    if _is_impossible(source.model, source.evidence):
+    log = _quick_log_evidence(source.model, source.evidence)
+    if log == -math.inf:
         raise impossible()
+    if log is None:
+        raise NothingAcceptedError(
+            f"All {size} rows have weight 0: the evidence is impossible, or the states that allow "
+            "it are too rare to be drawn. Which of them would take long to find out: draw more "
+            "rows, or use JunctionTree() where its forecast can be paid for."
+        )
     raise NothingAcceptedError(
-        f"All {size} rows have weight 0: the evidence is impossible, or the states that allow it "
-        "are too rare to be drawn. Use JunctionTree(), or more rows if that is too large."
+        f"All {size} rows have weight 0. The evidence is possible (log-probability {log:.4g}), but "
+        "the states that allow it are too rare to be drawn. Use JunctionTree(), which is quick "
+        "here."
     )
 
 
-def _is_impossible(model: ModelArrays, evidence: Evidence) -> bool:
-    from novum.core.errors import MemoryLimitError
-    from novum.graphical.inference.plain_junction import PlainJunctionTree
+def _quick_log_evidence(model: ModelArrays, evidence: Evidence) -> float | None:
+    """The exact one; None where it is forecast to take long, or too much memory."""
+    from novum.graphical.inference.junction import JunctionTree, is_plain
 
     try:
-        return PlainJunctionTree().log_evidence(model, evidence) == -math.inf
+        if not is_plain(model) and _seconds_of_log_evidence(model, evidence) > MOST_SECONDS:
+            return None
+        return JunctionTree().log_evidence(model, evidence)
     except MemoryLimitError:
-        return False
+        return None
+
+
+def _seconds_of_log_evidence(model: ModelArrays, evidence: Evidence) -> float:
+    from novum.graphical.inference.compiled.layout import ANCESTORS, JOINT
+    from novum.graphical.inference.compiled.questions import question_of
+    from novum.graphical.inference.forecast import forecast, seconds_of
+
+    question = question_of(model, evidence)
+    if math.isnan(question.log):
+        # Products leave the range of floats: that way has no program.
+        return forecast(model, evidence).seconds
+    if question.log == -math.inf:
+        return 0.0
+    program = question.program((), ANCESTORS, JOINT)
+    return seconds_of(program.cells, len(program.variables))
 
 
 @dataclass(frozen=True)
@@ -260,7 +287,7 @@ class RejectionSampling(_IndependentSampling):
         return _beliefs("rejection sampling", found, said, soft_constant(source.evidence))
 
     def _refuse(self, source: RowSource) -> None:
-        if _is_impossible(source.model, source.evidence):
+        if _quick_log_evidence(source.model, source.evidence) == -math.inf:
             raise impossible()
         # With probability 0.95 something would have been kept at a rate of 3 / draws.
         raise NothingAcceptedError(

@@ -30,7 +30,8 @@ class WithinLimits(Engine):
     Parameters
     ----------
     otherwise : Engine, optional
-        By default `LikelihoodWeighting()` for networks and `Gibbs()` for undirected models.
+        By default `LikelihoodWeighting()` for networks and `Gibbs()` for undirected models. Where
+        it is an exact one, its answers have no diagnosis either.
     memory_limit : int, str or None
         For tables and messages; by default what `novum.core.memory` allows.
     time_limit : float or None

@@ -21,6 +21,7 @@ from novum.core.text import label_text, meant
 from novum.distributions.joint_table import JointTable
 from novum.distributions.joint_table_states import StateAxis, StateSpace, shown
 from novum.graphical.inference.protocol import Beliefs, Diagnosis
+from novum.graphical.models.arrays import read_only
 
 Floats = NDArray[np.float64]
 # What a posterior of certain nodes has whatever its cells are, by the names of its attributes.
@@ -67,8 +68,7 @@ class Posterior(JointTable):
     @classmethod
     def under(cls, header: Header, beliefs: Beliefs, place: int = 0) -> Posterior:
         """One table of an engine's answer; nothing is checked, so that queries are quick."""
-        cells = np.array(beliefs.tables[place], dtype=np.float64, order="C")
-        cells.flags.writeable = False
+        cells = read_only(np.array(beliefs.tables[place], dtype=np.float64, order="C"))
         found, diagnosis = object.__new__(cls), beliefs.diagnosis
         errors = None if diagnosis is None else diagnosis.errors
         fields = found.__dict__
@@ -76,7 +76,7 @@ class Posterior(JointTable):
         fields["probabilities"] = cells
         fields["log_evidence"] = beliefs.log_evidence
         fields["diagnosis"] = diagnosis
-        fields["errors"] = None if errors is None else errors[place]
+        fields["errors"] = None if errors is None else read_only(errors[place])
         return found
 
     @property
@@ -117,6 +117,10 @@ class Marginals(Mapping[str, Posterior]):
         self._headers = headers
         self._places = places
         self._beliefs = beliefs
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A network's view of its places cannot be pickled, what it shows can.
+        return {**self.__dict__, "_places": dict(self._places)}
 
     def __getitem__(self, name: str) -> Posterior:
         place = self._places.get(name)
@@ -169,6 +173,8 @@ class Marginals(Mapping[str, Posterior]):
             )
             rows.append(f"<tr><th>{html.escape(shown(name))}</th><td>{cells}</td></tr>")
         more = f"<p>{len(self) - LINES} more nodes</p>" if len(self) > LINES else ""
+        if self.diagnosis is not None:
+            more += f"<p>{html.escape(self.diagnosis.sentence)}</p>"
         body = "".join(rows)
         return f'<div class="novum-table"><table><tbody>{body}</tbody></table>{more}</div>'
 

@@ -26,6 +26,12 @@ NO_HEAD = -1
 UNKNOWN = -1
 
 
+def read_only(array: Floats) -> Floats:
+    """The same array, which can no longer be written to: models never change."""
+    array.flags.writeable = False
+    return array
+
+
 @dataclass(frozen=True, eq=False)
 class ModelArrays:
     """Factors of a model in flat arrays.
@@ -79,9 +85,10 @@ class ModelArrays:
     @cached_property
     def spans(self) -> Floats:
         """Of each table how many powers of two its positive cells are away from 1, at most."""
-        positive = np.where(self.tables > 0, self.tables, 1.0)
-        powers = np.append(np.abs(np.log2(positive)), 0.0)
-        return np.maximum.reduceat(powers, self.table_starts[:-1])
+        starts, positive = self.table_starts[:-1], np.append(self.tables, 1.0)
+        positive[positive == 0] = 1.0
+        least, most = np.minimum.reduceat(positive, starts), np.maximum.reduceat(positive, starts)
+        return np.maximum(np.abs(np.log2(least)), np.abs(np.log2(most)))
 
     @cached_property
     def span(self) -> float:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from novum.core.errors import InputError
 from novum.core.schema import Level
 from novum.core.text import label_text
 from novum.distributions.joint_table_states import shown
-from novum.graphical.inference.protocol import Engine
+from novum.graphical.inference.protocol import Diagnosis, Engine
 from novum.graphical.models.arrays import UNKNOWN
 from novum.graphical.models.questions import States, place_of, state_of
 
@@ -75,6 +75,8 @@ class Explanation:
         By the size of their weight, the heaviest first.
     steps : tuple of float
         Probabilities as the findings arrive in their given order, from the prior on.
+    diagnosis : Diagnosis or None
+        How far the posterior of an approximate engine is to be trusted; None where it is exact.
     """
 
     node: str
@@ -83,6 +85,7 @@ class Explanation:
     posterior: float
     findings: tuple[Finding, ...]
     steps: tuple[float, ...]
+    diagnosis: Diagnosis | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         head = (
@@ -95,7 +98,7 @@ class Explanation:
             "  ".join([row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in (1, 2, 3))])
             for row in rows
         ]
-        return "\n".join([head, *lines])
+        return "\n".join([head, *lines, *self._said()])
 
     def _repr_html_(self) -> str:
         head = html.escape(repr(self).splitlines()[0])
@@ -103,11 +106,15 @@ class Explanation:
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self._rows()
         )
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._said())
         top = "<th>finding</th><th>bits</th><th>alone</th><th>without it</th>"
         return (
             f'<div class="novum-table"><p>{head}</p><table><thead><tr>{top}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div>"
+            f"<tbody>{body}</tbody></table>{said}</div>"
         )
+
+    def _said(self) -> list[str]:
+        return [] if self.diagnosis is None else [self.diagnosis.sentence]
 
     def _rows(self) -> list[tuple[str, str, str, str]]:
         return [
@@ -143,8 +150,8 @@ def explained(
     asked = place_of(network, node)
     axis = network.variables[asked]
     # Asked first and by itself: it raises whatever is wrong with the evidence.
-    after = network.query(node, given=given, engine=engine).probabilities
-    place = int(after.argmax()) if state is None else state_of(axis, state)
+    after = network.query(node, given=given, engine=engine)
+    place = int(after.probabilities.argmax()) if state is None else state_of(axis, state)
     codes = network.known(given, None, None)[1].codes
     places = [place_of(network, name) for name in given]
     tables = _posteriors(network, asked, _rows(codes, places), engine)
@@ -165,6 +172,7 @@ def explained(
         float(steps[-1]),
         tuple(found),
         tuple(steps.tolist()),
+        after.diagnosis,
     )
 
 

@@ -19,7 +19,7 @@ from novum.core.errors import InputError
 from novum.core.text import label_text, listed
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.factor import Factor
-from novum.graphical.models.arrays import NO_HEAD, ModelArrays
+from novum.graphical.models.arrays import NO_HEAD, ModelArrays, read_only
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.model_record import ModelRecord, graph_factors, record_of_graph
 from novum.graphical.models.network_questions import NetworkQuestions
@@ -144,11 +144,6 @@ class FactorGraph(NetworkQuestions):
         return tuple(axis.name for axis in self.variables)
 
     @cached_property
-    def places(self) -> Mapping[str, int]:
-        """The number of each variable."""
-        return {name: place for place, name in enumerate(self.names)}
-
-    @cached_property
     def arrays(self) -> ModelArrays:
         """The graph as engines see it."""
         places = self._all_places
@@ -159,7 +154,7 @@ class FactorGraph(NetworkQuestions):
             scope_starts=np.cumsum([0, *map(len, scopes)]).astype(np.int64),
             scopes=np.array([v for scope in scopes for v in scope], np.int64),
             table_starts=np.cumsum([0, *n_cells]).astype(np.int64),
-            tables=np.concatenate([factor.values.ravel() for factor in self.factors]),
+            tables=read_only(np.concatenate([factor.values.ravel() for factor in self.factors])),
             heads=np.full(len(self.factors), NO_HEAD, np.int64),
             order=np.arange(len(self._axes)),
             n_hidden=self._n_hidden,

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from novum.graphical.models.arrays import Floats, ModelArrays, Positions
+from novum.graphical.models.arrays import Floats, ModelArrays, Positions, read_only
 from novum.graphical.models.compact import NoisyOr
 from novum.graphical.models.conditional import Conditional
 
@@ -80,7 +80,7 @@ class _Parts:
             scope_starts=_starts([len(scope) for scope in scopes]),
             scopes=np.array([v for scope in scopes for v in scope], np.int64),
             table_starts=_starts([len(table) for table in tables]),
-            tables=np.concatenate(tables) if tables else np.empty(0),
+            tables=read_only(np.concatenate(tables) if tables else np.empty(0)),
             heads=np.arange(n, dtype=np.int64),
             order=np.array(_topological([scope[:-1] for scope in scopes]), np.int64),
             n_hidden=n - self.n_shown,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from numbers import Integral
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,9 +76,12 @@ class NetworkQuestions:
         @property
         def variables(self) -> tuple[StateAxis, ...]: ...
         @property
-        def places(self) -> Mapping[str, int]: ...
-        @property
         def arrays(self) -> ModelArrays: ...
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The number of each node."""
+        return MappingProxyType({name: place for place, name in enumerate(self.names)})
 
     def query(
         self,

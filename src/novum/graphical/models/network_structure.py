@@ -43,11 +43,6 @@ class NetworkStructure(NetworkQuestions):
     def names(self) -> tuple[str, ...]:
         return tuple(axis.name for axis in self.variables)
 
-    @cached_property
-    def places(self) -> Mapping[str, int]:
-        """The number of each node."""
-        return {name: place for place, name in enumerate(self.names)}
-
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
         """All (parent, child)."""

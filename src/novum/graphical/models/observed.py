@@ -13,15 +13,18 @@ P(e) larger than the product, so a positive conflict hints at a faulty one, or a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.text import label_text, meant
 from novum.distributions.joint_table_states import shown
-from novum.graphical.inference.protocol import Engine
+from novum.graphical.inference.protocol import Engine, ExactEngine
 from novum.graphical.models.answers import Marginals, Posterior
 from novum.graphical.models.questions import (
     Likelihoods,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
 # Findings that are shown.
 SHOWN = 8
+_FINDINGS = ("given", "likelihood", "do")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +54,12 @@ class ObservedNetwork:
     likelihood : mapping from nodes to weights of their states
     do : mapping from nodes to states
     engine : Engine, optional
+        Answers all questions where it is exact. The probability of findings and the most probable
+        states are exact always: there an approximate engine gives way to the default one.
+
+    Notes
+    -----
+    A value: findings are copied, and can be read only.
 
     Examples
     --------
@@ -74,12 +84,28 @@ class ObservedNetwork:
     engine: Engine | None = None
 
     def __post_init__(self) -> None:
-        for name in ("given", "likelihood", "do"):
-            value = getattr(self, name)
-            check_mapping(value, name)
-            object.__setattr__(self, name, dict(value))
+        for name in _FINDINGS:
+            check_mapping(getattr(self, name), name)
         # Unknown names and states are said now, not when something is asked.
         self.network.known(self.given, self.likelihood, self.do)
+        for name, kept in (("given", _kept_states), ("likelihood", _kept_weights)):
+            found = {node: kept(value) for node, value in getattr(self, name).items()}
+            object.__setattr__(self, name, MappingProxyType(found))
+        object.__setattr__(self, "do", MappingProxyType(dict(self.do)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made from: nothing that is computed, and views as what they show."""
+        findings = {name: _shown_by(getattr(self, name)) for name in _FINDINGS}
+        return {"network": self.network, **findings, "engine": self.engine}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in _FINDINGS:
+            views = {
+                node: MappingProxyType(value) if isinstance(value, dict) else value
+                for node, value in state[name].items()
+            }
+            self.__dict__[name] = MappingProxyType(views)
 
     # Findings
 
@@ -127,7 +153,7 @@ class ObservedNetwork:
 
     def most_probable(self, *, nodes: str | Sequence[str] | None = None, k: int = 1) -> Any:
         """The most probable states of all nodes, or of some, as `network.most_probable` has it."""
-        return self.network.most_probable(**self._known, nodes=nodes, k=k)
+        return self.network.most_probable(**self._known, nodes=nodes, k=k, engine=self._exact)
 
     def explain(self, node: str, *, state: Any = None) -> Explanation:
         """Which of the given states moved a node, and by how much."""
@@ -138,7 +164,7 @@ class ObservedNetwork:
     @cached_property
     def log_evidence(self) -> float:
         """Logarithm of the probability of all findings; `-inf` where they are impossible."""
-        return self.network.log_evidence(**self._known)
+        return self.network.log_evidence(**self._known, engine=self._exact)
 
     @property
     def surprise(self) -> float:
@@ -148,7 +174,7 @@ class ObservedNetwork:
     @cached_property
     def conflict(self) -> float:
         """How much less probable the given states are together than apart, in bits."""
-        before = self.network.marginals(likelihood=self.likelihood, do=self.do)
+        before = self.network.marginals(None, self.likelihood, self.do, self._exact)
         apart = 0.0
         for name, state in self.given.items():
             axis = self.network.variables[place_of(self.network, name)]
@@ -161,8 +187,12 @@ class ObservedNetwork:
         """log2 of the probability of the given states, with the other findings known before."""
         if not self.given:
             return 0.0
-        before = self.network.log_evidence(likelihood=self.likelihood, do=self.do)
+        before = self.network.log_evidence(None, self.likelihood, self.do, self._exact)
         return (self.log_evidence - before) / math.log(2)
+
+    @property
+    def _exact(self) -> ExactEngine | None:
+        return self.engine if isinstance(self.engine, ExactEngine) else None
 
     @property
     def _known(self) -> dict[str, Any]:
@@ -176,3 +206,25 @@ class ObservedNetwork:
             parts[SHOWN:] = [f"... ({len(parts)} in all)"]
         known = ", ".join(parts) or "nothing"
         return f"{type(self.network).__name__} of {len(self.network.names)} nodes given {known}"
+
+
+def _kept_states(state: Any) -> Any:
+    """A state, or several that nobody else can change."""
+    if isinstance(state, list):
+        return tuple(state)
+    return frozenset(state) if isinstance(state, set) else state
+
+
+def _kept_weights(weights: Any) -> Any:
+    """Weights that nobody else can change; they have been checked."""
+    if isinstance(weights, Mapping):
+        return MappingProxyType(dict(weights))
+    return tuple(np.asarray(weights, np.float64).tolist())
+
+
+def _shown_by(view: Mapping[str, Any]) -> dict[str, Any]:
+    """A view as plain dicts, which can be pickled."""
+    return {
+        node: dict(value) if isinstance(value, MappingProxyType) else value
+        for node, value in view.items()
+    }

@@ -9,6 +9,7 @@ intervention does:
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -24,7 +25,7 @@ from novum.core.schema import Level
 from novum.core.text import label_text, meant
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.inference.protocol import Engine
-from novum.graphical.models.arrays import UNKNOWN, Evidence, Floats, ModelArrays
+from novum.graphical.models.arrays import UNKNOWN, Evidence, Floats, ModelArrays, read_only
 from novum.graphical.models.states import refuse_set, state_like
 
 # A state of each node, or several of which it has one.
@@ -208,16 +209,22 @@ def intervened(
 _CUTS_KEPT = 16
 _cuts: WeakKeyDictionary[ModelArrays, dict[tuple[tuple[int, int], ...], ModelArrays]]
 _cuts = WeakKeyDictionary()
+_cuts_lock = threading.Lock()
 
 
 def _kept_cut(model: ModelArrays, chosen: Mapping[int, int]) -> ModelArrays:
-    kept = _cuts.setdefault(model, {})
     key = tuple(sorted(chosen.items()))
-    found = kept.get(key)
-    if found is None:
-        found = kept[key] = _cut(model, chosen)
+    with _cuts_lock:
+        found = _cuts.setdefault(model, {}).get(key)
+    if found is not None:
+        return found
+    made = _cut(model, chosen)
+    with _cuts_lock:
+        kept = _cuts.setdefault(model, {})
+        # Of threads that make the same one at once, the first one's is everybody's.
+        found = kept.setdefault(key, made)
         if len(kept) > _CUTS_KEPT:
-            kept.pop(next(iter(kept)), None)
+            del kept[next(iter(kept))]
     return found
 
 
@@ -238,5 +245,5 @@ def _cut(model: ModelArrays, chosen: Mapping[int, int]) -> ModelArrays:
         scope_starts=np.cumsum([0, *(len(scope) for scope in scopes)]).astype(np.int64),
         scopes=np.concatenate(scopes),
         table_starts=np.cumsum([0, *(len(table) for table in tables)]).astype(np.int64),
-        tables=np.concatenate(tables),
+        tables=read_only(np.concatenate(tables)),
     )

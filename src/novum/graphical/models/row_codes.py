@@ -3,7 +3,7 @@
 Columns are matched to nodes by name; columns that are no node are left alone, nodes without a
 column are unknown in every row. Cells match states as the schema compares levels: `True` is not 1,
 and text matches text. A cell that is no state is also looked for by the way it is written
-(`questions.state_like`), because files know text only.
+(`states.state_like`), because files know text only.
 """
 
 from __future__ import annotations

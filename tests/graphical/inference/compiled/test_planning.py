@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections import OrderedDict
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,7 +69,42 @@ def test_the_oldest_programs_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     ready = planning.prepared(model)
     assert len(ready.programs) == 2
     assert ready.integers[0] == sum(len(p.code) + len(p.maps) for p in ready.programs.values())
-    planning.forget_programs(model)
+
+
+def test_programs_in_use_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "MOST_PROGRAMS", 2)
+    model = random_network(9, most=7).arrays
+    nothing = Evidence.none(model.n_variables)
+    first = planning.program_of(model, nothing, (), EVERYTHING, MARGINALS)
+    other = planning.program_of(model, nothing, (), EVERYTHING, JOINT)
+    assert planning.program_of(model, nothing, (), EVERYTHING, MARGINALS) is first
+    planning.program_of(model, nothing, [0], CONNECTED, JOINT)
+    kept = list(planning.prepared(model).programs.values())
+    assert kept[0] is first
+    assert other not in kept
+
+
+def test_a_program_that_another_thread_drops_is_still_found() -> None:
+    class Dropping(OrderedDict[Any, planning.Program]):
+        def get(self, key: Any, default: Any = None) -> Any:
+            return self.pop(key, default)
+
+    model = model_of(3)
+    program = planning.program_of(model, Evidence.none(model.n_variables), (), EVERYTHING, JOINT)
+    ready = replace(planning.prepared(model), programs=Dropping(key=program))
+    assert ready.kept("key") is program
+    assert ready.kept("key") is None
+
+
+def test_a_program_planned_twice_counts_once() -> None:
+    model = model_of(3)
+    nothing = Evidence.none(model.n_variables)
+    first = planning.program_of(model, nothing, (), EVERYTHING, MARGINALS)
+    ready = planning.prepared(model)
+    ready.keep(next(iter(ready.programs)), planning.Program(first.code, first.maps, first.prices))
+    assert ready.integers[0] == len(first.code) + len(first.maps)
+    assert planning.program_of(model, nothing, (), EVERYTHING, MARGINALS) is first
+    ready.forget()
     assert (len(ready.programs), ready.integers[0]) == (0, 0)
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from novum.distributions.joint_table import ImpossibleEvidence
+from novum.graphical.factor import Factor
 from novum.graphical.inference import junction
 from novum.graphical.inference.compiled import questions
 from novum.graphical.inference.compiled.layout import EVERYTHING, MARGINALS
-from novum.graphical.inference.compiled.questions import question_of, whole
+from novum.graphical.inference.compiled.questions import forget_questions, question_of, whole
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.junction import JunctionTree
 from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.models.questions import evidence_of
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 
@@ -136,3 +140,119 @@ def test_a_number_of_zero_is_impossible() -> None:
         np.array([0.0, 1.0, 3.0]), np.full(2, -1), np.arange(1),
     )  # fmt: skip
     assert question_of(model, Evidence.none(1)).log == -math.inf
+
+
+# --- Contradictions without evidence --------------------------------------------------------------
+
+
+def contradiction() -> ModelArrays:
+    """Factors that rule out both states of the first variable, and a chain that starts at it."""
+    cells = [[1.0, 0.0], [0.0, 1.0], *[[0.9, 0.1, 0.4, 0.6]] * 3]
+    scopes = [[0], [0], *([i, i + 1] for i in range(3))]
+    return ModelArrays(
+        np.full(4, 2),
+        np.cumsum([0, *map(len, scopes)]),
+        np.concatenate(scopes),
+        np.cumsum([0, *map(len, cells)]),
+        np.concatenate(cells),
+        np.full(5, -1),
+        np.arange(4),
+    )
+
+
+def test_factors_that_contradict_each_other_are_impossible(cutting: JunctionTree) -> None:
+    model = contradiction()
+    assert not whole(model).is_possible
+    assert whole(relay(4)).is_possible
+    for codes in ([-1, -1, -1, -1], [-1, 0, -1, -1], [0, -1, -1, 1]):
+        evidence = Evidence(np.array(codes))
+        assert question_of(model, evidence).log == -math.inf
+        assert cutting.log_evidence(model, evidence) == -math.inf
+        for ask in (cutting.marginals, cutting.most_probable):
+            with pytest.raises(ImpossibleEvidence):
+                ask(model, evidence)
+        with pytest.raises(ImpossibleEvidence):
+            cutting.joint(model, evidence, [3])
+
+
+def test_a_large_contradictory_graph_has_no_posterior() -> None:
+    names = [f"v{i}" for i in range(4)]
+    states = {name: ["a", "b"] for name in names}
+    states |= {"big": [str(i) for i in range(70)], "other": [str(i) for i in range(70)]}
+    big = np.random.default_rng(0).random((70, 70))
+    factors = [
+        Factor(big, {name: states[name] for name in ("big", "other")}),
+        Factor([1, 0], {"v0": states["v0"]}),
+        Factor([0, 1], {"v0": states["v0"]}),
+    ]
+    for one, other in pairwise(names):
+        scope = {one: states[one], other: states[other]}
+        factors.append(Factor([[0.9, 0.1], [0.4, 0.6]], scope))
+    with pytest.raises(ImpossibleEvidence):
+        FactorGraph(factors).query("v3", engine=JunctionTree())
+
+
+# --- Cells near the limits of floats --------------------------------------------------------------
+
+
+def tiny(n: int) -> ModelArrays:
+    """A root whose children have their first state very seldom, the first child less so."""
+    rare = np.array([1e-100, *[1e-300] * (n - 1)])
+    own = np.stack([rare, 1 - rare, 2 * rare, 1 - 2 * rare], axis=1)
+    return ModelArrays(
+        np.full(n + 1, 2),
+        np.r_[0, 1 + 2 * np.arange(n + 1)],
+        np.r_[0, np.stack([np.zeros(n, int), 1 + np.arange(n)], axis=1).ravel()],
+        np.r_[0, 2 + 4 * np.arange(n + 1)],
+        np.r_[0.5, 0.5, own.ravel()],
+        np.arange(n + 1),
+        np.arange(n + 1),
+    )
+
+
+@pytest.mark.parametrize("n", [9, 20])
+@pytest.mark.parametrize("cells", [0, 4000])
+def test_products_of_tiny_cells_are_not_zero(
+    monkeypatch: pytest.MonkeyPatch, n: int, cells: int
+) -> None:
+    monkeypatch.setattr(junction, "PLAIN_VARIABLES", 0)
+    monkeypatch.setattr(questions, "SMALL_CELLS", cells)
+    engine, model = JunctionTree(), tiny(n)
+    # With the root known all tables are numbers.
+    for root in (-1, 0):
+        evidence = Evidence(np.r_[root, np.zeros(n, int)])
+        first = math.log(0.5) - math.log(10) * (100 + 300 * (n - 1))
+        more = n * math.log(2)
+        wanted = first if root == 0 else first + math.log1p(2.0**n)
+        assert engine.log_evidence(model, evidence) == pytest.approx(wanted, rel=1e-13)
+        codes, best = engine.most_probable(model, evidence)
+        assert codes.tolist() == [0 if root == 0 else 1, *[0] * n]
+        assert best == pytest.approx(first if root == 0 else first + more, rel=1e-13)
+
+
+# --- What is kept ---------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("cutting")
+def test_programs_are_kept_under_short_keys() -> None:
+    model = relay(60)
+    codes = np.full(60, -1)
+    codes[30] = 1
+    question = question_of(model, Evidence(codes))
+    assert len(question.key) == 20
+    codes[30] = 2
+    assert question_of(model, Evidence(codes)).key != question.key
+    assert question_of(relay(60), Evidence(np.where(codes >= 0, 1, -1))).key == question.key
+
+
+@pytest.mark.usefixtures("cutting")
+def test_questions_and_programs_are_forgotten() -> None:
+    model = relay(5)
+    evidence = Evidence(np.array([-1, -1, 1, -1, -1]))
+    question = question_of(model, evidence)
+    program = question.program((), EVERYTHING, MARGINALS)
+    forget_questions(model)
+    assert (len(whole(model).asked), len(question.home.programs)) == (0, 0)
+    again = question_of(model, evidence)
+    assert again is not question
+    assert again.program((), EVERYTHING, MARGINALS) is not program

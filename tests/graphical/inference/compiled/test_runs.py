@@ -8,11 +8,20 @@ import numpy as np
 import pytest
 
 from novum.graphical.inference.compiled import runs
-from novum.graphical.inference.compiled.layout import CONNECTED, EVERYTHING, JOINT, MARGINALS
+from novum.graphical.inference.compiled.layout import (
+    CONNECTED,
+    EVERYTHING,
+    JOINT,
+    MARGINALS,
+    MAXIMUM,
+    PRICE_BYTES,
+)
 from novum.graphical.inference.compiled.questions import question_of
-from novum.graphical.inference.compiled.runs import joint_table, log_sum, posteriors
-from novum.graphical.models.arrays import Evidence
+from novum.graphical.inference.compiled.runs import joint_table, log_sum, maximized, posteriors
+from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from tests.graphical.lattices import ising_grid, potts_grid
+from tests.graphical.networks_on_disk import network_on_disk
 
 NETWORK = (
     BayesianNetwork()
@@ -20,6 +29,12 @@ NETWORK = (
     .add("wet", parents=["rain"], table=[[0.9, 0.1], [0.1, 0.9]])
 )
 MODEL = NETWORK.arrays
+MODELS = {
+    "grid": ising_grid(8, 0.3).arrays,
+    "grid of four states": potts_grid(5, 0.3, 4).arrays,
+    "alarm": network_on_disk("alarm").arrays,
+    "insurance": network_on_disk("insurance").arrays,
+}
 
 
 def test_weights_of_any_scale_give_the_same_posterior() -> None:
@@ -71,3 +86,25 @@ def test_room_grows_and_large_arrays_are_not_kept(monkeypatch: pytest.MonkeyPatc
     assert len(room.floats("a", 1000)) >= 1000
     monkeypatch.setattr(runs, "MOST_KEPT", 8)
     assert room.floats("b", 8) is not room.floats("b", 8)
+    assert room.integers("c", 8) is not room.integers("c", 8)
+    assert room.integers("d", 7) is room.integers("d", 7)
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("purpose", [MARGINALS, MAXIMUM, JOINT])
+def test_a_run_takes_no_more_than_its_price(
+    monkeypatch: pytest.MonkeyPatch, model: ModelArrays, purpose: int
+) -> None:
+    room = runs.Room()
+    monkeypatch.setattr(runs, "_room", room)
+    question = question_of(model, Evidence.none(model.n_variables))
+    program = question.program((), EVERYTHING, purpose)
+    {MARGINALS: posteriors, MAXIMUM: maximized, JOINT: log_sum}[purpose](question, program)
+    taken = sum(array.nbytes for array in room.kept.values())
+    price = float(program.prices[PRICE_BYTES])
+    # The room that is left for the next run is a sixteenth.
+    assert taken < 1.1 * price
+    # Blocks are priced as if every product in them were as large as the last.
+    assert price < 3 * taken
+    if purpose == MARGINALS:
+        assert question.prices[PRICE_BYTES] == price

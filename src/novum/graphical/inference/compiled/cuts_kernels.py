@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from novum.graphical.inference.compiled.factors_kernels import COUNTS, WEIGHTED
-from novum.graphical.inference.compiled.loads_kernels import LARGE, SMALL, span_of
+from novum.graphical.inference.compiled.loads_kernels import span_of, times_cell
 from novum.graphical.inference.compiled.messages_kernels import MOST_SPAN
 from novum.graphical.inference.compiled.supports_kernels import next_run
 from novum.numerics.jit import inner_kernel, lean_kernel
@@ -124,11 +124,11 @@ def has_value(values, begin, end, x):
 
 @inner_kernel()
 def all_ones(values, begin, end):
-    """Whether all cells are exactly 1."""
+    """Whether there are cells, and all are exactly 1."""
     for cell in range(begin, end):
         if values[cell] != 1.0:
             return 0
-    return 1
+    return 1 if end > begin else 0
 
 
 @lean_kernel(
@@ -204,10 +204,7 @@ def cut_tables(
             )
             out_table_starts[factor] = tables.size
             if finish - to == 1:
-                if not (number > SMALL and number < LARGE):
-                    log += np.log(number)
-                    number = 1.0
-                number *= out_tables[to]
+                number, log = times_cell(number, log, out_tables[to])
                 continue
             if all_ones(out_tables, to, finish) != 0:
                 continue

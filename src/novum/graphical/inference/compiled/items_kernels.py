@@ -156,12 +156,15 @@ def choose_holders(tree, items, count, cards):
 
 @inner_kernel()
 def place_values(tree, items, count, cards, purpose, code, out_messages):
-    """Where values and derivatives of items and messages lie."""
+    """Where values and derivatives of items and messages lie.
+
+    Each value has one cell more than its table, so that its span may lie with it.
+    """
     table = items.table
     at = 0
     for item in range(count):
         table[VALUE, item] = at
-        at += table[SIZE, item]
+        at += table[SIZE, item] + 1
     bar = 0
     for c in tree.sequence:
         is_root, needed = tree.parents[c] < 0, tree.needed[c] != 0
@@ -170,7 +173,7 @@ def place_values(tree, items, count, cards, purpose, code, out_messages):
         out_messages[MESSAGE_BAR_AT, c] = -1
         if is_root:
             out_messages[MESSAGE_VALUE, c] = at
-            at += size
+            at += size + 1
         elif needed:
             out_messages[MESSAGE_VALUE, c] = table[VALUE, items.message[c]]
         if purpose == MAXIMUM or (purpose == MARGINALS and (is_root or not needed)):

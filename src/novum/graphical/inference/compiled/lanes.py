@@ -74,7 +74,7 @@ class LaneRun:
         base = whole(model)
         # Weights of rows are ones and zeros, which span nothing.
         self.spans = np.zeros(int(code[N_VALUES]))
-        load_values(
+        self.log = load_values(
             code, base.ready.tables, np.empty(0), base.spans, unknown, self.tables, self.spans,
             self.digits,
         )  # fmt: skip
@@ -99,7 +99,8 @@ class LaneRun:
         )  # fmt: skip
         if not is_safe:
             logs[0] = np.nan
-        return logs[0]
+        # Factors without variables belong to every row; where one is zero, no row is possible.
+        return logs[0] + self.log if self.log > -np.inf else np.full(LANES, -np.inf)
 
     def root(self, size: int) -> Floats:
         """The posterior of the one variable asked, states by lanes."""

@@ -120,6 +120,20 @@ def copy_cells(tables, source, code, at, n_axes, out_values, to, digits):
 
 
 @inner_kernel()
+def times_cell(number, log, cell):
+    """A product and the logarithm of what was taken out of it, after one more cell.
+
+    One logarithm serves many cells; it is taken before a product could leave the range of floats.
+    """
+    if not (cell > SMALL and cell < LARGE):
+        return number, log + np.log(cell)
+    number *= cell
+    if not (number > SMALL and number < LARGE):
+        return 1.0, log + np.log(number)
+    return number, log
+
+
+@inner_kernel()
 def span_of(values, begin, end):
     """How many powers of two the positive cells of a table are away from 1, at most."""
     low = 1.0
@@ -157,11 +171,7 @@ def load_values(code, tables, further, table_spans, codes, out_values, out_spans
             cells = further
             source -= tables.size
         if n_axes == 0:
-            # One logarithm for many numbers, taken before their product becomes small.
-            if not (number > SMALL and number < LARGE):
-                log += np.log(number)
-                number = 1.0
-            number *= cells[source]
+            number, log = times_cell(number, log, cells[source])
         else:
             out_spans[to] = table_spans[factor]
             copy_cells(cells, source, code, at, n_axes, out_values, to, digits)

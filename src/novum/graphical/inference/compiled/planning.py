@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -81,6 +81,31 @@ class Program:
         return bool(self.prices[PRICE_CUT_OFF] > 0)
 
 
+class Request(NamedTuple):
+    """What is known of the variables of a model, and what is asked.
+
+    Attributes
+    ----------
+    known : int64 array
+        States of known variables, else -1.
+    soft : uint8 array
+        Which variables have weights.
+    targets : int64 array
+        The variables that are asked.
+    extent, purpose : int
+        Constants of `layout`.
+    block : int
+        Cells of a block.
+    """
+
+    known: Positions
+    soft: NDArray[np.uint8]
+    targets: Positions
+    extent: int
+    purpose: int
+    block: int
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedModel:
     """The arrays of a model as kernels take them, and its programs."""
@@ -123,9 +148,23 @@ class PreparedModel:
         """
         return np.log2(self.arguments[0].astype(np.float64))
 
+    def kept(self, key: Any) -> Program | None:
+        """The program kept under a key, which is now the one used last."""
+        found = self.programs.get(key)
+        if found is not None:
+            try:
+                self.programs.move_to_end(key)
+            except KeyError:
+                # Another thread has made room meanwhile; the program is as good as before.
+                return found
+        return found
+
     def keep(self, key: Any, program: Program) -> None:
         """Keeps a program; the ones not used for longest make room."""
         with self.lock:
+            if key in self.programs:
+                # Another thread has planned the same meanwhile.
+                return
             self.programs[key] = program
             self.integers[0] += len(program.code) + len(program.maps)
             while len(self.programs) > 1 and (
@@ -133,6 +172,12 @@ class PreparedModel:
             ):
                 _, old = self.programs.popitem(last=False)
                 self.integers[0] -= len(old.code) + len(old.maps)
+
+    def forget(self) -> None:
+        """Drops all programs."""
+        with self.lock:
+            self.programs.clear()
+            self.integers[0] = 0
 
 
 _prepared: WeakKeyDictionary[ModelArrays, PreparedModel] = WeakKeyDictionary()
@@ -145,14 +190,6 @@ def prepared(model: ModelArrays) -> PreparedModel:
     if found is None:
         found = _prepared[model] = PreparedModel.of(model)
     return found
-
-
-def forget_programs(model: ModelArrays) -> None:
-    """Drops the programs kept for a model, as after a long time without use."""
-    ready = prepared(model)
-    with ready.lock:
-        ready.programs.clear()
-        ready.integers[0] = 0
 
 
 def program_of(
@@ -187,26 +224,25 @@ def program_of(
             soft[variable] = 1
     targets = np.array(asked, np.int64) if len(asked) else _nothing
     known = as_argument(evidence.codes, np.int64)
-    key = (extent, purpose, block, targets.tobytes(), (known >= 0).tobytes(), soft.tobytes())
-    return kept_program(ready, ready, key, known, soft, targets, extent, purpose, limit, block)
+    request = Request(known, soft, targets, extent, purpose, block)
+    return kept_program(ready, ready, request, ((known >= 0).tobytes(), soft.tobytes()), limit)
 
 
 def kept_program(
     home: PreparedModel,
     ready: PreparedModel,
-    key: Any,
-    known: Positions,
-    soft: NDArray[np.uint8],
-    targets: Positions,
-    extent: int,
-    purpose: int,
+    request: Request,
+    own: Any,
     limit: int | str | None,
-    block: int,
 ) -> Program:
-    """The program that `home` keeps under this key, or a new one for the tables of `ready`."""
-    found = home.programs.get(key)
+    """The program that `home` keeps, or a new one for the tables of `ready`.
+
+    `own` tells these tables, and what is known and weighted, from others.
+    """
+    key = (request.extent, request.purpose, request.block, request.targets.tobytes(), own)
+    found = home.kept(key)
     if found is None:
-        found = _planned(ready, known, soft, targets, extent, purpose, limit, block)
+        found = _planned(ready, request, limit)
         home.keep(key, found)
     elif is_stated(limit):
         # It may be kept from a question with another limit.
@@ -214,20 +250,9 @@ def kept_program(
     return found
 
 
-def _planned(
-    ready: PreparedModel,
-    known: Positions,
-    soft: NDArray[np.uint8],
-    targets: Positions,
-    extent: int,
-    purpose: int,
-    limit: int | str | None,
-    block: int,
-) -> Program:
+def _planned(ready: PreparedModel, request: Request, limit: int | str | None) -> Program:
     def attempt(most: float) -> Program:
-        return Program(
-            *_plan(ready, known, soft, targets, extent, purpose, ready.directed, block, most)
-        )
+        return Program(*_plan(ready, request, most))
 
     stated = float(memory_limit(limit)) if is_stated(limit) else UNCHECKED_BYTES
     found = attempt(stated)
@@ -237,14 +262,18 @@ def _planned(
     return attempt(float("inf"))
 
 
-def _plan(ready: PreparedModel, known: Positions, *question: Any) -> tuple[Any, ...]:
+def _plan(ready: PreparedModel, request: Request, most: float) -> tuple[Any, ...]:
     """The planner: compiled, or run by Python while compiling it would take longer than it saves.
 
-    Both give the same integers.
+    Both give the same integers, and no program for more than `most` bytes.
     """
     from novum.graphical.inference.compiled.planning_kernels import plan_question
 
-    arguments = (*ready.arguments, ready.logs, known, *question)
+    known, soft, targets, extent, purpose, block = request
+    arguments = (
+        *ready.arguments, ready.logs, known, soft, targets, extent, purpose, ready.directed, block,
+        most,
+    )  # fmt: skip
     found: tuple[Any, ...]
     if is_at_hand(plan_question) or _interpreting.seconds > INTERPRETED_SECONDS or _is_large(known):
         found = plan_question(*arguments)
@@ -272,9 +301,8 @@ _interpreting = _Interpreting()
 def prices_of(ready: PreparedModel, known: Positions, soft: NDArray[np.uint8]) -> Floats:
     """What all posteriors will cost: the prices of `layout`, without a program."""
     # No program fits into fewer than no bytes, so that only its price is found.
-    _, _, prices = _plan(
-        ready, known, soft, _nothing, EVERYTHING, MARGINALS, ready.directed, BLOCK, -1.0
-    )
+    request = Request(known, soft, _nothing, EVERYTHING, MARGINALS, BLOCK)
+    _, _, prices = _plan(ready, request, -1.0)
     found: Floats = prices
     return found
 

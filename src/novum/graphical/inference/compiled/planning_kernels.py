@@ -20,6 +20,7 @@ from novum.graphical.inference.compiled.factors_kernels import (
 from novum.graphical.inference.compiled.layout import (
     CONNECTED,
     JOINT,
+    MARGINALS,
     MAXIMUM,
     N_PRICES,
     PRICE_BYTES,
@@ -129,18 +130,57 @@ def cells_of(cards, variables):
 
 
 @inner_kernel()
-def price_tree(factors, tree, cards, out_prices):
-    """Cells of all cliques and of the largest, its width; bytes of factors, and messages twice."""
+def block_cells(cards, members, block):
+    """Cells of a clique's table that are there at a time, see `block_split`."""
+    cells = 1.0
+    for place in range(members.size - 1, -1, -1):
+        if place < members.size - 1 and cells * cards[members[place]] > block:
+            break
+        cells *= cards[members[place]]
+    return cells
+
+
+@inner_kernel()
+def message_copies(tree, c, purpose):
+    """Arrays of the size of a clique's message, at most: see `place_values`.
+
+    Posteriors take the message and its derivative; for one that is not sent up there may be ones,
+    their derivative, and what is read off it. Maxima take what was chosen in each cell.
+    """
+    is_sent = tree.parents[c] < 0 or tree.needed[c] != 0
+    if purpose == MARGINALS:
+        return 2 if is_sent else 3
+    return (1 if is_sent else 0) + (1 if purpose == MAXIMUM else 0)
+
+
+@inner_kernel(allocates=True)
+def price_tree(factors, tree, cards, purpose, block, out_prices):
+    """Cells of all cliques and of the largest, its width; bytes that a run takes at most.
+
+    These are factors and messages, with a cell more for each, and the steps of the products in a
+    block; for posteriors the derivatives by all of them.
+    """
+    ways = 2.0 if purpose == MARGINALS else 1.0
+    operations = np.zeros(tree.kept.size, np.int64)
+    numbers = 0.0
     for factor in range(factors.sources.size):
         scope = factors.axes[factors.starts[factor] : factors.starts[factor + 1]]
-        out_prices[PRICE_BYTES] += 8.0 * cells_of(cards, scope)
+        numbers += ways * cells_of(cards, scope) + 1.0
+        operations[tree.homes[factor]] += 1
+    for c in range(tree.kept.size):
+        if tree.parents[c] >= 0:
+            operations[tree.parents[c]] += 1
+    buffer = 0.0
     for c in range(tree.kept.size):
         members = tree.members[tree.starts[c] : tree.starts[c + 1]]
         cells = cells_of(cards, members)
-        out_prices[PRICE_BYTES] += 16.0 * cells_of(cards, members[: tree.kept[c]])
+        copies = message_copies(tree, c, purpose)
+        numbers += copies * cells_of(cards, members[: tree.kept[c]]) + 1.0
+        buffer = max(buffer, 1.0 + operations[c] * block_cells(cards, members, block))
         out_prices[PRICE_CELLS] += cells
         out_prices[PRICE_LARGEST] = max(out_prices[PRICE_LARGEST], cells)
         out_prices[PRICE_WIDTH] = max(out_prices[PRICE_WIDTH], members.size - 1.0)
+    out_prices[PRICE_BYTES] = 8.0 * (numbers + ways * buffer)
 
 
 @kernel(
@@ -199,7 +239,7 @@ def plan_question(
     order = best_order(interaction_graph(factors, joint, n), own_logs, own_cards)
     tree = rooted_tree(order, factors, own_cards, joint, 1 if purpose == MAXIMUM else 0)
     settle_weights(factors, tree)
-    price_tree(factors, tree, own_cards, prices)
+    price_tree(factors, tree, own_cards, purpose, block, prices)
     if prices[PRICE_BYTES] > most_bytes:
         return np.empty(0, np.int64), np.empty(0, np.int32), prices
     pairs_at, pairs = (np.empty(heads.size + 1, np.int64), np.empty(2 * scopes.size, np.int64))

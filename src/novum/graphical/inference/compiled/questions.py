@@ -11,7 +11,8 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -23,6 +24,7 @@ from novum.graphical.inference.compiled.planning import (
     BLOCK,
     PreparedModel,
     Program,
+    Request,
     kept_program,
     prepared,
     prices_of,
@@ -113,24 +115,16 @@ class Question:
     ) -> Program:
         """The program of a question about these variables: one that is kept, or a new one."""
         targets = np.array(asked, np.int64)
-        key = (extent, purpose, block, targets.tobytes(), self.key)
-        return kept_program(
-            self.home,
-            self.ready,
-            key,
-            self.known,
-            self.soft,
-            targets,
-            extent,
-            purpose,
-            limit,
-            block,
-        )
+        request = Request(self.known, self.soft, targets, extent, purpose, block)
+        return kept_program(self.home, self.ready, request, self.key, limit)
 
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """A model before anything is known: where states lie, which are possible, what was asked."""
+    """A model before anything is known: where states lie, which are possible, what was asked.
+
+    Factors may contradict each other, so that no states are possible at all.
+    """
 
     ready: PreparedModel
     starts: Positions
@@ -141,6 +135,7 @@ class Whole:
     ranked: Positions
     spans: Floats
     is_small: bool
+    is_possible: bool
     asked: OrderedDict[Any, Question] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -155,12 +150,14 @@ class Whole:
         ranks = np.empty_like(ranked)
         ranks[ranked] = np.arange(len(ranked))
         found = cls(
-            ready, starts, every.copy(), cards.copy(), every, ranks, ranked, model.spans, is_small
-        )
-        if not is_small and model.has_zeros:
-            unknown = np.full(len(cards), -1, np.int64)
-            _narrow(found, unknown, found.states, found.cards, ready.arguments[8][ranked])
-        return found
+            ready, starts, every.copy(), cards.copy(), every, ranks, ranked, model.spans, is_small,
+            True,
+        )  # fmt: skip
+        if is_small or not model.has_zeros:
+            return found
+        unknown = np.full(len(cards), -1, np.int64)
+        log = _narrow(found, unknown, found.states, found.cards, ready.arguments[8][ranked])
+        return replace(found, is_possible=log > -math.inf)
 
 
 _wholes: WeakKeyDictionary[ModelArrays, Whole] = WeakKeyDictionary()
@@ -172,6 +169,14 @@ def whole(model: ModelArrays) -> Whole:
     if found is None:
         found = _wholes[model] = Whole.of(model)
     return found
+
+
+def forget_questions(model: ModelArrays) -> None:
+    """Drops the questions and programs kept for a model, as after a long time without use."""
+    base = whole(model)
+    with base.lock:
+        base.asked.clear()
+    base.ready.forget()
 
 
 def question_of(model: ModelArrays, evidence: Evidence) -> Question:
@@ -213,7 +218,9 @@ def _cut(base: Whole, known: Positions, evidence: Evidence) -> Question:
     states, counts = base.states.copy(), base.cards.copy()
     soft, weights = np.zeros(len(counts), np.uint8), np.empty(len(states))
     arguments, tables = ready.arguments, ready.tables
-    log = _narrow(base, known, states, counts, likelihoods=evidence.likelihoods)
+    log = -math.inf
+    if base.is_possible:
+        log = _narrow(base, known, states, counts, likelihoods=evidence.likelihoods)
     if log > -math.inf:
         arguments, tables, log = _cut_arguments(base, states, counts, soft, weights)
     if log > -math.inf and evidence.likelihoods:
@@ -221,9 +228,17 @@ def _cut(base: Whole, known: Positions, evidence: Evidence) -> Question:
     return Question(
         PreparedModel(arguments, tables, ready.directed), ready, base.spans,
         np.where(counts == 1, 0, -1), soft, base.starts, counts, states, weights, log,
-        tuple(array.tobytes() for array in (*arguments, soft)),
+        _digest((*arguments, soft)),
         _is_unconditional(ready, known, evidence),
     )  # fmt: skip
+
+
+def _digest(arrays: Sequence[NDArray[Any]]) -> bytes:
+    """Stands for what a program is planned from, which would take more memory than the program."""
+    found = blake2b(digest_size=20)
+    for array in arrays:
+        found.update(array.data)
+    return found.digest()
 
 
 def _cut_arguments(

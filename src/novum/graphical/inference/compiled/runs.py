@@ -28,6 +28,8 @@ from novum.graphical.models.arrays import Floats, Positions
 SLICE = 10_000
 # Numbers that a thread keeps for its next run, in each array.
 MOST_KEPT = 2**22
+# One part in so many more than was asked for, so that slightly larger programs fit as well.
+SPARE = 16
 
 
 class Room(threading.local):
@@ -39,17 +41,19 @@ class Room(threading.local):
     def floats(self, name: str, size: int) -> Floats:
         """An array of at least so many numbers, of any content."""
         found = self.kept.get(name)
-        if found is None or len(found) < size:
-            found = np.empty(size + size // 4 if size < MOST_KEPT else size)
-            if size < MOST_KEPT:
-                self.kept[name] = found
-        return found
+        return self._new(name, size, np.float64) if found is None or len(found) < size else found
 
     def integers(self, name: str, size: int) -> Positions:
         """The same of integers."""
         found = self.kept.get(name)
-        if found is None or len(found) < size:
-            found = self.kept[name] = np.empty(2 * size, np.int64)
+        return self._new(name, size, np.int64) if found is None or len(found) < size else found
+
+    def _new(self, name: str, size: int, dtype: type[Any]) -> Any:
+        if size >= MOST_KEPT:
+            return np.empty(size, dtype)
+        # What is too small goes before there is a larger one.
+        self.kept.pop(name, None)
+        found = self.kept[name] = np.empty(size + size // SPARE, dtype)
         return found
 
 
@@ -124,7 +128,8 @@ def _summed(question: Question, program: Program, found: Floats) -> tuple[float,
 def _arguments(question: Question, program: Program) -> tuple[Any, ...]:
     """What runs read, and the room they fill; the state of the run is the last."""
     code = program.code
-    size = int(code[N_VALUES])
+    # The span of a table lies in the cell before it: `spans[at]` is `values[at - 1]`.
+    spans = _room.floats("values", int(code[N_VALUES]) + 1)
     return (
         code,
         program.maps,
@@ -135,8 +140,8 @@ def _arguments(question: Question, program: Program) -> tuple[Any, ...]:
         question.starts,
         question.cards,
         question.weights,
-        _room.floats("values", size),
-        _room.floats("spans", size),
+        spans[1:],
+        spans,
         _room.floats("block", int(code[N_BUFFER])),
         _room.integers("digits", int(code[MOST_AXES]) + 1),
         _room.integers("bases", int(code[MOST_OPS]) + 1),
