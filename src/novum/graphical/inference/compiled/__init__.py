@@ -1,7 +1,9 @@
-"""Exact inference as compiled programs: relevance, orders, trees, programs, and their runs.
+"""Exact inference as compiled programs: supports, relevance, orders, trees, programs, their runs.
 
-    relevance -> order -> rooted tree of cliques -> program -> collect -> distribute
+    impossible states cut -> relevance -> order -> rooted tree of cliques -> program
+    program -> load -> collect -> distribute
 
-A question becomes a program once (`planning.plan`), which depends on which variables are known and
-not on their states, and is run as often as there are states to ask about (`runs`).
+What is known becomes a smaller model (`questions`); a question to it becomes a program once
+(`planning`), which depends on which variables are known and not on their states, and is run as
+often as there are states to ask about (`runs`, and `lanes` for many rows at once).
 """
