@@ -61,6 +61,13 @@ def test_marginals_are_a_mapping_in_the_order_of_the_nodes() -> None:
     assert found.log_evidence == pytest.approx(network.log_evidence({"MaryCalls": "false"}))
 
 
+def test_marginals_can_be_copied() -> None:
+    found = alarm().marginals({"MaryCalls": "false"})
+    copied = pickle.loads(pickle.dumps(found))
+    assert repr(copied) == repr(found)
+    assert copied["Alarm"].values.tolist() == found["Alarm"].values.tolist()
+
+
 def test_long_and_hostile_answers_stay_readable() -> None:
     network = BayesianNetwork()
     for i in range(30):

@@ -41,6 +41,18 @@ def header_of(axes: Sequence[StateAxis]) -> Header:
     }
 
 
+class Headers(dict[int, Header]):
+    """The header of each node by its number, made when it is first looked at."""
+
+    def __init__(self, variables: Sequence[StateAxis]) -> None:
+        super().__init__()
+        self.variables = variables
+
+    def __missing__(self, place: int) -> Header:
+        header = self[place] = header_of((self.variables[place],))
+        return header
+
+
 class Posterior(JointTable):
     """A joint distribution of some nodes given what is known.
 
@@ -111,9 +123,7 @@ class Marginals(Mapping[str, Posterior]):
     wet   1       0
     """
 
-    def __init__(
-        self, headers: Sequence[Header], places: Mapping[str, int], beliefs: Beliefs
-    ) -> None:
+    def __init__(self, headers: Headers, places: Mapping[str, int], beliefs: Beliefs) -> None:
         self._headers = headers
         self._places = places
         self._beliefs = beliefs

@@ -21,6 +21,7 @@ from novum.graphical.inference.protocol import Engine, ExactEngine
 from novum.graphical.models.answers import (
     Configuration,
     Header,
+    Headers,
     Marginals,
     Posterior,
     header_of,
@@ -319,9 +320,9 @@ class NetworkQuestions:
         return float(np.sum(self.log_probabilities(rows)))
 
     @cached_property
-    def _headers(self) -> tuple[Header, ...]:
+    def _headers(self) -> Headers:
         """What the posterior of each node has whatever its cells are."""
-        return tuple(header_of((axis,)) for axis in self.variables)
+        return Headers(self.variables)
 
     def _header(self, asked: tuple[int, ...]) -> Header:
         if len(asked) == 1:
