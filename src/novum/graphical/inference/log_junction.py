@@ -89,25 +89,16 @@ class LogPropagation(Propagation):
 
 @dataclass(frozen=True)
 class LogJunctionTree(PlainJunctionTree):
-    """Exact posteriors by messages in a tree of cliques, in logarithms.
-
-    Parameters
-    ----------
-    memory_limit : int, str or None
-        For the largest tables; by default what `novum.core.memory` allows.
+    """`PlainJunctionTree` in logarithms, whatever the range of the tables.
 
     Examples
     --------
     >>> from novum.graphical.models.bayesian_network import BayesianNetwork
-    >>> network = BayesianNetwork().add("rain", table=[0.2, 0.8])
-    >>> network = network.add("wet", parents=["rain"], table=[[0.9, 0.1], [0.1, 0.9]])
-    >>> network.query("rain", given={"wet": "true"}, engine=LogJunctionTree())
-    rain   probability
-    true      0.692308
-    false     0.307692
+    >>> rare = BayesianNetwork().add("a", table=[1e-300, 1 - 1e-300])
+    >>> rare = rare.add("b", parents="a", table=[[1e-300, 1 - 1e-300], [0.5, 0.5]])
+    >>> round(rare.log_evidence({"a": "true", "b": "true"}, engine=LogJunctionTree()), 2)
+    -1381.55
     """
-
-    memory_limit: int | str | None = None
 
     def propagation(self, model: ModelArrays, evidence: Evidence) -> type[Propagation]:
         del model, evidence

@@ -14,7 +14,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +23,7 @@ from novum.core.errors import InputError, MemoryLimitError
 from novum.core.text import label_text
 from novum.distributions.joint_table import EXACT, QUIET, TOLERATED
 from novum.distributions.joint_table_states import MAX_CELLS, MAX_VARIABLES, StateAxis, shown
+from novum.graphical.models.kept_attributes import kept_attributes
 
 Floats = NDArray[np.float64]
 
@@ -84,13 +84,7 @@ class Conditional(ABC):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle holds: nothing that is computed."""
-        kind = type(self)
-        return {
-            key: value
-            for key, value in self.__dict__.items()
-            if not isinstance(getattr(kind, key, None), cached_property)
-        }
+        return kept_attributes(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for value in state.values():

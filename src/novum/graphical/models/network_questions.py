@@ -29,6 +29,7 @@ from novum.graphical.models.answers import (
 )
 from novum.graphical.models.arrays import UNKNOWN, Evidence, ModelArrays
 from novum.graphical.models.conflicts import impossible_evidence
+from novum.graphical.models.kept_attributes import kept_attributes
 from novum.graphical.models.questions import (
     Likelihoods,
     States,
@@ -59,13 +60,7 @@ class NetworkQuestions:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy is made from: nothing that is computed."""
-        kind = type(self)
-        return {
-            key: value
-            for key, value in self.__dict__.items()
-            if not isinstance(getattr(kind, key, None), cached_property)
-        }
+        return kept_attributes(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

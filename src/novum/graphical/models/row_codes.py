@@ -205,9 +205,8 @@ def _say_strange(axis: StateAxis, cell: Any, strange: NDArray[np.intp], strict: 
     )
     if strict:
         raise InputError(text)
-    warnings.warn(
-        f"{text} {strange.size} such cells are taken as unknown.", UnseenLevelWarning, stacklevel=5
-    )
+    cells = "That cell is" if strange.size == 1 else f"{strange.size} such cells are"
+    warnings.warn(f"{text} {cells} taken as unknown.", UnseenLevelWarning, stacklevel=5)
 
 
 # --- And back -------------------------------------------------------------------------------------

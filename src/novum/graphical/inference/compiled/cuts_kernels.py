@@ -131,6 +131,33 @@ def all_ones(values, begin, end):
     return 1 if end > begin else 0
 
 
+@inner_kernel()
+def write_scope(scopes, begin, end, counts, out_scopes, at):
+    """The variables of a scope that have several states left; where the next scope begins."""
+    for place in range(begin, end):
+        if counts[scopes[place]] > 1:
+            out_scopes[0, at] = scopes[place]
+            at += 1
+    return at
+
+
+@inner_kernel()
+def write_strides(counts, out_scopes, first, end):
+    """Strides of a table that lies in C order of its scope."""
+    stride = 1
+    for place in range(end - 1, first - 1, -1):
+        out_scopes[1, place] = stride
+        stride *= counts[out_scopes[0, place]]
+
+
+@inner_kernel()
+def weigh(variable, tables, begin, end, starts, out_soft, out_weights):
+    """Makes a table of one variable a weight of it; a logarithm as of `multiply_weights`."""
+    is_first = 1 - (out_soft[variable] & WEIGHTED)
+    out_soft[variable] = WEIGHTED | COUNTS
+    return multiply_weights(tables, begin, end, out_weights, starts[variable], is_first)
+
+
 @lean_kernel(
     "float64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1],"
     " float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1],"
@@ -228,16 +255,12 @@ def cut_tables(
             ):
                 out_heads[factor] = -1
                 out_soft[head] |= COUNTS
-        for place in range(begin, end):
-            if counts[scopes[place]] > 1:
-                out_scopes[0, at] = scopes[place]
-                at += 1
-        only = out_scopes[0, first]
-        if at - first == 1 and out_heads[factor] != only:
+        at = write_scope(scopes, begin, end, counts, out_scopes, first)
+        if at - first == 1 and out_heads[factor] != out_scopes[0, first]:
             at = first
-            is_first = 1 - (out_soft[only] & WEIGHTED)
-            log += multiply_weights(out_tables, to, finish, out_weights, starts[only], is_first)
-            out_soft[only] = WEIGHTED | COUNTS
+            log += weigh(
+                out_scopes[0, first], out_tables, to, finish, starts, out_soft, out_weights
+            )
             out_zeros[factor] = 0
             continue
         if is_copied:
@@ -245,10 +268,7 @@ def cut_tables(
             if zeros[factor] != 0:
                 out_zeros[factor] = has_value(out_tables, to, finish, 0.0)
             to = finish
-        stride = 1
-        for place in range(at - 1, first - 1, -1):
-            out_scopes[1, place] = stride
-            stride *= counts[out_scopes[0, place]]
+        write_strides(counts, out_scopes, first, at)
     out_scope_starts[heads.size] = at
     out_table_starts[heads.size] = tables.size + to
     return log + np.log(number)
