@@ -31,7 +31,11 @@ def ask(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     return lambda: {"_prior": np.concatenate(prior), "_posterior": np.concatenate(posterior)}
 
 
-for name in ("alarm", "andes", "pigs", "munin", "munin1", "diabetes"):
+NETWORKS = (
+    "asia", "alarm", "hailfinder", "win95pts", "andes", "pathfinder", "pigs", "mildew", "water",
+    "barley", "munin", "munin1", "diabetes",
+)  # fmt: skip
+for name in NETWORKS:
     workload(
         f"graphical.inference.elimination.{name}",
         Recipe(network, name, cases=1),

@@ -39,6 +39,7 @@ NETWORKS = {
     "andes": (5, 5, [ELIMINATION]),
     "pigs": (2, 5, []),
     "mildew": (1, 3, [ELIMINATION]),
+    "water": (1, 3, []),
     "barley": (1, 3, []),
     "munin1": (1, 1, []),
     "diabetes": (1, 1, []),
