@@ -28,7 +28,7 @@ from novum.graphical.inference.compiled.layout import (
     MARGINALS,
     MAXIMUM,
 )
-from novum.graphical.inference.compiled.planning import Program
+from novum.graphical.inference.compiled.prepared import Program
 from novum.graphical.inference.compiled.questions import Question, question_of
 from novum.graphical.inference.compiled.runs import (
     joint_table,

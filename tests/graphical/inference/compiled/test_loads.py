@@ -10,7 +10,8 @@ from hypothesis import given, settings
 
 from novum.graphical.inference.compiled.layout import EVERYTHING, JOINT, N_VALUES
 from novum.graphical.inference.compiled.loads_kernels import copy_cells, load_values
-from novum.graphical.inference.compiled.planning import prepared, program_of
+from novum.graphical.inference.compiled.planning import program_of
+from novum.graphical.inference.compiled.prepared import prepared
 from novum.graphical.models.arrays import Evidence
 from tests.strategies.networks import random_network, seeds
 

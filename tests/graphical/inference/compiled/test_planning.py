@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
-from collections import OrderedDict
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +20,7 @@ from novum.graphical.inference.compiled.layout import (
     PRICE_LARGEST,
 )
 from novum.graphical.inference.compiled.planning_kernels import plan_question
+from novum.graphical.inference.compiled.prepared import prepared
 from novum.graphical.inference.compiled.questions import question_of
 from novum.graphical.inference.relevance import relevant_factors
 from novum.graphical.models.arrays import Evidence, ModelArrays
@@ -48,64 +45,6 @@ def test_new_states_of_the_same_variables_share_a_program() -> None:
     assert planning.program_of(model, Evidence.none(len(codes)), (), EVERYTHING, MARGINALS) is not (
         first
     )
-
-
-def test_programs_go_with_their_model() -> None:
-    model = model_of(2)
-    planning.program_of(model, Evidence.none(model.n_variables), (), EVERYTHING, MARGINALS)
-    gone = weakref.ref(planning.prepared(model))
-    del model
-    gc.collect()
-    assert gone() is None
-
-
-def test_the_oldest_programs_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "MOST_PROGRAMS", 2)
-    model = random_network(9, most=7).arrays
-    nothing = Evidence.none(model.n_variables)
-    for purpose in (MARGINALS, JOINT):
-        planning.program_of(model, nothing, (), EVERYTHING, purpose)
-    planning.program_of(model, nothing, [0], CONNECTED, JOINT)
-    ready = planning.prepared(model)
-    assert len(ready.programs) == 2
-    assert ready.integers[0] == sum(len(p.code) + len(p.maps) for p in ready.programs.values())
-
-
-def test_programs_in_use_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "MOST_PROGRAMS", 2)
-    model = random_network(9, most=7).arrays
-    nothing = Evidence.none(model.n_variables)
-    first = planning.program_of(model, nothing, (), EVERYTHING, MARGINALS)
-    other = planning.program_of(model, nothing, (), EVERYTHING, JOINT)
-    assert planning.program_of(model, nothing, (), EVERYTHING, MARGINALS) is first
-    planning.program_of(model, nothing, [0], CONNECTED, JOINT)
-    kept = list(planning.prepared(model).programs.values())
-    assert kept[0] is first
-    assert other not in kept
-
-
-def test_a_program_that_another_thread_drops_is_still_found() -> None:
-    class Dropping(OrderedDict[Any, planning.Program]):
-        def get(self, key: Any, default: Any = None) -> Any:
-            return self.pop(key, default)
-
-    model = model_of(3)
-    program = planning.program_of(model, Evidence.none(model.n_variables), (), EVERYTHING, JOINT)
-    ready = replace(planning.prepared(model), programs=Dropping(key=program))
-    assert ready.kept("key") is program
-    assert ready.kept("key") is None
-
-
-def test_a_program_planned_twice_counts_once() -> None:
-    model = model_of(3)
-    nothing = Evidence.none(model.n_variables)
-    first = planning.program_of(model, nothing, (), EVERYTHING, MARGINALS)
-    ready = planning.prepared(model)
-    ready.keep(next(iter(ready.programs)), planning.Program(first.code, first.maps, first.prices))
-    assert ready.integers[0] == len(first.code) + len(first.maps)
-    assert planning.program_of(model, nothing, (), EVERYTHING, MARGINALS) is first
-    ready.forget()
-    assert (len(ready.programs), ready.integers[0]) == (0, 0)
 
 
 @given(seeds)
@@ -139,7 +78,7 @@ def test_prices_of_a_chain() -> None:
 
 def plans(model: ModelArrays, *question: Any) -> list[tuple[bytes, ...]]:
     """The bytes of all that the planner gives, compiled and interpreted."""
-    ready = planning.prepared(model)
+    ready = prepared(model)
     arguments = (*ready.arguments, ready.logs, *question)
     return [
         tuple(array.tobytes() for array in plan(*arguments))

@@ -19,7 +19,8 @@ from novum.graphical.inference.compiled.layout import (
     N_CLIQUES,
     NEEDED,
 )
-from novum.graphical.inference.compiled.planning import Program, program_of
+from novum.graphical.inference.compiled.planning import program_of
+from novum.graphical.inference.compiled.prepared import Program
 from novum.graphical.inference.compiled.questions import question_of
 from novum.graphical.inference.compiled.runs import log_sum
 from novum.graphical.inference.compiled.trees_kernels import merge_steps, tree_order

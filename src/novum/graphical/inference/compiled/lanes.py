@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from novum.graphical.inference.compiled.cutting import whole
 from novum.graphical.inference.compiled.layout import (
     ANCESTORS,
     EVERYTHING,
@@ -21,8 +22,8 @@ from novum.graphical.inference.compiled.layout import (
     ROOT_MESSAGE,
     SOFT_AT,
 )
-from novum.graphical.inference.compiled.planning import Program, program_of
-from novum.graphical.inference.compiled.questions import whole
+from novum.graphical.inference.compiled.planning import program_of
+from novum.graphical.inference.compiled.prepared import Program
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
 

@@ -20,7 +20,7 @@ from novum.graphical.inference.compiled.layout import (
     N_VALUES,
     ROOT_MESSAGE,
 )
-from novum.graphical.inference.compiled.planning import Program
+from novum.graphical.inference.compiled.prepared import Program
 from novum.graphical.inference.compiled.questions import Question
 from novum.graphical.models.arrays import Floats, Positions
 
