@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from novum.core.errors import MemoryLimitError
+from novum.graphical.inference.compiled.joints import small_joint
 from novum.graphical.inference.compiled.layout import (
     ANCESTORS,
     CONNECTED,
@@ -29,7 +30,7 @@ from novum.graphical.inference.compiled.layout import (
     MAXIMUM,
 )
 from novum.graphical.inference.compiled.prepared import Program
-from novum.graphical.inference.compiled.questions import Question, question_of
+from novum.graphical.inference.compiled.questions import Question, question_of, uncut_question
 from novum.graphical.inference.compiled.runs import (
     joint_table,
     log_sum,
@@ -102,7 +103,10 @@ class JunctionTree(ExactEngine):
         if is_plain(model):
             return self._plain.joint(model, evidence, variables)
         try:
-            return Beliefs((self._joint(model, _possible(model, evidence), list(variables)),))
+            table = self._small(model, evidence, variables)
+            if table is None:
+                table = self._joint(model, _possible(model, evidence), list(variables))
+            return Beliefs((table,))
         except _BeyondFloatsError:
             return self._careful.joint(model, evidence, variables)
 
@@ -173,6 +177,21 @@ class JunctionTree(ExactEngine):
         if program.has_cut_off:
             self._refuse_impossible(question)
         return _parts(model, tables, question, variables)
+
+    def _small(
+        self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]
+    ) -> Floats | None:
+        """The joint table of a small question about variables that are not known, else None."""
+        if any(evidence.codes[variable] >= 0 for variable in variables):
+            return None
+        answer = small_joint(uncut_question(model, evidence), variables, self.memory_limit)
+        if answer is None:
+            return None
+        _checked(answer.log)
+        if answer.has_cut_off:
+            self._refuse_impossible(_possible(model, evidence))
+        table = answer.table / np.add.reduce(answer.table)
+        return table.reshape([int(model.cards[variable]) for variable in variables])
 
     def _joint(self, model: ModelArrays, question: Question, variables: Sequence[int]) -> Floats:
         """The joint table: zero at states that are not left."""

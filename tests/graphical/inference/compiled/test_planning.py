@@ -19,9 +19,9 @@ from novum.graphical.inference.compiled.layout import (
     PRICE_CELLS,
     PRICE_LARGEST,
 )
-from novum.graphical.inference.compiled.planning_kernels import plan_question
 from novum.graphical.inference.compiled.prepared import prepared
 from novum.graphical.inference.compiled.questions import question_of
+from novum.graphical.inference.compiled.questions_kernels import plan_question
 from novum.graphical.inference.relevance import relevant_factors
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.questions import evidence_of
@@ -79,9 +79,11 @@ def test_prices_of_a_chain() -> None:
 def plans(model: ModelArrays, *question: Any) -> list[tuple[bytes, ...]]:
     """The bytes of all that the planner gives, compiled and interpreted."""
     ready = prepared(model)
-    arguments = (*ready.arguments, ready.logs, *question)
+    empty, floats, maps = planning.NOTHING, planning.NO_CELLS, planning.NO_MAPS
+    rest = (floats, floats, empty, floats, empty, maps, planning.PLAN_ONLY)
+    arguments = (*ready.arguments, ready.logs, *question, *rest)
     return [
-        tuple(array.tobytes() for array in plan(*arguments))
+        tuple(array.tobytes() for array in plan(*arguments)[:3])
         for plan in (plan_question, interpreted(plan_question))
     ]
 

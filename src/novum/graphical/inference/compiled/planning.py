@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,9 @@ UNCHECKED_BYTES = 5e7
 # Python, until that has taken so many seconds in this process.
 MOST_INTERPRETED = 400
 INTERPRETED_SECONDS = 2.0
+# Arguments of the planner where there is nothing, and where a question is only planned.
+NOTHING, NO_MAPS, NO_CELLS = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0)
+PLAN_ONLY = -1.0
 
 
 class Request(NamedTuple):
@@ -62,9 +66,6 @@ class Request(NamedTuple):
     extent: int
     purpose: int
     block: int
-
-
-_nothing = np.empty(0, np.int64)
 
 
 def program_of(
@@ -97,7 +98,7 @@ def program_of(
         soft = np.zeros(model.n_variables, np.uint8)
         for variable in evidence.likelihoods:
             soft[variable] = 1
-    targets = np.array(asked, np.int64) if len(asked) else _nothing
+    targets = np.array(asked, np.int64) if len(asked) else NOTHING
     known = as_argument(evidence.codes, np.int64)
     request = Request(known, soft, targets, extent, purpose, block)
     return kept_program(ready, ready, request, ((known >= 0).tobytes(), soft.tobytes()), limit)
@@ -138,29 +139,39 @@ def _planned(ready: PreparedModel, request: Request, limit: int | str | None) ->
 
 
 def _plan(ready: PreparedModel, request: Request, most: float) -> tuple[Any, ...]:
-    """The planner: compiled, or run by Python while compiling it would take longer than it saves.
-
-    Both give the same integers, and no program for more than `most` bytes.
-    """
-    from novum.graphical.inference.compiled.planning_kernels import plan_question
-
+    """Code, maps and prices, no program for more than `most` bytes; Python gives the same ones."""
     known, soft, targets, extent, purpose, block = request
     arguments = (
         *ready.arguments, ready.logs, known, soft, targets, extent, purpose, ready.directed, block,
-        most,
+        most, NO_CELLS, NO_CELLS, NOTHING, NO_CELLS, NOTHING, NO_MAPS, PLAN_ONLY,
     )  # fmt: skip
+    planner = compiled_planner(known)
     found: tuple[Any, ...]
-    if is_at_hand(plan_question) or _interpreting.seconds > INTERPRETED_SECONDS or _is_large(known):
-        found = plan_question(*arguments)
-        return found
-    start = time.perf_counter()
-    found = interpreted(plan_question)(*arguments)
-    _interpreting.seconds += time.perf_counter() - start
-    return found
+    if planner is not None:
+        found = planner(*arguments)
+    else:
+        start = time.perf_counter()
+        found = interpreted(_planner())(*arguments)
+        _interpreting.seconds += time.perf_counter() - start
+    return found[:3]
 
 
-def _is_large(known: Positions) -> bool:
-    return int(np.count_nonzero(known < 0)) > MOST_INTERPRETED
+def compiled_planner(known: Positions) -> Any:
+    """The planner as machine code; None while compiling it would take longer than it saves."""
+    planner = _planner()
+    is_compiled = (
+        is_at_hand(planner)
+        or _interpreting.seconds > INTERPRETED_SECONDS
+        or int(np.count_nonzero(known < 0)) > MOST_INTERPRETED
+    )
+    return planner if is_compiled else None
+
+
+@cache
+def _planner() -> Any:
+    from novum.graphical.inference.compiled.questions_kernels import plan_question
+
+    return plan_question
 
 
 @dataclass
@@ -176,7 +187,7 @@ _interpreting = _Interpreting()
 def prices_of(ready: PreparedModel, known: Positions, soft: NDArray[np.uint8]) -> Floats:
     """What all posteriors will cost: the prices of `layout`, without a program."""
     # No program fits into fewer than no bytes, so that only its price is found.
-    request = Request(known, soft, _nothing, EVERYTHING, MARGINALS, BLOCK)
+    request = Request(known, soft, NOTHING, EVERYTHING, MARGINALS, BLOCK)
     _, _, prices = _plan(ready, request, -1.0)
     found: Floats = prices
     return found

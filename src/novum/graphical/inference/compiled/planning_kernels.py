@@ -1,4 +1,4 @@
-"""A question as a program: order, tree and loops in one compiled call.
+"""A question as a program: its order, its tree and its loops.
 
 The stages are those of `factors_kernels`, `search_kernels`, `trees_kernels` and `writing_kernels`;
 here is what they hand to each other. The result is one array of integers (see `layout`), one of
@@ -34,7 +34,7 @@ from novum.graphical.inference.compiled.relevance_kernels import mark_ancestors,
 from novum.graphical.inference.compiled.search_kernels import best_order
 from novum.graphical.inference.compiled.trees_kernels import rooted_tree
 from novum.graphical.inference.compiled.writing_kernels import write_program
-from novum.numerics.jit import inner_kernel, kernel
+from novum.numerics.jit import inner_kernel
 
 
 @inner_kernel()
@@ -183,13 +183,8 @@ def price_tree(factors, tree, cards, purpose, block, out_prices):
     out_prices[PRICE_BYTES] = 8.0 * (numbers + ways * buffer)
 
 
-@kernel(
-    "Tuple((int64[::1], int32[::1], float64[::1]))(int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], float64[::1], int64[::1],"
-    " uint8[::1], int64[::1], int64, int64, int64, int64, float64)",
-    vectorize=False,
-)
-def plan_question(
+@inner_kernel(allocates=True)
+def plan(
     cards,
     scope_starts,
     scopes,
@@ -208,8 +203,11 @@ def plan_question(
     directed,
     block,
     most_bytes,
+    most_cells,
 ):
-    """The program of a question, its maps and its price; an empty program beyond `most_bytes`.
+    """The program of a question, its maps and its price.
+
+    There is an empty program beyond `most_bytes` or `most_cells`.
 
     Parameters
     ----------
@@ -240,7 +238,7 @@ def plan_question(
     tree = rooted_tree(order, factors, own_cards, joint, 1 if purpose == MAXIMUM else 0)
     settle_weights(factors, tree)
     price_tree(factors, tree, own_cards, purpose, block, prices)
-    if prices[PRICE_BYTES] > most_bytes:
+    if prices[PRICE_BYTES] > most_bytes or prices[PRICE_CELLS] > most_cells:
         return np.empty(0, np.int64), np.empty(0, np.int32), prices
     pairs_at, pairs = (np.empty(heads.size + 1, np.int64), np.empty(2 * scopes.size, np.int64))
     observed_scopes(scope_starts, scopes, strides, known, kept, pairs_at, pairs)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,13 @@ from novum.graphical.inference.compiled.cutting import (
     weigh,
     whole,
 )
-from novum.graphical.inference.compiled.planning import BLOCK, Request, kept_program, prices_of
+from novum.graphical.inference.compiled.planning import (
+    BLOCK,
+    NO_CELLS,
+    Request,
+    kept_program,
+    prices_of,
+)
 from novum.graphical.inference.compiled.prepared import PreparedModel, Program
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
@@ -34,8 +39,7 @@ MOST_QUESTIONS = 4
 MOST_SMALL = 64
 
 
-@dataclass(frozen=True, eq=False)
-class Question:
+class Question(NamedTuple):
     """What is known, in the numbers of a model with fewer states.
 
     Attributes
@@ -78,7 +82,7 @@ class Question:
     log: float
     key: Any
     is_unconditional: bool
-    notes: dict[str, float] = field(default_factory=dict)
+    notes: dict[str, float]
 
     @property
     def size(self) -> int:
@@ -138,18 +142,25 @@ def question_of(model: ModelArrays, evidence: Evidence) -> Question:
     return found
 
 
+def uncut_question(model: ModelArrays, evidence: Evidence) -> Question:
+    """What is known, of the model as it is; for one use, as it is not kept."""
+    return _as_it_is(whole(model), as_argument(evidence.codes, np.int64), evidence)
+
+
 def _as_it_is(base: Whole, known: Positions, evidence: Evidence) -> Question:
-    ready, cards = base.ready, base.ready.arguments[0]
-    soft = np.zeros(len(cards), np.uint8)
-    weights = np.empty(len(base.every) if evidence.likelihoods else 0)
+    ready = base.ready
+    soft, weights = np.zeros(len(known), np.uint8), NO_CELLS
+    if evidence.likelihoods:
+        weights = np.empty(len(base.every))
     for variable, likelihood in evidence.likelihoods.items():
         soft[variable] = 1
         start = base.starts[variable]
         weights[start : start + len(likelihood)] = likelihood
-    key = ((known >= 0).tobytes(), soft.tobytes())
+    observed = (known >= 0).tobytes()
     return Question(
-        ready, ready, base.spans, known, soft, base.starts, cards, base.every, weights, 0.0, key,
-        _is_unconditional(ready, known, evidence),
+        ready, ready, base.spans, known, soft, base.starts, ready.arguments[0], base.every, weights,
+        0.0, (observed, soft.tobytes()),
+        _is_unconditional(ready, observed, evidence), {},
     )  # fmt: skip
 
 
@@ -169,7 +180,7 @@ def _cut(base: Whole, known: Positions, evidence: Evidence) -> Question:
         PreparedModel(arguments, tables, ready.directed), ready, base.spans,
         np.where(counts == 1, 0, -1), soft, base.starts, counts, states, weights, log,
         _digest((*arguments, soft)),
-        _is_unconditional(ready, known, evidence),
+        _is_unconditional(ready, (known >= 0).tobytes(), evidence), {},
     )  # fmt: skip
 
 
@@ -181,5 +192,5 @@ def _digest(arrays: Sequence[NDArray[Any]]) -> bytes:
     return found.digest()
 
 
-def _is_unconditional(ready: PreparedModel, known: Positions, evidence: Evidence) -> bool:
-    return bool(ready.directed) and not evidence.likelihoods and not (known >= 0).any()
+def _is_unconditional(ready: PreparedModel, observed: bytes, evidence: Evidence) -> bool:
+    return bool(ready.directed) and not evidence.likelihoods and b"\1" not in observed

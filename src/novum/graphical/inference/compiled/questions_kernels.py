@@ -1,0 +1,111 @@
+"""A question in one call: its program and, of a small one about a joint table, the answer.
+
+For small questions the way from Python to compiled code and back, with all its arrays, costs as
+much as the work itself.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from novum.graphical.inference.compiled.answers_kernels import load
+from novum.graphical.inference.compiled.layout import (
+    MOST_AXES,
+    MOST_OPS,
+    N_BUFFER,
+    N_CLIQUES,
+    N_VALUES,
+    ROOT_MESSAGE,
+)
+from novum.graphical.inference.compiled.messages_kernels import collect
+from novum.graphical.inference.compiled.planning_kernels import plan
+from novum.numerics.jit import inner_kernel, kernel
+
+# More blocks than any small program has.
+EVERY_BLOCK = 2**62
+
+
+@inner_kernel(allocates=True)
+def collect_table(code, maps, tables, table_spans, known, starts, cards, weights, size):
+    """The table of a program up to a factor, and the logarithm that goes with it (`collect`)."""
+    # The span of a table lies in the cell before it: `spans[at]` is `values[at - 1]`.
+    spans = np.empty(code[N_VALUES] + 1)
+    values, block = spans[1:], np.empty(code[N_BUFFER])
+    digits, bases = np.empty(code[MOST_AXES] + 1, np.int64), np.empty(code[MOST_OPS] + 1, np.int64)
+    state = np.zeros(2, np.int64)
+    state[0] = code[N_CLIQUES] - 1
+    log = load(
+        code, tables, tables, table_spans, known, starts, cards, weights, values, spans, digits
+    )
+    if log > -np.inf:
+        log += collect(code, maps, values, spans, block, digits, bases, state, EVERY_BLOCK)
+    table = np.empty(size)
+    for cell in range(size):
+        table[cell] = values[code[ROOT_MESSAGE] + cell]
+    return table, log
+
+
+@kernel(
+    "Tuple((int64[::1], int32[::1], float64[::1], float64[::1], float64))(int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1],"
+    " float64[::1], int64[::1], uint8[::1], int64[::1], int64, int64, int64, int64, float64,"
+    " float64[::1], float64[::1], int64[::1], float64[::1], int64[::1], int32[::1], float64)",
+    vectorize=False,
+)
+def plan_question(
+    cards,
+    scope_starts,
+    scopes,
+    strides,
+    table_starts,
+    heads,
+    var_starts,
+    var_factors,
+    zeros,
+    logs,
+    known,
+    soft,
+    asked,
+    extent,
+    purpose,
+    directed,
+    block,
+    most_bytes,
+    tables,
+    table_spans,
+    starts,
+    weights,
+    code,
+    maps,
+    at_once,
+):
+    """The program of a question, its maps, its price, and of a small one also its answer.
+
+    Parameters
+    ----------
+    most_bytes : beyond them the program is empty
+    tables, table_spans, starts, weights : what a run reads (`load`)
+    code, maps : a program that is kept, or nothing
+    at_once : a joint question of up to so many cells is answered, a larger one is not even planned;
+        below zero questions are planned only
+
+    Returns
+    -------
+    code, maps, prices : the program; prices of a new one only
+    table, log : the joint table up to a factor, and the logarithm that goes with it
+    """
+    prices = np.empty(0)
+    if code.size == 0:
+        code, maps, prices = plan(
+            cards, scope_starts, scopes, strides, table_starts, heads, var_starts, var_factors,
+            zeros, logs, known, soft, asked, extent, purpose, directed, block, most_bytes,
+            at_once if at_once >= 0.0 else np.inf,
+        )  # fmt: skip
+    if code.size == 0 or at_once < 0.0:
+        return code, maps, prices, np.empty(0), 0.0
+    size = 1
+    for variable in asked:
+        size *= cards[variable]
+    table, log = collect_table(code, maps, tables, table_spans, known, starts, cards, weights, size)
+    return code, maps, prices, table, log
