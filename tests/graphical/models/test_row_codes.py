@@ -11,11 +11,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from novum.core import columns
 from novum.core.columns import frame_column
 from novum.core.errors import InputError, UnseenLevelWarning
 from novum.graphical import BayesianNetwork, NetworkWarning
+from novum.graphical.models import row_codes
 from novum.graphical.models.row_codes import frame_of_codes, read_rows
 
 HALF = [0.5, 0.5]
@@ -200,3 +203,57 @@ def test_states_beyond_64_bits_are_sampled_as_text() -> None:
     rows = network.sample(20, random_state=0)
     assert set(rows["x"].to_pylist()) == {str(10**20), "1"}
     assert network.log_probabilities(rows) == pytest.approx([math.log(0.5)] * 20)
+
+
+CELLS = st.sampled_from(
+    ["true", "false", "1", "0", "maybe", 1, 0, 1.0, 2, True, False, None, math.nan, np.str_("true")]
+)
+TABLES = st.lists(
+    st.dictionaries(st.sampled_from(["text", "number", "truth", "digit", "other"]), CELLS),
+    max_size=5,
+)
+
+
+def codes_or_words(rows: Any, strict: bool) -> tuple[Any, list[str]]:
+    """What is read, or why not, and the warnings on the way."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found: Any = read_rows(network(), rows, strict=strict).tolist()
+        except InputError as error:
+            found = str(error)
+    return found, [str(warning.message) for warning in caught]
+
+
+@given(TABLES, st.booleans())
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_dictionaries_are_read_as_columns_are(
+    monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, Any]], strict: bool
+) -> None:
+    found = codes_or_words(rows, strict)
+    with monkeypatch.context() as patched:
+        patched.setattr(row_codes, "_plain_codes", lambda *_: None)
+        assert codes_or_words(rows, strict) == found
+
+
+@pytest.mark.parametrize(
+    ("rows", "codes"),
+    [
+        (
+            [{"text": "false", "number": 0}, {}, {"digit": "0", "text": None}],
+            [[1, 1, -1, -1], [-1] * 4, [-1, -1, -1, 1]],
+        ),
+        (({"truth": True, "digit": "1"}, {"truth": None}), [[-1, -1, 1, 0], [-1] * 4]),
+        # Columns know what these are: True is no number, and text may be written like one.
+        ([{"number": 1, "truth": True}], None),
+        ([{"number": "1"}], None),
+        ([{"text": "maybe"}], None),
+        ([{"other": "true"}], None),
+        ([{"text": ["true"]}], None),
+        ([], None),
+        ([pd.Series({"text": "true"})], None),
+    ],
+)
+def test_plain_dictionaries_are_read_at_once(rows: Any, codes: list[list[int]] | None) -> None:
+    found = row_codes._plain_codes(network(), rows)
+    assert (found if found is None else found.tolist()) == codes

@@ -182,16 +182,18 @@ class JunctionTree(ExactEngine):
         self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]
     ) -> Floats | None:
         """The joint table of a small question about variables that are not known, else None."""
-        if any(evidence.codes[variable] >= 0 for variable in variables):
-            return None
+        for variable in variables:
+            if evidence.codes[variable] >= 0:
+                return None
         answer = small_joint(uncut_question(model, evidence), variables, self.memory_limit)
         if answer is None:
             return None
         _checked(answer.log)
         if answer.has_cut_off:
             self._refuse_impossible(_possible(model, evidence))
-        table = answer.table / np.add.reduce(answer.table)
-        return table.reshape([int(model.cards[variable]) for variable in variables])
+        if len(variables) == 1:
+            return answer.table
+        return answer.table.reshape([int(model.cards[variable]) for variable in variables])
 
     def _joint(self, model: ModelArrays, question: Question, variables: Sequence[int]) -> Floats:
         """The joint table: zero at states that are not left."""

@@ -80,7 +80,7 @@ class Posterior(JointTable):
     @classmethod
     def under(cls, header: Header, beliefs: Beliefs, place: int = 0) -> Posterior:
         """One table of an engine's answer; nothing is checked, so that queries are quick."""
-        cells = read_only(np.array(beliefs.tables[place], dtype=np.float64, order="C"))
+        cells = read_only(beliefs.tables[place].copy())
         found, diagnosis = object.__new__(cls), beliefs.diagnosis
         errors = None if diagnosis is None else diagnosis.errors
         fields = found.__dict__

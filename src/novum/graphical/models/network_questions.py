@@ -332,8 +332,8 @@ class NetworkQuestions:
     def _asked(self, nodes: Sequence[str]) -> tuple[int, ...]:
         if not nodes:
             raise InputError("Name at least one node to ask about, or use marginals for all.")
-        asked = tuple(place_of(self, node) for node in nodes)
-        if len(set(asked)) < len(asked):
+        asked = tuple([place_of(self, node) for node in nodes])
+        if len(asked) > 1 and len(set(asked)) < len(asked):
             twice = next(node for node in nodes if list(nodes).count(node) > 1)
             raise InputError(f"Node {label_text(twice)} is asked twice. Name each node once.")
         return asked

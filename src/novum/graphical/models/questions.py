@@ -15,13 +15,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import Protocol
+from types import MappingProxyType
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
+from novum.core.schema import Level, level_key
 from novum.core.text import label_text, meant
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.inference.protocol import Engine
@@ -34,6 +35,7 @@ Likelihoods = Mapping[str, Mapping[Level, float] | Sequence[float]]
 
 
 _SEVERAL = (list, tuple, set, frozenset)
+_NOTHING_GIVEN: Mapping[str, Any] = MappingProxyType({})
 
 
 class NamedModel(Protocol):
@@ -64,7 +66,7 @@ def place_of(network: NamedModel, name: object) -> int:
         raise InputError(
             f"The network has no node {label_text(name)}: {meant(name, network.names)}"
         )
-    return int(place)
+    return place
 
 
 def state_of(axis: StateAxis, state: object) -> int:
@@ -105,18 +107,21 @@ def states_given(axis: StateAxis, state: object) -> tuple[int, ...]:
     return tuple(places)
 
 
-def check_mapping(given: object, what: str) -> None:
-    """Refuses what is no mapping from nodes."""
-    if given is not None and not isinstance(given, Mapping):
+def check_mapping(given: Any, what: str) -> Mapping[str, Any]:
+    """What is given for nodes; refuses what is no mapping from them."""
+    if given is None:
+        return _NOTHING_GIVEN
+    if type(given) is not dict and not isinstance(given, Mapping):
         raise InputError(
             f"{what} is a mapping from nodes, such as {{'Alarm': 'true'}}; got {label_text(given)}."
         )
+    found: Mapping[str, Any] = given
+    return found
 
 
 def check_single(network: NamedModel, given: States | None) -> None:
     """Refuses several states of one node, where each finding is judged by itself."""
-    check_mapping(given, "given")
-    for name, state in (given or {}).items():
+    for name, state in check_mapping(given, "given").items():
         state_of(network.variables[place_of(network, name)], state)
 
 
@@ -124,22 +129,27 @@ def evidence_of(
     network: NamedModel, given: States | None, likelihood: Likelihoods | None = None
 ) -> Evidence:
     """What is known, by numbers."""
-    check_mapping(given, "given")
-    check_mapping(likelihood, "likelihood")
-    codes = np.full(network.arrays.n_variables, UNKNOWN, np.int64)
+    given, likelihood = check_mapping(given, "given"), check_mapping(likelihood, "likelihood")
+    codes, variables = np.empty(network.arrays.n_variables, np.int64), network.variables
+    codes.fill(UNKNOWN)
     weights: dict[int, Floats] = {}
-    for name, state in (given or {}).items():
+    for name, state in given.items():
         place = place_of(network, name)
-        axis = network.variables[place]
+        axis = variables[place]
+        # Most states are text that is written as it is: nothing else need be looked at.
+        code = axis.positions.get(level_key(state)) if type(state) is str else None
+        if code is not None:
+            codes[place] = code
+            continue
         chosen = states_given(axis, state)
         if len(chosen) == 1:
             codes[place] = chosen[0]
         else:
             weights[place] = np.zeros(len(axis.states))
             weights[place][list(chosen)] = 1.0
-    for name, values in (likelihood or {}).items():
+    for name, values in likelihood.items():
         place = place_of(network, name)
-        if name in (given or {}):
+        if name in given:
             raise InputError(
                 f"Node {label_text(name)} has both a state in given and a likelihood. Give one "
                 "of them."

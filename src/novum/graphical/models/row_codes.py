@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from novum.graphical.models.states import refuse_set, state_like
 
 # Columns with names near to those of nodes that a warning names.
 MOST_NEAR = 8
+# Types of cells that are equal only where they are the same state: True and 1 never stand together.
+_PLAIN_CELLS = ({str, int, type(None)}, {str, bool, type(None)})
 Codes = NDArray[np.int64]
 
 
@@ -50,6 +53,9 @@ def read_rows(network: NamedModel, rows: Any, *, strict: bool = True) -> Codes:
     >>> read_rows(network, {"rain": ["false", None, "true"]}).ravel().tolist()
     [1, -1, 0]
     """
+    quick = _plain_codes(network, rows)
+    if quick is not None:
+        return quick
     columns = _known_columns(network, rows)
     codes = {
         name: _codes(network.variables[network.places[name]], values, strict)
@@ -68,6 +74,40 @@ def read_rows(network: NamedModel, rows: Any, *, strict: bool = True) -> Codes:
     table = np.full((n_rows, network.arrays.n_variables), UNKNOWN, np.int64)
     for name, found in codes.items():
         table[:, network.places[name]] = found
+    return table
+
+
+def _plain_codes(network: NamedModel, rows: Any) -> Codes | None:
+    """Rows that are dictionaries whose cells are states as they are, or missing; None for others.
+
+    What is wrong with others, or how their cells are written, is found column by column.
+    """
+    if not isinstance(rows, (list, tuple)) or {*map(type, rows)} != {dict}:
+        return None
+    kinds = {*map(type, chain.from_iterable(map(dict.values, rows)))}
+    allowed = next((plain for plain in _PLAIN_CELLS if kinds <= plain), None)
+    names = {*chain.from_iterable(rows)}
+    if allowed is None or not names <= network.places.keys():
+        return None
+    numbers: dict[tuple[str, Any], int] = {}
+    places, codes = [], []
+    for name in names:
+        place = network.places[name]
+        states = network.variables[place].states
+        if len({*map(type, states)}) == 1 and type(states[0]) in allowed:
+            cells = (None, *states)
+            numbers.update(((name, cell), len(codes) + i) for i, cell in enumerate(cells))
+            places += [place] * len(cells)
+            codes += [UNKNOWN, *range(len(states))]
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    items = chain.from_iterable(map(dict.items, rows))
+    try:
+        found = np.fromiter(map(numbers.__getitem__, items), np.int64, int(lengths.sum()))
+    except KeyError:
+        return None
+    table = np.full((len(rows), network.arrays.n_variables), UNKNOWN, np.int64)
+    of_row = np.repeat(np.arange(len(rows)), lengths)
+    table[of_row, np.array(places, np.int64)[found]] = np.array(codes, np.int64)[found]
     return table
 
 

@@ -80,7 +80,7 @@ def plans(model: ModelArrays, *question: Any) -> list[tuple[bytes, ...]]:
     """The bytes of all that the planner gives, compiled and interpreted."""
     ready = prepared(model)
     empty, floats, maps = planning.NOTHING, planning.NO_CELLS, planning.NO_MAPS
-    rest = (floats, floats, empty, floats, empty, maps, planning.PLAN_ONLY)
+    rest = (floats, floats, empty, floats, empty, maps, np.inf, planning.PLAN_ONLY)
     arguments = (*ready.arguments, ready.logs, *question, *rest)
     return [
         tuple(array.tobytes() for array in plan(*arguments)[:3])

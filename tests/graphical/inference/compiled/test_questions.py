@@ -134,14 +134,15 @@ def test_small_models_are_taken_as_they_are() -> None:
     assert question.states_of(2).tolist() == [1]
 
 
-@pytest.mark.usefixtures("cutting")
-def test_a_number_of_zero_is_impossible() -> None:
+def test_a_number_of_zero_is_impossible(cutting: JunctionTree) -> None:
     # A factor without variables, and one of a variable with two states.
     model = ModelArrays(
         np.array([2]), np.array([0, 0, 1]), np.array([0]), np.array([0, 1, 3]),
         np.array([0.0, 1.0, 3.0]), np.full(2, -1), np.arange(1),
     )  # fmt: skip
-    assert question_of(model, Evidence.none(1)).log == -math.inf
+    assert cutting.log_evidence(model, Evidence.none(1)) == -math.inf
+    with pytest.raises(ImpossibleEvidence):
+        cutting.joint(model, Evidence.none(1), [0])
 
 
 # --- Contradictions without evidence --------------------------------------------------------------

@@ -13,6 +13,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -70,6 +71,21 @@ class Whole:
         unknown = np.full(len(cards), -1, np.int64)
         log = narrow(found, unknown, found.states, found.cards, ready.arguments[8][ranked])
         return replace(found, is_possible=log > -math.inf)
+
+    @cached_property
+    def has_zeros(self) -> bool:
+        """Whether a cell is exactly zero: without one, no state is ever cut."""
+        return bool(self.ready.arguments[8].any())
+
+    @cached_property
+    def has_many_factors(self) -> bool:
+        """Whether some variable is in so many tables that what is known should shorten the list."""
+        return bool(np.diff(self.ready.arguments[6]).max(initial=0) > FEW_FACTORS)
+
+    @cached_property
+    def is_narrowed(self) -> bool:
+        """Whether some state is impossible before anything is known."""
+        return not np.array_equal(self.cards, self.ready.arguments[0])
 
 
 _wholes: WeakKeyDictionary[ModelArrays, Whole] = WeakKeyDictionary()

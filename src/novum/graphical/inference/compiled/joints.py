@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novum.core.memory import is_stated
 from novum.graphical.inference.compiled.layout import CONNECTED, JOINT
 from novum.graphical.inference.compiled.planning import (
     BLOCK,
     NO_MAPS,
     NOTHING,
     compiled_planner,
+    first_bytes,
+    program_key,
     refuse_beyond,
 )
 from novum.graphical.inference.compiled.prepared import Program
@@ -36,7 +37,7 @@ class SmallJoint(NamedTuple):
     Attributes
     ----------
     table : float64 array
-        The cells up to a factor.
+        The cells, whose sum is 1.
     log : float
         As `log_sum` has it.
     has_cut_off : bool
@@ -64,24 +65,32 @@ def small_joint(
     if planner is None:
         return _interpreted_joint(question, asked, limit)
     ready, targets = question.ready, np.array(asked, np.int64)
-    key = (targets.tobytes(), question.key)
+    # Where the tables could be cut, there is no program for a large question about them uncut.
+    own, most = question.key, math.inf
+    if question.is_cuttable:
+        own, most = (own, AT_ONCE), AT_ONCE
+    key = program_key(targets, CONNECTED, JOINT, BLOCK, own)
     program = ready.kept(key)
-    code, maps = (NOTHING, NO_MAPS) if program is None else (program.code, program.maps)
-    if program is not None and not len(code):
+    code, maps, most_bytes = NOTHING, NO_MAPS, 0.0
+    if program is None:
+        most_bytes = first_bytes(limit)
+    elif program.cells > AT_ONCE:
         return None
+    else:
+        code, maps = program.code, program.maps
+        if limit is not None:
+            refuse_beyond(program.prices, limit)
     code, maps, prices, table, log = planner(
         *ready.arguments, ready.logs, question.known, question.soft, targets, CONNECTED, JOINT,
-        ready.directed, BLOCK, math.inf, ready.tables, question.spans, question.starts,
-        question.weights, code, maps, AT_ONCE,
+        ready.directed, BLOCK, most_bytes, ready.tables, question.spans, question.starts,
+        question.weights, code, maps, most, AT_ONCE,
     )  # fmt: skip
     if program is None:
-        # Of a large one there is but the price.
         program = Program(code, maps, prices)
-        ready.keep(key, program)
-    if not len(code):
-        return None
-    if is_stated(limit):
-        refuse_beyond(program.prices, limit)
+        if len(code) or program.cells > most:
+            ready.keep(key, program)
+        if program.cells > AT_ONCE or not len(code):
+            return None
     return SmallJoint(table, log, program.has_cut_off)
 
 
@@ -93,4 +102,6 @@ def _interpreted_joint(
     if program.cells > AT_ONCE:
         return None
     size = math.prod(int(question.cards[variable]) for variable in asked)
-    return SmallJoint(*joint_table(question, program, size), program.has_cut_off)
+    table, log = joint_table(question, program, size)
+    # A sum from the first cell to the last, as in compiled code.
+    return SmallJoint(table / np.cumsum(table)[-1], log, program.has_cut_off)

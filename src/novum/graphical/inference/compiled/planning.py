@@ -7,6 +7,7 @@ variables.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -104,6 +105,11 @@ def program_of(
     return kept_program(ready, ready, request, ((known >= 0).tobytes(), soft.tobytes()), limit)
 
 
+def program_key(targets: Positions, extent: int, purpose: int, block: int, own: Any) -> Any:
+    """What a program is kept under; `own` tells its tables and what is known from others."""
+    return (extent, purpose, block, targets.tobytes(), own)
+
+
 def kept_program(
     home: PreparedModel,
     ready: PreparedModel,
@@ -111,11 +117,8 @@ def kept_program(
     own: Any,
     limit: int | str | None,
 ) -> Program:
-    """The program that `home` keeps, or a new one for the tables of `ready`.
-
-    `own` tells these tables, and what is known and weighted, from others.
-    """
-    key = (request.extent, request.purpose, request.block, request.targets.tobytes(), own)
+    """The program that `home` keeps, or a new one for the tables of `ready`."""
+    key = program_key(request.targets, request.extent, request.purpose, request.block, own)
     found = home.kept(key)
     if found is None:
         found = _planned(ready, request, limit)
@@ -127,15 +130,16 @@ def kept_program(
 
 
 def _planned(ready: PreparedModel, request: Request, limit: int | str | None) -> Program:
-    def attempt(most: float) -> Program:
-        return Program(*_plan(ready, request, most))
-
-    stated = float(memory_limit(limit)) if is_stated(limit) else UNCHECKED_BYTES
-    found = attempt(stated)
+    found = Program(*_plan(ready, request, first_bytes(limit)))
     if len(found.code):
         return found
     refuse_beyond(found.prices, limit)
-    return attempt(float("inf"))
+    return Program(*_plan(ready, request, math.inf))
+
+
+def first_bytes(limit: int | str | None) -> float:
+    """Programs of up to so many bytes are written before anybody asks how much memory there is."""
+    return float(memory_limit(limit)) if is_stated(limit) else UNCHECKED_BYTES
 
 
 def _plan(ready: PreparedModel, request: Request, most: float) -> tuple[Any, ...]:
@@ -143,7 +147,7 @@ def _plan(ready: PreparedModel, request: Request, most: float) -> tuple[Any, ...
     known, soft, targets, extent, purpose, block = request
     arguments = (
         *ready.arguments, ready.logs, known, soft, targets, extent, purpose, ready.directed, block,
-        most, NO_CELLS, NO_CELLS, NOTHING, NO_CELLS, NOTHING, NO_MAPS, PLAN_ONLY,
+        most, NO_CELLS, NO_CELLS, NOTHING, NO_CELLS, NOTHING, NO_MAPS, math.inf, PLAN_ONLY,
     )  # fmt: skip
     planner = compiled_planner(known)
     found: tuple[Any, ...]

@@ -66,6 +66,8 @@ class Question(NamedTuple):
     key : what tells programs of this question from others
     is_unconditional : bool
         Whether nothing is known of a directed model.
+    is_cuttable : bool
+        Whether the tables are those of the model though fewer might do.
     notes : dict
         What was found out about the evidence.
     """
@@ -82,6 +84,7 @@ class Question(NamedTuple):
     log: float
     key: Any
     is_unconditional: bool
+    is_cuttable: bool
     notes: dict[str, float]
 
     @property
@@ -132,9 +135,11 @@ def question_of(model: ModelArrays, evidence: Evidence) -> Question:
         key = (key, *((v, w.tobytes()) for v, w in evidence.likelihoods.items()))
     found = base.asked.get(key)
     if found is None:
-        make = _as_it_is if base.is_small else _cut
         # What is kept must not change with the array of whoever asked.
-        found = make(base, known.copy(), evidence)
+        known = known.copy()
+        found = _as_it_is(base, known, evidence)
+        if found.is_cuttable:
+            found = _cut(base, known, evidence)
         with base.lock:
             base.asked[key] = found
             while len(base.asked) > (MOST_SMALL if base.is_small else MOST_QUESTIONS):
@@ -160,7 +165,7 @@ def _as_it_is(base: Whole, known: Positions, evidence: Evidence) -> Question:
     return Question(
         ready, ready, base.spans, known, soft, base.starts, ready.arguments[0], base.every, weights,
         0.0, (observed, soft.tobytes()),
-        _is_unconditional(ready, observed, evidence), {},
+        _is_unconditional(ready, observed, evidence), _is_cuttable(base, observed, evidence), {},
     )  # fmt: skip
 
 
@@ -180,7 +185,7 @@ def _cut(base: Whole, known: Positions, evidence: Evidence) -> Question:
         PreparedModel(arguments, tables, ready.directed), ready, base.spans,
         np.where(counts == 1, 0, -1), soft, base.starts, counts, states, weights, log,
         _digest((*arguments, soft)),
-        _is_unconditional(ready, (known >= 0).tobytes(), evidence), {},
+        _is_unconditional(ready, (known >= 0).tobytes(), evidence), False, {},
     )  # fmt: skip
 
 
@@ -194,3 +199,12 @@ def _digest(arrays: Sequence[NDArray[Any]]) -> bytes:
 
 def _is_unconditional(ready: PreparedModel, observed: bytes, evidence: Evidence) -> bool:
     return bool(ready.directed) and not evidence.likelihoods and b"\1" not in observed
+
+
+def _is_cuttable(base: Whole, observed: bytes, evidence: Evidence) -> bool:
+    """Whether fewer tables or states might do; never in small models."""
+    if base.is_small:
+        return False
+    if b"\1" not in observed and not evidence.likelihoods:
+        return base.is_narrowed or not base.is_possible
+    return base.has_zeros or base.has_many_factors or bool(evidence.likelihoods)

@@ -16,6 +16,7 @@ from novum.graphical.inference.compiled.layout import (
     N_BUFFER,
     N_CLIQUES,
     N_VALUES,
+    PRICE_CELLS,
     ROOT_MESSAGE,
 )
 from novum.graphical.inference.compiled.messages_kernels import collect
@@ -28,7 +29,7 @@ EVERY_BLOCK = 2**62
 
 @inner_kernel(allocates=True)
 def collect_table(code, maps, tables, table_spans, known, starts, cards, weights, size):
-    """The table of a program up to a factor, and the logarithm that goes with it (`collect`)."""
+    """The table of a program, whose sum is 1, and the logarithm of the scales (`collect`)."""
     # The span of a table lies in the cell before it: `spans[at]` is `values[at - 1]`.
     spans = np.empty(code[N_VALUES] + 1)
     values, block = spans[1:], np.empty(code[N_BUFFER])
@@ -40,9 +41,12 @@ def collect_table(code, maps, tables, table_spans, known, starts, cards, weights
     )
     if log > -np.inf:
         log += collect(code, maps, values, spans, block, digits, bases, state, EVERY_BLOCK)
+    first, total = code[ROOT_MESSAGE], 0.0
+    for cell in range(first, first + size):
+        total += values[cell]
     table = np.empty(size)
     for cell in range(size):
-        table[cell] = values[code[ROOT_MESSAGE] + cell]
+        table[cell] = values[first + cell] / total
     return table, log
 
 
@@ -50,7 +54,8 @@ def collect_table(code, maps, tables, table_spans, known, starts, cards, weights
     "Tuple((int64[::1], int32[::1], float64[::1], float64[::1], float64))(int64[::1], int64[::1],"
     " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1],"
     " float64[::1], int64[::1], uint8[::1], int64[::1], int64, int64, int64, int64, float64,"
-    " float64[::1], float64[::1], int64[::1], float64[::1], int64[::1], int32[::1], float64)",
+    " float64[::1], float64[::1], int64[::1], float64[::1], int64[::1], int32[::1], float64,"
+    " float64)",
     vectorize=False,
 )
 def plan_question(
@@ -78,6 +83,7 @@ def plan_question(
     weights,
     code,
     maps,
+    most_cells,
     at_once,
 ):
     """The program of a question, its maps, its price, and of a small one also its answer.
@@ -87,22 +93,22 @@ def plan_question(
     most_bytes : beyond them the program is empty
     tables, table_spans, starts, weights : what a run reads (`load`)
     code, maps : a program that is kept, or nothing
-    at_once : a joint question of up to so many cells is answered, a larger one is not even planned;
-        below zero questions are planned only
+    most_cells : beyond them, too
+    at_once : a joint question of up to so many cells is answered
 
     Returns
     -------
     code, maps, prices : the program; prices of a new one only
-    table, log : the joint table up to a factor, and the logarithm that goes with it
+    table, log : the joint table, whose sum is 1, and the logarithm of the scales (`collect`)
     """
     prices = np.empty(0)
     if code.size == 0:
         code, maps, prices = plan(
             cards, scope_starts, scopes, strides, table_starts, heads, var_starts, var_factors,
             zeros, logs, known, soft, asked, extent, purpose, directed, block, most_bytes,
-            at_once if at_once >= 0.0 else np.inf,
+            most_cells,
         )  # fmt: skip
-    if code.size == 0 or at_once < 0.0:
+    if code.size == 0 or (prices.size > 0 and prices[PRICE_CELLS] > at_once):
         return code, maps, prices, np.empty(0), 0.0
     size = 1
     for variable in asked:
