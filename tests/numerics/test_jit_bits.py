@@ -1,4 +1,4 @@
-"""Trailing zeros of 64-bit words, against Python's integers."""
+"""Bits of 64-bit words, against Python's integers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numba.core.errors import TypingError
 
 from novum.numerics.jit import kernel, lean_kernel
-from novum.numerics.jit_bits import trailing_zeros
+from novum.numerics.jit_bits import set_bits, trailing_zeros
+from novum.numerics.jit_interpreted import interpreted
 
 
 @lean_kernel("int64(uint64)")
@@ -27,6 +28,16 @@ def listed_bits(word: Any, out: Any) -> Any:
         count += 1
         word &= word - np.uint64(1)
     return count
+
+
+@lean_kernel("int64(uint64)")
+def number_of_bits(word: Any) -> Any:
+    return set_bits(word)
+
+
+@kernel("int64(int64)")
+def bits_of_a_signed_word(word: Any) -> Any:
+    return set_bits(word)
 
 
 @kernel("int64(int64)")
@@ -50,8 +61,11 @@ def test_a_word_taken_apart(word: int) -> None:
     out = np.empty(64, np.int64)
     count = listed_bits(np.uint64(word), out)
     assert out[:count].tolist() == [place for place in range(64) if word >> place & 1]
+    assert number_of_bits(np.uint64(word)) == interpreted(number_of_bits)(word) == count
 
 
 def test_other_types_are_refused() -> None:
     with pytest.raises(TypingError):
         of_a_signed_word(4)
+    with pytest.raises(TypingError):
+        bits_of_a_signed_word(4)

@@ -257,16 +257,20 @@ def ancestral_programs(
 ) -> list[Program] | None:
     """A program for each variable and its ancestors; None where they cost more than `most`."""
     n = len(variables)
-    spent, found = 0.0, []
     # Spread over the model, so that the first ones speak for all.
     stride = next(k for k in range(max(1, int(0.618 * n)), n + 1) if math.gcd(k, n) == 1)
-    for step in range(n):
-        variable = variables[step * stride % n]
-        if question.known[variable] < 0:
-            program = question.program([variable], CONNECTED, JOINT, limit)
-            found.append(program)
-            spent += program.cells + PLAN_CELLS + VARIABLE_CELLS * len(program.variables)
-        if spent > most or (step + 1 >= SAMPLED and spent / (step + 1) * n > most):
+    spread = [variables[step * stride % n] for step in range(n)]
+    spread = [variable for variable in spread if question.known[variable] < 0]
+    first = spread[:SAMPLED]
+    least = sum(PLAN_CELLS + VARIABLE_CELLS * len(question.ancestors_of(v)) for v in first)
+    if least / max(1, len(first)) * len(spread) > most:
+        return None
+    spent, found = 0.0, []
+    for step, variable in enumerate(spread, 1):
+        program = question.program([variable], CONNECTED, JOINT, limit)
+        found.append(program)
+        spent += program.cells + PLAN_CELLS + VARIABLE_CELLS * len(program.variables)
+        if spent > most or (step >= SAMPLED and spent / step * len(spread) > most):
             return None
     return found
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from novum.numerics.jit import inner_kernel
-from novum.numerics.jit_bits import trailing_zeros
+from novum.numerics.jit_bits import set_bits, trailing_zeros
 
 BY_FILL = 0
 BY_WEIGHT = 1
@@ -22,20 +22,6 @@ BY_WEIGHT = 1
 TIE = 1e-6
 GONE = np.inf
 ONE = np.uint64(1)
-_M1 = np.uint64(0x5555555555555555)
-_M2 = np.uint64(0x3333333333333333)
-_M4 = np.uint64(0x0F0F0F0F0F0F0F0F)
-_H01 = np.uint64(0x0101010101010101)
-_S1, _S2, _S4, _S56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
-
-
-@inner_kernel()
-def ones(word):
-    """Number of bits set."""
-    word = word - ((word >> _S1) & _M1)
-    word = (word & _M2) + ((word >> _S2) & _M2)
-    word = (word + (word >> _S4)) & _M4
-    return np.int64((word * _H01) >> _S56)
 
 
 @inner_kernel()
@@ -49,26 +35,39 @@ def join(rows, members):
 
 
 @inner_kernel()
+def extent(row):
+    """The first word of a row with a bit, and the one behind the last."""
+    first, last = 0, row.size
+    while first < last and row[first] == 0:
+        first += 1
+    while last > first and row[last - 1] == 0:
+        last -= 1
+    return first, last
+
+
+@inner_kernel()
 def price(rows, logs, variable, rule, jitter):
-    """What eliminating a variable costs by a rule; ties by the other one, or by chance."""
+    """What eliminating a variable costs by a rule, ties by the other one or by chance; the work."""
     row = rows[variable]
-    words = row.size
+    first, last = extent(row)
     missing = 0
+    work = row.size
     weight = logs[variable]
-    for w in range(words):
+    for w in range(first, last):
         word = row[w]
         while word != 0:
             other = (w << 6) + trailing_zeros(word)
             word &= word - ONE
             weight += logs[other]
             near = rows[other]
-            for x in range(words):
-                missing += ones(row[x] & ~near[x])
+            for x in range(first, last):
+                missing += set_bits(row[x] & ~near[x])
             missing -= 1
+            work += last - first + 1
     fill = 0.5 * missing
     if rule == BY_FILL:
-        return fill + TIE * weight + jitter
-    return weight + TIE * fill + jitter
+        return fill + TIE * weight + jitter, work
+    return weight + TIE * fill + jitter, work
 
 
 @inner_kernel()
@@ -98,29 +97,27 @@ def cheapest(tournament):
 def eliminate(rows, variable, out_touched):
     """Joins the neighbors of a variable and takes it out of their rows; edges that were added."""
     row = rows[variable]
-    words = row.size
+    first, last = extent(row)
     added = 0
-    for w in range(words):
+    for w in range(row.size):
         out_touched[w] = row[w]
     own = ~(ONE << np.uint64(variable & 63))
-    for w in range(words):
+    for w in range(first, last):
         word = row[w]
         while word != 0:
             other = (w << 6) + trailing_zeros(word)
             word &= word - ONE
             near = rows[other]
-            before = 0
-            after = 0
-            for x in range(words):
-                before += ones(near[x])
+            # Of the bits that are new to it, one is its own.
+            new = -1
+            for x in range(first, last):
+                new += set_bits(row[x] & ~near[x])
                 near[x] |= row[x]
             near[variable >> 6] &= own
             near[w] &= ~(ONE << np.uint64(other & 63))
-            for x in range(words):
-                after += ones(near[x])
-            if after >= before:
+            if new > 0:
                 added += 1
-                for x in range(words):
+                for x in range(row.size):
                     out_touched[x] |= near[x]
     return added
 
@@ -135,13 +132,14 @@ def greedy_order(rows, logs, rule, seed, tournament, touched, out_order, out_pla
     for at in range(tournament.size):
         tournament[at] = GONE
     for variable in range(n):
-        work += words
         state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
         jitter = 0.0
         if seed != 0:
             jitter = 0.4 * np.float64(state >> np.uint64(11)) / 9007199254740992.0
         out_place[variable] = -1
-        place_price(tournament, variable, price(rows, logs, variable, rule, jitter))
+        found, words_read = price(rows, logs, variable, rule, jitter)
+        place_price(tournament, variable, found)
+        work += words_read
     for step in range(n):
         variable = cheapest(tournament)
         out_order[step] = variable
@@ -163,8 +161,9 @@ def greedy_order(rows, logs, rule, seed, tournament, touched, out_order, out_pla
                 if seed != 0:
                     state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
                     jitter = 0.4 * np.float64(state >> np.uint64(11)) / 9007199254740992.0
-                work += words * 4
-                place_price(tournament, other, price(rows, logs, other, rule, jitter))
+                found, words_read = price(rows, logs, other, rule, jitter)
+                place_price(tournament, other, found)
+                work += words_read
     return work
 
 

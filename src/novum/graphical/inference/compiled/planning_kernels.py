@@ -234,7 +234,8 @@ def plan(
     joint = np.empty(asked.size if purpose == JOINT else 0, np.int64)
     for place in range(joint.size):
         joint[place] = local[asked[place]]
-    order = best_order(interaction_graph(factors, joint, n), own_logs, own_cards)
+    ways = 2.0 if purpose == MARGINALS else 1.0
+    order = best_order(interaction_graph(factors, joint, n), own_logs, own_cards, ways)
     tree = rooted_tree(order, factors, own_cards, joint, 1 if purpose == MAXIMUM else 0)
     settle_weights(factors, tree)
     price_tree(factors, tree, own_cards, purpose, block, prices)

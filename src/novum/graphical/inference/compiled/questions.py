@@ -99,6 +99,17 @@ class Question(NamedTuple):
             return self.states[start + known : start + known + 1]
         return self.states[start : start + self.cards[variable]]
 
+    def ancestors_of(self, variable: int) -> set[int]:
+        """A variable of a directed model and all above it that are not known."""
+        _, scope_starts, scopes, *_ = self.ready.arguments
+        found, waiting = set(), [variable]
+        while waiting:
+            one = waiting.pop()
+            if one not in found:
+                found.add(one)
+                waiting.extend(scopes[scope_starts[one] : scope_starts[one + 1]].tolist())
+        return {one for one in found if self.known[one] < 0}
+
     @property
     def prices(self) -> Floats:
         """What the posteriors of all variables will cost."""

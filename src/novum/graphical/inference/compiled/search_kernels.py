@@ -1,8 +1,8 @@
 """The cheapest of several elimination orders.
 
 By fill first; by weight where that costs little against a run; then by both with chance, until the
-words of work spent on orders are `SHARE` of the cells that a run will touch. Both are counts, so
-the order depends on nothing but the model.
+words of work spent on orders are a share of the cells that a run will touch. Both are counts, so
+the order depends on nothing but the question.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -20,9 +20,9 @@ from novum.graphical.inference.compiled.orders_kernels import (
 )
 from novum.numerics.jit import inner_kernel
 
-# Work on the first order and on all of them, in cells of a run.
-FIRST_SHARE = 0.3
+# Words of work on all orders for each cell of a run that only collects, and on the first one.
 SHARE = 0.1
+FIRST_SHARE = 3 * SHARE
 MOST_TRIES = 40
 
 
@@ -46,8 +46,11 @@ class Order(NamedTuple):
 
 
 @inner_kernel(allocates=True)
-def best_order(graph, logs, cards):
-    """The best order found for a graph of bits, variables of so many states."""
+def best_order(graph, logs, cards, ways):
+    """The best order found for a graph of bits, variables of so many states.
+
+    A run touches each cell `ways` times: twice where it also distributes.
+    """
     n, words = graph.shape
     half = 1
     while half < n:
@@ -61,7 +64,7 @@ def best_order(graph, logs, cards):
     cells = np.inf
     spent = 0
     for attempt in range(MOST_TRIES):
-        if attempt > 0 and spent > (FIRST_SHARE if attempt == 1 else SHARE) * cells:
+        if attempt > 0 and spent > (FIRST_SHARE if attempt == 1 else SHARE) * ways * cells:
             break
         for v in range(n):
             for w in range(words):
