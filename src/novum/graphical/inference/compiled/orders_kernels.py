@@ -21,6 +21,8 @@ BY_WEIGHT = 1
 # The second criterion decides ties of the first and nothing else.
 TIE = 1e-6
 GONE = np.inf
+# Work on a price besides the words that are read: it is entered, and others are compared with it.
+ENTRY = 16
 ONE = np.uint64(1)
 
 
@@ -51,7 +53,7 @@ def price(rows, logs, variable, rule, jitter):
     row = rows[variable]
     first, last = extent(row)
     missing = 0
-    work = row.size
+    work = ENTRY + row.size
     weight = logs[variable]
     for w in range(first, last):
         word = row[w]
