@@ -111,15 +111,20 @@ def run_sums(
         state,
     )
     if state[2] == COLLECT:
-        log += collect(code, maps, values, spans, block, digits, bases, state, budget)
+        sums_roots = 1 if state[3] == 0 else 0
+        log += collect(code, maps, values, spans, block, digits, bases, state, budget, sums_roots)
         if state[0] >= 0:
             return log
         state[0], state[1], state[2] = 0, 0, DONE
         if log > -np.inf and state[3] != 0:
             state[2] = DISTRIBUTE
     if state[2] == DISTRIBUTE:
-        distribute(code, maps, values, bars, block, slope, digits, bases, state, budget, answers)
-        if state[0] == code[N_CLIQUES]:
+        log += distribute(
+            code, maps, values, bars, block, slope, digits, bases, state, budget, answers
+        )
+        if log == -np.inf:
+            state[2] = DONE
+        elif state[0] == code[N_CLIQUES]:
             spread(code, answers, known, starts, cards, states, out_tables)
             state[2] = DONE
     return log

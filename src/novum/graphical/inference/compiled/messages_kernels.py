@@ -2,8 +2,13 @@
 
 Every message is divided by its largest entry, whose logarithm is kept. Downward, what multiplies a
 message is its derivative, brought to  sum of message * derivative = 1; where a message is zero its
-derivative touches nothing and is set to zero, so that it cannot grow. A run stops after `budget`
-blocks and goes on where it was: `state` holds the clique and the block that are next.
+derivative touches nothing and is set to zero, so that it cannot grow. The sum over a root, which is
+often the largest clique, is found on the way down where there is one:
+
+    sum of item * derivative = sum over the root, for each of its items
+
+A run stops after `budget` blocks and goes on where it was: `state` holds the clique and the block
+that are next.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -81,9 +86,10 @@ def is_safe(code, at, spans):
 
 
 @inner_kernel()
-def collect(code, maps, values, spans, block, digits, bases, state, budget):
+def collect(code, maps, values, spans, block, digits, bases, state, budget, sums_roots):
     """Messages from the leaves to the roots; the logarithm of their scales so far.
 
+    Unless `sums_roots` the roots are left to `distribute`.
     Minus infinity where nothing is possible; NaN where some product might leave the range of
     floats, so that neither this nor any number could be trusted.
     """
@@ -93,7 +99,7 @@ def collect(code, maps, values, spans, block, digits, bases, state, budget):
         if state[1] == 0 and is_safe(code, at, spans) == 0:
             state[0] = -1
             return np.nan
-        if code[at + NEEDED] != 0:
+        if code[at + NEEDED] != 0 and (sums_roots != 0 or code[at + IS_ROOT] == 0):
             if state[1] == 0:
                 for cell in range(code[at + MESSAGE], code[at + MESSAGE] + code[at + MESSAGE_SIZE]):
                     values[cell] = 0.0
@@ -127,7 +133,7 @@ def collect(code, maps, values, spans, block, digits, bases, state, budget):
 
 @inner_kernel()
 def project(code, at, values, bars, out, digits):
-    """Sums value times bar of an item over some axes, to a table that sums to one."""
+    """Sums value times bar of an item over some axes, to a table brought to sum to one; the sum."""
     n_axes, to, size = code[at + PROJECTED_AXES], code[at + TO], code[at + TO_SIZE]
     value, bar = code[at + FROM_VALUE], code[at + FROM_BAR]
     cards = at + PROJECTION_FIELDS
@@ -164,6 +170,7 @@ def project(code, at, values, bars, out, digits):
         total += out[cell]
     for cell in range(to, to + size):
         out[cell] /= total
+    return total
 
 
 @inner_kernel()
@@ -175,7 +182,7 @@ def receive(code, at, values, bars, digits):
             bars[cell] = 1.0
     if code[at + INCOMING] >= 0:
         project(code, code[at + INCOMING], values, bars, bars, digits)
-    elif code[at + NEEDED] != 0:
+    elif code[at + IS_ROOT] == 0:
         message = code[at + MESSAGE]
         total = 0.0
         for cell in range(size):
@@ -191,7 +198,11 @@ def receive(code, at, values, bars, digits):
 
 @inner_kernel()
 def distribute(code, maps, values, bars, block, slope, digits, bases, state, budget, out_answers):
-    """Derivatives from the roots to the leaves, and the posterior of every variable."""
+    """Derivatives from the roots to the leaves, and the posterior of every variable.
+
+    The logarithm of the sums over roots so far; minus infinity where nothing is possible.
+    """
+    log = 0.0
     while state[0] < code[N_CLIQUES] and budget > 0:
         at = code[code[CLIQUES_AT] + state[0]]
         if state[1] == 0:
@@ -205,10 +216,17 @@ def distribute(code, maps, values, bars, block, slope, digits, bases, state, bud
             state[1] += 1
             budget -= 1
         if state[1] < code[at + BLOCKS]:
-            return
+            return log
         place = code[at + PROJECTIONS]
+        total = 1.0
         for _ in range(code[at + N_PROJECTIONS]):
-            project(code, place, values, bars, out_answers, digits)
+            total = project(code, place, values, bars, out_answers, digits)
             place += PROJECTION_FIELDS + 2 * code[place + PROJECTED_AXES]
+        if code[at + IS_ROOT] != 0 and code[at + NEEDED] != 0:
+            if not total > 0.0:
+                return -np.inf
+            if code[at + COUNTED] != 0:
+                log += np.log(total)
         state[0] += 1
         state[1] = 0
+    return log

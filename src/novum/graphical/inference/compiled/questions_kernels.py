@@ -40,7 +40,7 @@ def collect_table(code, maps, tables, table_spans, known, starts, cards, weights
         code, tables, tables, table_spans, known, starts, cards, weights, values, spans, digits
     )
     if log > -np.inf:
-        log += collect(code, maps, values, spans, block, digits, bases, state, EVERY_BLOCK)
+        log += collect(code, maps, values, spans, block, digits, bases, state, EVERY_BLOCK, 1)
     first, total = code[ROOT_MESSAGE], 0.0
     for cell in range(first, first + size):
         total += values[cell]

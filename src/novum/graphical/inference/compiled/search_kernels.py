@@ -20,9 +20,8 @@ from novum.graphical.inference.compiled.orders_kernels import (
 )
 from novum.numerics.jit import inner_kernel
 
-# Words of work on all orders for each cell of a run that only collects, and on the first one.
-SHARE = 0.1
-FIRST_SHARE = 3 * SHARE
+# The second order may cost so many times the share.
+SECOND = 3.0
 MOST_TRIES = 40
 
 
@@ -46,10 +45,10 @@ class Order(NamedTuple):
 
 
 @inner_kernel(allocates=True)
-def best_order(graph, logs, cards, ways):
+def best_order(graph, logs, cards, share):
     """The best order found for a graph of bits, variables of so many states.
 
-    A run touches each cell `ways` times: twice where it also distributes.
+    There are `share` words of work for each cell of a run.
     """
     n, words = graph.shape
     half = 1
@@ -64,7 +63,7 @@ def best_order(graph, logs, cards, ways):
     cells = np.inf
     spent = 0
     for attempt in range(MOST_TRIES):
-        if attempt > 0 and spent > (FIRST_SHARE if attempt == 1 else SHARE) * ways * cells:
+        if attempt > 0 and spent > (SECOND if attempt == 1 else 1.0) * share * cells:
             break
         for v in range(n):
             for w in range(words):
