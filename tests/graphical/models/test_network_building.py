@@ -109,6 +109,11 @@ def test_very_deep_networks_do_not_exhaust_the_stack() -> None:
     ring = [Tabular(axes[0], (axes[-1],), [[1.0]]), *chain[1:]]
     with pytest.raises(InputError, match="cycle"):
         checked_order(tuple(ring))
+    # In no order at all, which no few rounds sort out.
+    shuffle = np.random.default_rng(0).permutation(5000)
+    assert len(checked_order(tuple(chain[i] for i in shuffle))) == 5000
+    with pytest.raises(InputError, match="cycle"):
+        checked_order(tuple(ring[i] for i in shuffle))
 
 
 def test_zero_cells_are_warned_of_once_unless_they_are_meant() -> None:

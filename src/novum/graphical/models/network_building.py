@@ -22,6 +22,8 @@ from novum.graphical.structure.dag import CyclicGraphError
 
 # Entries of a node that say how it depends on its parents.
 _TABLES = ("table", "noisy_or", "function")
+# Looks at all nodes that are left, before cycles are sought path by path.
+ROUNDS = 6
 _SETTINGS = {"strengths", "leak", "active", "inactive"}
 
 
@@ -200,6 +202,8 @@ def checked_conditionals(given: Any) -> tuple[Conditional, ...]:
     """Conditional distributions, nothing else."""
     refuse_set(given, "Conditional distributions")
     items = given if isinstance(given, Iterable) and not hasattr(given, "conditionals") else [given]
+    # Nodes that are read from a file share the lists of their states.
+    looked_at: set[int] = set()
     for item in (found := tuple(items)):
         if not isinstance(item, Conditional):
             raise InputError(
@@ -207,7 +211,9 @@ def checked_conditionals(given: Any) -> tuple[Conditional, ...]:
                 f"{label_text(item)}. Build it with add, from_dict, from_text or read."
             )
         _check_name(item.name)
-        check_told_apart(item.variable)
+        if id(item.variable.states) not in looked_at:
+            check_told_apart(item.variable)
+            looked_at.add(id(item.variable.states))
     return found
 
 
@@ -220,7 +226,9 @@ def checked_order(conditionals: tuple[Conditional, ...]) -> tuple[Conditional, .
         by_name[item.name] = item
     for item in conditionals:
         for parent in item.parents:
-            _check_parent(item, parent, by_name)
+            known = by_name.get(parent.name)
+            if known is None or known.variable is not parent:
+                _check_parent(item, parent, by_name)
     _refuse_cycle({item.name: [p.name for p in item.parents] for item in conditionals})
     return conditionals
 
@@ -239,9 +247,25 @@ def _check_parent(item: Conditional, parent: StateAxis, nodes: Mapping[str, Cond
         )
 
 
-def _refuse_cycle(parents: Mapping[str, Sequence[str]]) -> None:
+def _soon_ordered(parents: Mapping[str, Sequence[str]]) -> set[str]:
+    """Nodes whose parents come before them, found in a few rounds: in most networks all."""
     done: set[str] = set()
-    for start in parents:
+    left = list(parents.items())
+    for _ in range(ROUNDS):
+        rest = []
+        for node, above in left:
+            if done.issuperset(above):
+                done.add(node)
+            else:
+                rest.append((node, above))
+        # Backward, since files list nodes in either direction.
+        left = rest[::-1]
+    return done
+
+
+def _refuse_cycle(parents: Mapping[str, Sequence[str]]) -> None:
+    done = _soon_ordered(parents)
+    for start in parents if len(done) < len(parents) else ():
         path: dict[str, Any] = {}
         node: str | None = start
         # Depth first without recursion: a path is a dict from nodes to their parents left.
