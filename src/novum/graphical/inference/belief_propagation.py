@@ -31,10 +31,10 @@ from novum.core.interrupts import time_sliced
 from novum.graphical.inference.blocks import check_possible
 from novum.graphical.inference.conditioning import joint_by_conditioning
 from novum.graphical.inference.flat_factors import FlatFactors, flat_factors, starts_of
-from novum.graphical.inference.plain_junction import impossible, with_observed
+from novum.graphical.inference.plain_junction import impossible, table_of
 from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
 from novum.graphical.inference.settings import check_count, check_positive, check_share
-from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
+from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions, read_only
 
 Bools = NDArray[np.bool_]
 SCHEDULES = ("flooding", "residual")
@@ -96,12 +96,7 @@ class LoopyPropagation(Engine):
         if order is not None:
             run.pass_tree(*order)
         found = dict(zip(left.variables.tolist(), run.posteriors(), strict=True))
-        tables = tuple(
-            found[variable]
-            if variable in found
-            else with_observed(model, evidence, [variable], [], np.ones(()))
-            for variable in asked
-        )
+        tables = tuple([table_of(model, evidence, variable, found) for variable in asked])
         return Beliefs(tables, None, self._diagnosis(order is not None, change, iterations))
 
     def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
@@ -244,6 +239,7 @@ class LoopyMessages:
         )
         if not possible:
             raise impossible()
+        read_only(beliefs)
         return [beliefs[a:b] for a, b in itertools.pairwise(left.cell_starts.tolist())]
 
 

@@ -117,12 +117,12 @@ def flat_factors(
     ([0, 0], [0.212, 0.849, 0.849, 0.094])
     """
     if targets is None:
-        factors, weighted = list(range(model.n_factors)), list(evidence.likelihoods)
+        weighted = list(evidence.likelihoods)
         free = np.flatnonzero(evidence.codes < 0)
-    else:
-        asked = [variable for variable in targets if evidence.codes[variable] < 0]
-        factors, weighted = relevant_factors(model, evidence, asked)
-        free = _free_in(model, evidence, factors, [*asked, *weighted])
+        return _flattened(model, evidence, np.arange(model.n_factors), weighted, free)
+    asked = [variable for variable in targets if evidence.codes[variable] < 0]
+    factors, weighted = relevant_factors(model, evidence, asked)
+    free = _free_in(model, evidence, factors, [*asked, *weighted])
     return _flattened(model, evidence, factors, weighted, free)
 
 
@@ -147,7 +147,7 @@ def _free_in(
 def _flattened(
     model: ModelArrays,
     evidence: Evidence,
-    factors: Sequence[int],
+    factors: Sequence[int] | Positions,
     weighted: Sequence[int],
     free: Positions,
 ) -> FlatFactors:
@@ -163,7 +163,7 @@ def _flattened(
     log = slice_tables(
         model.cards, model.scope_starts, model.scopes, model.table_starts,
         as_argument(model.tables),
-        evidence.codes, np.array(factors, np.int64), new_numbers,
+        evidence.codes, np.asarray(factors, np.int64), new_numbers,
         np.empty((3, widest), np.int64), scope_starts, scopes, strides, table_starts, tables,
         sources, counts,
     )  # fmt: skip

@@ -40,7 +40,7 @@ from novum.graphical.inference.compiled.runs import (
 from novum.graphical.inference.log_junction import LogJunctionTree
 from novum.graphical.inference.plain_junction import PlainJunctionTree, impossible
 from novum.graphical.inference.protocol import Beliefs, ExactEngine
-from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
+from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions, read_only
 
 # Models of up to so many variables and cells are answered in NumPy.
 PLAIN_VARIABLES = 7
@@ -301,6 +301,7 @@ def _checked(log: float) -> float:
 def _parts(
     model: ModelArrays, tables: Floats, question: Question, asked: Sequence[int]
 ) -> tuple[Floats, ...]:
-    """The tables of the asked variables, which lie one after the other."""
+    """The tables of the asked variables, which lie one after the other, as views."""
+    read_only(tables)
     starts, cards = question.starts.tolist(), model.cards.tolist()
     return tuple([tables[starts[v] : starts[v] + cards[v]] for v in asked])

@@ -13,7 +13,7 @@ leave the range of floating-point numbers, all of it is done in logarithms (`log
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,7 +88,7 @@ class PlainJunctionTree(ExactEngine):
         if run.log_total == -math.inf or elsewhere:
             raise impossible()
         found = run.posteriors()
-        tables = tuple(_table(model, evidence, variable, found) for variable in asked)
+        tables = tuple(table_of(model, evidence, variable, found) for variable in asked)
         return Beliefs(tables, run.log_total if everything else None)
 
     def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
@@ -304,9 +304,10 @@ def relevant_potentials(
     return known_potentials(model, Evidence(evidence.codes, likelihoods), factors)
 
 
-def _table(
-    model: ModelArrays, evidence: Evidence, variable: int, found: dict[int, Floats]
+def table_of(
+    model: ModelArrays, evidence: Evidence, variable: int, found: Mapping[int, Floats]
 ) -> Floats:
+    """What was found for a variable; a one at its state where it is observed."""
     code = int(evidence.codes[variable])
     if code < 0:
         return found[variable]

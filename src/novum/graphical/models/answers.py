@@ -32,12 +32,13 @@ LINES = 20
 
 def header_of(axes: Sequence[StateAxis]) -> Header:
     """The attributes of a posterior of these nodes that do not depend on its cells."""
+    space = StateSpace.of_one(axes[0]) if len(axes) == 1 else StateSpace(axes)
     return {
-        "names": tuple(axis.name for axis in axes),
-        "states": tuple(axis.states for axis in axes),
-        "ordered": tuple(axis.name for axis in axes if axis.ordered),
+        "names": tuple([axis.name for axis in axes]),
+        "states": tuple([axis.states for axis in axes]),
+        "ordered": tuple([axis.name for axis in axes if axis.ordered]),
         "sample_size": None,
-        "space": StateSpace(axes),
+        "space": space,
     }
 
 
@@ -80,7 +81,9 @@ class Posterior(JointTable):
     @classmethod
     def under(cls, header: Header, beliefs: Beliefs, place: int = 0) -> Posterior:
         """One table of an engine's answer; nothing is checked, so that queries are quick."""
-        cells = read_only(beliefs.tables[place].copy())
+        cells = beliefs.tables[place]
+        if cells.flags.writeable:
+            cells = read_only(cells.copy())
         found, diagnosis = object.__new__(cls), beliefs.diagnosis
         errors = None if diagnosis is None else diagnosis.errors
         fields = found.__dict__
