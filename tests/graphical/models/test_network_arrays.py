@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical import BayesianNetwork, FactorGraph, NoisyOr, Tabular, noisy_or
+from novum.graphical.models.arrays import NO_HEAD
 from novum.graphical.models.network_arrays import CHAIN_ABOVE, arrays_of
 from tests.graphical.textbook_networks import random_network
 
@@ -25,6 +28,27 @@ def test_parents_come_before_children_in_the_order(seed: int) -> None:
     assert sorted(place) == list(range(8))
     for v in range(8):
         assert all(place[int(p)] < place[v] for p in model.scope(v)[:-1])
+
+
+def test_changed_arrays_keep_their_order_and_forget_what_follows_from_the_rest() -> None:
+    model = random_network(3).arrays
+    assert model.is_directed
+    changed = replace(model, heads=np.full(model.n_factors, NO_HEAD))
+    assert not changed.is_directed
+    assert np.array_equal(changed.order, model.order)
+    copied = pickle.loads(pickle.dumps(random_network(3).arrays))
+    assert copied.is_directed
+    assert np.array_equal(copied.order, model.order)
+    assert np.array_equal(copied.tables, model.tables)
+
+
+def test_functions_of_parents_become_tables() -> None:
+    network = BayesianNetwork().add("a", table=[0.3, 0.7]).add("b", table=[0.6, 0.4])
+    network = network.add("b or a", parents=["b", "a"], table=max)
+    model = network.arrays
+    assert model.scope(2).tolist() == [1, 0, 2]
+    assert np.array_equal(model.table(2), network["b or a"].table)
+    assert model.table_starts.tolist() == [0, 2, 4, 12]
 
 
 def noisy_network(n: int, seed: int, first: str = "true") -> BayesianNetwork:

@@ -32,6 +32,15 @@ def read_only(array: Floats) -> Floats:
     return array
 
 
+def spans_of(bounds: Floats) -> Floats:
+    """How many powers of two positive numbers between two rows of bounds are away from 1.
+
+    Logarithms are always taken here, so that their bits do not depend on what is compiled.
+    """
+    away = np.abs(np.log2(bounds))
+    return np.maximum(away[0], away[1])
+
+
 @dataclass(frozen=True, eq=False)
 class ModelArrays:
     """Factors of a model in flat arrays.
@@ -78,17 +87,20 @@ class ModelArrays:
         )
 
     @cached_property
-    def most_factors(self) -> int:
-        """How many factors the variable in most of them is part of."""
-        return int(np.bincount(self.scopes, minlength=1).max())
+    def zeros(self) -> NDArray[np.uint8]:
+        """Which tables have a cell that is exactly zero."""
+        cells = np.append(self.tables, 1.0)
+        least: Floats = np.minimum.reduceat(cells, self.table_starts[:-1])
+        return (least == 0).view(np.uint8)
 
     @cached_property
     def spans(self) -> Floats:
         """Of each table how many powers of two its positive cells are away from 1, at most."""
         starts, positive = self.table_starts[:-1], np.append(self.tables, 1.0)
         positive[positive == 0] = 1.0
-        least, most = np.minimum.reduceat(positive, starts), np.maximum.reduceat(positive, starts)
-        return np.maximum(np.abs(np.log2(least)), np.abs(np.log2(most)))
+        return spans_of(
+            np.stack([np.minimum.reduceat(positive, starts), np.maximum.reduceat(positive, starts)])
+        )
 
     @cached_property
     def span(self) -> float:

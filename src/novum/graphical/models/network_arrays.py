@@ -11,15 +11,52 @@ variables stand behind the others in the arrays (`ModelArrays.n_hidden`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Self
 
 import numpy as np
 
 from novum.graphical.models.arrays import Floats, ModelArrays, Positions, read_only
 from novum.graphical.models.compact import NoisyOr
-from novum.graphical.models.conditional import Conditional
+from novum.graphical.models.conditional import Conditional, Tabular
 
 # Above this number of parents a chain has fewer cells than the table in every case.
 CHAIN_ABOVE = 4
+
+
+class NetworkArrays(ModelArrays):
+    """The arrays of a network, whose order is found when it is first asked for."""
+
+    @classmethod
+    def of(
+        cls, cards: list[int], scopes: list[int], ends: list[int], tables: list[Floats], shown: int
+    ) -> Self:
+        """From the factors of variables 0, 1, ..., each with its end in `scopes`."""
+        n, size = len(cards), len(scopes)
+        sizes = accumulate([table.size for table in tables])
+        # One conversion from Python's integers is cheaper than four.
+        integers = np.array([*cards, *scopes, 0, *ends, 0, *sizes], np.int64)
+        cells = np.concatenate([table.ravel() for table in tables]) if tables else np.empty(0)
+        made = object.__new__(cls)
+        made.__dict__.update(
+            cards=integers[:n],
+            scopes=integers[n : n + size],
+            scope_starts=integers[n + size : -n - 1],
+            table_starts=integers[-n - 1 :],
+            # A view, so that kernels find the array that they take.
+            tables=read_only(cells[:]),
+            heads=np.arange(n, dtype=np.int64),
+            n_hidden=n - shown,
+            is_directed=True,
+        )
+        return made
+
+    @cached_property
+    def order(self) -> Positions:
+        scopes, starts = self.scopes.tolist(), self.scope_starts.tolist()
+        parents = [scopes[starts[v] : starts[v + 1] - 1] for v in range(self.n_variables)]
+        return np.array(_topological(parents), np.int64)
 
 
 def arrays_of(conditionals: Sequence[Conditional], places: Mapping[str, int]) -> ModelArrays:
@@ -30,77 +67,73 @@ def arrays_of(conditionals: Sequence[Conditional], places: Mapping[str, int]) ->
     conditionals : sequence of Conditional
     places : mapping from names to positions in `conditionals`
     """
-    parts = _Parts([len(item.variable.states) for item in conditionals])
+    # A copy, since views of mappings answer slowly.
+    numbers = dict(places)
+    cards = [len(item.variable.states) for item in conditionals]
+    scopes: list[int] = []
+    ends: list[int] = []
+    tables: list[Floats] = []
+    hidden = _Hidden(len(cards))
     for place, item in enumerate(conditionals):
-        parents = [places[parent.name] for parent in item.parents]
-        if isinstance(item, NoisyOr) and len(parents) > CHAIN_ABOVE:
-            parts.add_chain(place, parents, item)
+        # Tables, which most are, are told by their exact type, without asking the abstract class.
+        if type(item) is Tabular:
+            for parent in item.parents:
+                scopes.append(numbers[parent.name])
+            tables.append(item.cells)
         else:
-            parts.set(place, [*parents, place], item.table)
-    return parts.joined()
+            parents = [numbers[parent.name] for parent in item.parents]
+            if isinstance(item, NoisyOr) and len(parents) > CHAIN_ABOVE:
+                parents, table = hidden.chain(parents, item)
+            else:
+                table = item.table
+            scopes += parents
+            tables.append(table)
+        scopes.append(place)
+        ends.append(len(scopes))
+    for scope in hidden.scopes:
+        scopes += scope
+        ends.append(len(scopes))
+    cards += [2] * len(hidden.scopes)
+    return NetworkArrays.of(cards, scopes, ends, tables + hidden.tables, len(conditionals))
 
 
-class _Parts:
-    """Factors under construction, by the variable they belong to."""
+class _Hidden:
+    """The factors of auxiliary variables, which stand behind `n_shown` others."""
 
-    def __init__(self, cards: list[int]) -> None:
-        self.n_shown = len(cards)
-        self.cards = cards
-        self.scopes: dict[int, list[int]] = {}
-        self.tables: dict[int, Floats] = {}
+    def __init__(self, n_shown: int) -> None:
+        self.n_shown = n_shown
+        self.scopes: list[list[int]] = []
+        self.tables: list[Floats] = []
 
-    def set(self, variable: int, scope: list[int], table: Floats) -> None:
-        self.scopes[variable] = scope
-        self.tables[variable] = table
+    def chain(self, parents: list[int], item: NoisyOr) -> tuple[list[int], Floats]:
+        """Adds a chain but for its last table, which is the variable's own: its parents and cells.
 
-    def add_chain(self, place: int, parents: list[int], item: NoisyOr) -> None:
-        previous: int | None = None
-        for step, parent in enumerate(parents):
-            last = step == len(parents) - 1
-            variable = place if last else self._hidden()
-            # Auxiliary variables have their active state at 1.
-            active = item.active_state if last else 1
-            silent = _silent(item, step, first=previous is None)
-            table = np.empty((*silent.shape, 2))
-            table[..., active], table[..., 1 - active] = 1.0 - silent, silent
-            before = [] if previous is None else [previous]
-            self.set(variable, [*before, parent, variable], table)
-            previous = variable
-
-    def _hidden(self) -> int:
-        self.cards.append(2)
-        return len(self.cards) - 1
-
-    def joined(self) -> ModelArrays:
-        n = len(self.cards)
-        scopes = [self.scopes[v] for v in range(n)]
-        tables = [self.tables[v].ravel() for v in range(n)]
-        return ModelArrays(
-            cards=np.array(self.cards, np.int64),
-            scope_starts=_starts([len(scope) for scope in scopes]),
-            scopes=np.array([v for scope in scopes for v in scope], np.int64),
-            table_starts=_starts([len(table) for table in tables]),
-            tables=read_only(np.concatenate(tables) if tables else np.empty(0)),
-            heads=np.arange(n, dtype=np.int64),
-            order=np.array(_topological([scope[:-1] for scope in scopes]), np.int64),
-            n_hidden=n - self.n_shown,
-        )
+        Auxiliary variables have their active state at 1.
+        """
+        before: list[int] = []
+        for step, parent in enumerate(parents[:-1]):
+            hidden = self.n_shown + len(self.scopes)
+            self.tables.append(_link(_silent(item, step), 1))
+            self.scopes.append([*before, parent, hidden])
+            before = [hidden]
+        last = _link(_silent(item, len(parents) - 1), item.active_state)
+        return [*before, parents[-1]], last
 
 
-def _silent(item: NoisyOr, step: int, first: bool) -> Floats:
+def _link(silent: Floats, active: int) -> Floats:
+    table = np.empty((*silent.shape, 2))
+    table[..., active], table[..., 1 - active] = 1.0 - silent, silent
+    return table
+
+
+def _silent(item: NoisyOr, step: int) -> Floats:
     """The probability of still being inactive after one more parent."""
     factors = np.full(len(item.parents[step].states), 1.0 - item.strengths[step])
     factors[item.inactive_states[step]] = 1.0
-    if first:
+    if step == 0:
         return (1.0 - item.leak) * factors
     # Once active, always active.
     return np.stack([factors, np.zeros_like(factors)])
-
-
-def _starts(sizes: list[int]) -> Positions:
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    return starts
 
 
 def _topological(parents: Sequence[Sequence[int]]) -> list[int]:

@@ -1,20 +1,11 @@
-"""Cuts: weights of one variable as products of tables; `test_questions` has whole models."""
+"""Cuts: weights of one variable as products of tables; `test_cutting` has whole models."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from novum.graphical.inference.compiled.cuts_kernels import factors_of_variables, multiply_weights
-
-
-def test_tables_of_each_variable() -> None:
-    # Tables {0, 2}, {}, {2}, {0, 1}.
-    scopes = np.array([[0, 2, 2, 0, 1], [0, 0, 0, 0, 0]])
-    starts, factors = np.empty(4, np.int64), np.empty(5, np.int64)
-    factors_of_variables(np.array([0, 2, 2, 3, 5]), scopes, starts, factors)
-    assert starts.tolist() == [0, 2, 3, 5]
-    assert factors.tolist() == [0, 3, 3, 0, 2]
+from novum.graphical.inference.compiled.cuts_kernels import multiply_weights
 
 
 def test_weights_are_multiplied_and_kept_near_one() -> None:

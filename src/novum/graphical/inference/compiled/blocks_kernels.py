@@ -205,6 +205,7 @@ def last_derivative(code, at, op_at, maps, values, bars, base, bar_base, bases, 
     each = code[op_at + ROWS] * repeats // code[at + GROUPS]
     message = np.uint64(code[at + MESSAGE_BAR] + bases[n_ops])
     one = np.uint64(1)
+    goes_on = code[at + FIRST_BARRED] < n_ops - 1
     done = 0
     total = 0.0
     for _ in range(code[at + GROUPS]):
@@ -214,7 +215,8 @@ def last_derivative(code, at, op_at, maps, values, bars, base, bar_base, bases, 
             offset = np.int64(maps[map_at])
             map_at += one
             o, b = np.uint64(base + offset), np.uint64(bar_base + offset)
-            total += weight * run_sum(values, o, run)
+            if goes_on:
+                total += weight * run_sum(values, o, run)
             own = weight * block[source]
             if bar_base >= 0 and own != 0.0:
                 for j in range(run):

@@ -13,8 +13,35 @@ import numpy as np
 from novum.graphical.inference.compiled.factors_kernels import COUNTS, WEIGHTED
 from novum.graphical.inference.compiled.loads_kernels import span_of, times_cell
 from novum.graphical.inference.compiled.messages_kernels import MOST_SPAN
-from novum.graphical.inference.compiled.supports_kernels import next_run
+from novum.graphical.inference.compiled.prepared_kernels import factors_of_variables
 from novum.numerics.jit import inner_kernel, lean_kernel
+
+
+@inner_kernel()
+def next_run(cell, axis, scopes, strides, begin, starts, states, counts, digits):
+    """Moves to the next states of the axes up to `axis`: their cell, and the axis that moved.
+
+    After the last ones the axis is -1 and all are back at their first states.
+    """
+    while axis >= 0:
+        at = starts[scopes[begin + axis]]
+        cell -= strides[begin + axis] * states[at + digits[axis]]
+        digits[axis] += 1
+        if digits[axis] < counts[scopes[begin + axis]]:
+            cell += strides[begin + axis] * states[at + digits[axis]]
+            break
+        digits[axis] = 0
+        cell += strides[begin + axis] * states[at]
+        axis -= 1
+    return cell, axis
+
+
+@inner_kernel()
+def copy_run(tables, source, size, out_tables, to):
+    """Copies cells that lie in one piece."""
+    cells, out_cells = tables[source : source + size], out_tables[to : to + size]
+    for place in range(size):
+        out_cells[place] = cells[place]
 
 
 @inner_kernel()
@@ -22,41 +49,64 @@ def copy_states(
     tables, table, scopes, strides, begin, end, starts, states, counts, digits, out_tables, to
 ):
     """Copies the cells of a table at the states that are left; where the copy ends."""
-    n = end - begin
     cell = table
-    for axis in range(n):
+    run = 1
+    inner = end - 1
+    # The innermost axes lie in one piece up to one whose states are consecutive.
+    while inner >= begin:
+        variable = scopes[inner]
+        first, count = starts[variable], counts[variable]
+        if run < strides[inner] or states[first + count - 1] - states[first] != count - 1:
+            break
+        cell += run * states[first]
+        run *= count
+        inner -= 1
+    # What has one state left is no loop.
+    while inner >= begin and counts[scopes[inner]] == 1:
+        cell += strides[inner] * states[starts[scopes[inner]]]
+        inner -= 1
+    if inner < begin:
+        copy_run(tables, cell, run, out_tables, to)
+        return to + run
+    for axis in range(inner - begin):
         digits[axis] = 0
         cell += strides[begin + axis] * states[starts[scopes[begin + axis]]]
-    if n == 0:
-        out_tables[to] = tables[table]
-        return to + 1
-    last = scopes[end - 1]
-    first, n_last, step = starts[last], counts[last], strides[end - 1]
-    cell -= step * states[first]
-    is_run = step == 1 and states[first + n_last - 1] - states[first] == n_last - 1
+    variable, step = scopes[inner], strides[inner]
+    first, count = starts[variable], counts[variable]
     axis = 0
     while axis >= 0:
-        if is_run:
-            source = cell + states[first]
-            for place in range(n_last):
-                out_tables[to + place] = tables[source + place]
-        else:
-            for place in range(n_last):
+        if run == 1:
+            for place in range(count):
                 out_tables[to + place] = tables[cell + step * states[first + place]]
-        to += n_last
-        cell, axis = next_run(cell, n - 2, scopes, strides, begin, starts, states, counts, digits)
+            to += count
+        else:
+            for place in range(count):
+                copy_run(tables, cell + step * states[first + place], run, out_tables, to)
+                to += run
+        cell, axis = next_run(
+            cell, inner - begin - 1, scopes, strides, begin, starts, states, counts, digits
+        )
     return to
 
 
 @inner_kernel()
-def loses_mass(tables, table, scopes, strides, begin, end, card, starts, states, counts, digits):
+def loses_mass(tables, table, scopes, strides, begin, end, card, starts, states, counts, room):
     """Whether a conditional table has positive cells at states of its variable that are gone.
 
     Its rows no longer sum to one then. The variable is the last of the scope and has `card` states.
     """
     n = end - begin
-    last = scopes[end - 1]
-    if counts[last] == card:
+    digits, gone = room[:n], room[n:]
+    place = starts[scopes[end - 1]]
+    end_place = place + counts[scopes[end - 1]]
+    n_gone = 0
+    for state in range(card):
+        if place < end_place and states[place] == state:
+            place += 1
+        else:
+            gone[n_gone] = state
+            n_gone += 1
+    if n_gone == 0:
         return 0
     cell = table
     for axis in range(n - 1):
@@ -64,12 +114,8 @@ def loses_mass(tables, table, scopes, strides, begin, end, card, starts, states,
         cell += strides[begin + axis] * states[starts[scopes[begin + axis]]]
     axis = 0
     while axis >= 0:
-        place = starts[last]
-        end_place = place + counts[last]
-        for state in range(card):
-            if place < end_place and states[place] == state:
-                place += 1
-            elif tables[cell + state] > 0.0:
+        for place in range(n_gone):
+            if tables[cell + gone[place]] > 0.0:
                 return 1
         cell, axis = next_run(cell, n - 2, scopes, strides, begin, starts, states, counts, digits)
     return 0
@@ -136,18 +182,18 @@ def write_scope(scopes, begin, end, counts, out_scopes, at):
     """The variables of a scope that have several states left; where the next scope begins."""
     for place in range(begin, end):
         if counts[scopes[place]] > 1:
-            out_scopes[0, at] = scopes[place]
+            out_scopes[at] = scopes[place]
             at += 1
     return at
 
 
 @inner_kernel()
-def write_strides(counts, out_scopes, first, end):
+def write_strides(counts, scopes, first, end, out_strides):
     """Strides of a table that lies in C order of its scope."""
     stride = 1
     for place in range(end - 1, first - 1, -1):
-        out_scopes[1, place] = stride
-        stride *= counts[out_scopes[0, place]]
+        out_strides[place] = stride
+        stride *= counts[scopes[place]]
 
 
 @inner_kernel()
@@ -160,8 +206,9 @@ def weigh(variable, tables, begin, end, starts, out_soft, out_weights):
 
 @lean_kernel(
     "float64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1],"
-    " float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1],"
-    " int64[::1], uint8[::1], uint8[::1], float64[::1], float64[::1], int64[::1])"
+    " float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], uint8[::1], float64[::1],"
+    " float64[::1], int64[::1])"
 )
 def cut_tables(
     cards,
@@ -177,17 +224,20 @@ def cut_tables(
     counts,
     out_scope_starts,
     out_scopes,
+    out_strides,
     out_table_starts,
     out_heads,
+    out_var_starts,
+    out_var_factors,
     out_zeros,
     out_soft,
     out_tables,
     out_weights,
-    digits,
+    room,
 ):
     """The tables at the states that are left; the logarithm of what became numbers.
 
-    Rows of `out_scopes` are variables and strides. Tables that are whole stay where they are; the
+    Tables that are whole stay where they are; the
     others are copied to `out_tables`, whose places count on from the end of `tables`. A table that
     is all ones, or a number, loses its scope; one of a single variable that is not its own becomes
     a weight of that variable. A variable whose own table no longer sums to one counts, whether
@@ -225,7 +275,7 @@ def cut_tables(
                 starts,
                 states,
                 counts,
-                digits,
+                room,
                 out_tables,
                 to,
             )
@@ -249,18 +299,16 @@ def cut_tables(
                     starts,
                     states,
                     counts,
-                    digits,
+                    room,
                 )
                 != 0
             ):
                 out_heads[factor] = -1
                 out_soft[head] |= COUNTS
         at = write_scope(scopes, begin, end, counts, out_scopes, first)
-        if at - first == 1 and out_heads[factor] != out_scopes[0, first]:
+        if at - first == 1 and out_heads[factor] != out_scopes[first]:
             at = first
-            log += weigh(
-                out_scopes[0, first], out_tables, to, finish, starts, out_soft, out_weights
-            )
+            log += weigh(out_scopes[first], out_tables, to, finish, starts, out_soft, out_weights)
             out_zeros[factor] = 0
             continue
         if is_copied:
@@ -268,27 +316,8 @@ def cut_tables(
             if zeros[factor] != 0:
                 out_zeros[factor] = has_value(out_tables, to, finish, 0.0)
             to = finish
-        write_strides(counts, out_scopes, first, at)
+        write_strides(counts, out_scopes, first, at, out_strides)
     out_scope_starts[heads.size] = at
     out_table_starts[heads.size] = tables.size + to
+    factors_of_variables(out_scope_starts, out_scopes, out_var_starts, out_var_factors)
     return log + np.log(number)
-
-
-@lean_kernel("void(int64[::1], int64[:, ::1], int64[::1], int64[::1])")
-def factors_of_variables(scope_starts, scopes, out_starts, out_factors):
-    """The tables that each variable is part of."""
-    for variable in range(out_starts.size):
-        out_starts[variable] = 0
-    for place in range(scope_starts[scope_starts.size - 1]):
-        out_starts[scopes[0, place] + 1] += 1
-    for variable in range(out_starts.size - 1):
-        out_starts[variable + 1] += out_starts[variable]
-    for factor in range(scope_starts.size - 2, -1, -1):
-        for place in range(scope_starts[factor], scope_starts[factor + 1]):
-            variable = scopes[0, place]
-            out_starts[variable + 1] -= 1
-            out_factors[out_starts[variable + 1]] = factor
-    # Filling from the ends has moved each end to its start.
-    for variable in range(out_starts.size - 1):
-        out_starts[variable] = out_starts[variable + 1]
-    out_starts[out_starts.size - 1] = scope_starts[scope_starts.size - 1]

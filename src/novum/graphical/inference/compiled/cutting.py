@@ -13,17 +13,18 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.graphical.inference.compiled.prepared import PreparedModel, prepared
+from novum.graphical.inference.compiled.prepared import FirstRuns, PreparedModel, prepared
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
+from novum.numerics.jit_interpreted import interpreted
 
 Marks = NDArray[np.uint8]
 
@@ -37,6 +38,23 @@ class Whole:
     """A model before anything is known: where states lie, which are possible, what was asked.
 
     Factors may contradict each other, so that no states are possible at all.
+
+    Attributes
+    ----------
+    ready : PreparedModel
+    starts : int64 array
+        Of each variable its first place in `states` and `every`.
+    states, cards : int64 arrays
+        The states that are possible, and how many there are of each variable.
+    every : int64 array
+        All states.
+    ranks, ranked : int64 arrays
+        Places of tables in the order of their sizes, and the tables in that order; both are empty
+        where nothing is narrowed, in small models and in those without zeros.
+    spans : float64 array
+        Of each table how many powers of two its positive cells are away from 1, at most.
+    is_small, is_possible : bool
+    asked : questions by what is known
     """
 
     ready: PreparedModel
@@ -55,32 +73,30 @@ class Whole:
     @classmethod
     def of(cls, model: ModelArrays) -> Whole:
         ready = prepared(model)
-        cards = ready.arguments[0]
-        starts = np.cumsum(cards) - cards
-        every = np.arange(cards.sum()) - np.repeat(starts, cards)
-        is_small = len(model.tables) < SMALL_CELLS and model.most_factors <= FEW_FACTORS
-        ranked = np.argsort(np.diff(model.table_starts), kind="stable")
+        spans, starts, every, most_factors = ready.outline
+        cards, zeros = ready.arguments[0], ready.arguments[8]
+        is_small = len(ready.tables) < SMALL_CELLS and most_factors <= FEW_FACTORS
+        if is_small or not zeros.any():
+            return cls(
+                ready, starts, every, cards, every, _nothing, _nothing, spans, is_small, True
+            )
+        ranked = np.argsort(np.diff(ready.arguments[4]), kind="stable")
         ranks = np.empty_like(ranked)
         ranks[ranked] = np.arange(len(ranked))
-        found = cls(
-            ready, starts, every.copy(), cards.copy(), every, ranks, ranked, model.spans, is_small,
-            True,
-        )  # fmt: skip
-        if is_small or not model.has_zeros:
-            return found
-        unknown = np.full(len(cards), -1, np.int64)
-        log = narrow(found, unknown, found.states, found.cards, ready.arguments[8][ranked])
-        return replace(found, is_possible=log > -math.inf)
+        states, left = every.copy(), cards.copy()
+        found = cls(ready, starts, states, left, every, ranks, ranked, spans, False, True)
+        log = narrow(found, _nothing, states, left)
+        return found if log > -math.inf else replace(found, is_possible=False)
 
     @cached_property
     def has_zeros(self) -> bool:
         """Whether a cell is exactly zero: without one, no state is ever cut."""
         return bool(self.ready.arguments[8].any())
 
-    @cached_property
+    @property
     def has_many_factors(self) -> bool:
         """Whether some variable is in so many tables that what is known should shorten the list."""
-        return bool(np.diff(self.ready.arguments[6]).max(initial=0) > FEW_FACTORS)
+        return self.ready.outline.most_factors > FEW_FACTORS
 
     @cached_property
     def is_narrowed(self) -> bool:
@@ -88,6 +104,8 @@ class Whole:
         return not np.array_equal(self.cards, self.ready.arguments[0])
 
 
+_nothing = np.empty(0, np.int64)
+_narrowings = FirstRuns(8)
 _wholes: WeakKeyDictionary[ModelArrays, Whole] = WeakKeyDictionary()
 
 
@@ -99,6 +117,21 @@ def whole(model: ModelArrays) -> Whole:
     return found
 
 
+class _Kernels(NamedTuple):
+    call_tables: Any
+    narrow: Any
+    n_fields: int
+    cut_tables: Any
+
+
+@cache
+def _kernels() -> _Kernels:
+    from novum.graphical.inference.compiled.cuts_kernels import cut_tables
+    from novum.graphical.inference.compiled.supports_kernels import N_FIELDS, call_tables, narrow
+
+    return _Kernels(call_tables, narrow, N_FIELDS, cut_tables)
+
+
 def cut_arguments(
     base: Whole, states: Positions, counts: Positions, soft: Marks, weights: Floats
 ) -> tuple[tuple[Any, ...], Floats, float]:
@@ -106,26 +139,32 @@ def cut_arguments(
 
     Fills the marks and weights of variables that tables became weights of.
     """
-    from novum.graphical.inference.compiled.cuts_kernels import cut_tables, factors_of_variables
-
-    cards, scope_starts, scopes, strides, table_starts, heads, _, _, zeros = base.ready.arguments
-    n = len(heads)
-    ends, cut_scopes = np.empty(n + 1, np.int64), np.empty((2, len(scopes)), np.int64)
-    table_ends, cut_heads = np.empty(n + 1, np.int64), np.empty(n, np.int64)
-    cut_zeros, tables = np.empty(n, np.uint8), np.empty(len(base.ready.tables) + 1)
-    log = cut_tables(
-        cards, scope_starts, scopes, strides, table_starts, heads, zeros, base.ready.tables,
-        base.starts, states, counts, ends, cut_scopes, table_ends, cut_heads, cut_zeros, soft,
-        tables, weights, np.empty(len(cards) + 1, np.int64),
+    ready = base.ready
+    cards, scope_starts, scopes, strides, table_starts, heads, _, _, zeros = ready.arguments
+    n, size, n_variables = len(heads), len(scopes), len(cards)
+    ends, table_ends = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    own, steps = np.empty(size, np.int64), np.empty(size, np.int64)
+    var_starts, near = np.empty(n_variables + 1, np.int64), np.empty(size, np.int64)
+    cut_heads, cut_zeros = np.empty(n, np.int64), np.empty(n, np.uint8)
+    tables = np.empty(len(ready.tables) + 1)
+    room = np.empty(n_variables + len(states), np.int64)
+    log = _kernels().cut_tables(
+        cards, scope_starts, scopes, strides, table_starts, heads, zeros, ready.tables,
+        base.starts, states, counts, ends, own, steps, table_ends, cut_heads, var_starts, near,
+        cut_zeros, soft, tables, weights, room,
     )  # fmt: skip
-    size = int(ends[n])
-    var_starts, var_factors = np.empty(len(cards) + 1, np.int64), np.empty(size, np.int64)
-    factors_of_variables(ends, cut_scopes, var_starts, var_factors)
-    own, steps = (np.ascontiguousarray(row[:size]) for row in cut_scopes)
+    left = int(ends[n])
     arguments = (
-        counts, ends, own, steps, table_ends, cut_heads, var_starts, var_factors, cut_zeros
+        counts, ends, own[:left], steps[:left], table_ends, cut_heads, var_starts, near[:left],
+        cut_zeros,
     )  # fmt: skip
     return arguments, tables, log
+
+
+def deciding(arguments: tuple[Any, ...]) -> tuple[NDArray[Any], ...]:
+    """The arrays of a cut model that all others of the same model follow from."""
+    counts, ends, _, _, _, heads, _, _, zeros = arguments
+    return counts, ends, heads, zeros
 
 
 def narrow(
@@ -133,36 +172,44 @@ def narrow(
     known: Positions,
     states: Positions,
     counts: Positions,
-    waiting: Marks | None = None,
     likelihoods: Mapping[int, Floats] = MappingProxyType({}),
 ) -> float:
-    """Cuts impossible states out of the lists; `-inf` where nothing is left, else 0."""
-    from novum.graphical.inference.compiled.supports_kernels import call_tables, narrow, observe
+    """Cuts impossible states out of the lists; `-inf` where nothing is left, else 0.
 
-    _, *scopes, _, var_starts, var_factors, zeros = base.ready.arguments
-    factors = (var_starts, var_factors, zeros, base.ranks)
-    first = 0
-    if waiting is None:
-        waiting = np.zeros(len(zeros), np.uint8)
-        first = observe(known, *factors, base.starts, states, counts, waiting)
-    if first < 0:
-        return -math.inf
+    Without any codes all tables are looked at, not only those of what is known.
+    """
+    assert not base.is_small, "tables of small models have no ranks"
+    ready, kernels = base.ready, _kernels()
+    cards, _, _, _, _, heads, var_starts, var_factors, zeros = ready.arguments
+    causes, queue = np.empty(len(heads), np.int64), np.zeros((2, len(heads) // 64 + 1), np.uint64)
     for variable, likelihood in likelihoods.items():
         start = int(base.starts[variable])
-        left = states[start : start + int(counts[variable])]
-        left = left[likelihood[left] > 0]
-        if not len(left):
+        kept = states[start : start + int(counts[variable])]
+        kept = kept[likelihood[kept] > 0]
+        if not len(kept):
             return -math.inf
-        if len(left) < counts[variable]:
-            states[start : start + len(left)] = left
-            counts[variable] = len(left)
-            first = call_tables(variable, *factors, waiting, first)
-    seen, room = np.empty(len(states), np.uint8), np.empty(2 * len(counts) + 1, np.int64)
-    some = narrow(
-        *scopes, *factors, base.ranked, base.ready.tables, base.starts, states, counts, seen,
-        waiting, room, first,
+        if len(kept) < counts[variable]:
+            states[start : start + len(kept)] = kept
+            counts[variable] = len(kept)
+            _run(
+                kernels.call_tables,
+                variable, cards, heads, var_starts, var_factors, zeros, base.ranks, counts, causes,
+                queue,
+            )  # fmt: skip
+    seen, left = np.empty(len(states), np.uint8), np.empty(len(states), np.int64)
+    axes = np.empty((len(cards), kernels.n_fields), np.int64)
+    some = _run(
+        kernels.narrow,
+        *ready.arguments, base.ranks, base.ranked, ready.tables, base.starts, known, states, counts,
+        seen, left, causes, queue, axes,
     )  # fmt: skip
     return 0.0 if some else -math.inf
+
+
+def _run(kernel: Any, *arguments: Any) -> Any:
+    """A kernel of integers and comparisons, which gives the same when Python runs it."""
+    chosen = interpreted(kernel) if _narrowings.are_left_to_python(kernel) else kernel
+    return chosen(*arguments)
 
 
 def weigh(

@@ -132,6 +132,23 @@ def collect(code, maps, values, spans, block, digits, bases, state, budget, sums
 
 
 @inner_kernel()
+def project_rows(values, value, bars, bar, rows, run, out, cell, row_stride, stride):
+    """Adds value times bar of some rows, where a run goes to one cell or to as many as it has."""
+    for _ in range(rows):
+        if stride == 0:
+            total = 0.0
+            for j in range(run):
+                total += values[value + j] * bars[bar + j]
+            out[cell] += total
+        else:
+            for j in range(run):
+                out[cell + j * stride] += values[value + j] * bars[bar + j]
+        value += run
+        bar += run
+        cell += row_stride
+
+
+@inner_kernel()
 def project(code, at, values, bars, out, digits):
     """Sums value times bar of an item over some axes, to a table brought to sum to one; the sum."""
     n_axes, to, size = code[at + PROJECTED_AXES], code[at + TO], code[at + TO_SIZE]
@@ -143,20 +160,15 @@ def project(code, at, values, bars, out, digits):
     for axis in range(n_axes):
         digits[axis] = 0
     run, stride = code[strides - 1], code[strides + n_axes - 1]
+    rows = code[strides - 2] if n_axes > 1 else 1
+    row_stride = code[strides + n_axes - 2] if n_axes > 1 else 0
     cell = to
     axis = 0
     while axis >= 0:
-        if stride == 0:
-            total = 0.0
-            for j in range(run):
-                total += values[value + j] * bars[bar + j]
-            out[cell] += total
-        else:
-            for j in range(run):
-                out[cell + j * stride] += values[value + j] * bars[bar + j]
-        value += run
-        bar += run
-        axis = n_axes - 2
+        project_rows(values, value, bars, bar, rows, run, out, cell, row_stride, stride)
+        value += rows * run
+        bar += rows * run
+        axis = n_axes - 3
         while axis >= 0:
             digits[axis] += 1
             cell += code[strides + axis]

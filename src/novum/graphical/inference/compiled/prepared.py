@@ -9,7 +9,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,8 +21,9 @@ from novum.graphical.inference.compiled.layout import (
     PRICE_CELLS,
     PRICE_CUT_OFF,
 )
-from novum.graphical.models.arrays import Floats, ModelArrays, Positions
+from novum.graphical.models.arrays import Floats, ModelArrays, Positions, spans_of
 from novum.numerics.jit import as_argument
+from novum.numerics.jit_interpreted import interpreted, is_at_hand
 
 # Programs kept for each model, and integers in all of them together.
 MOST_PROGRAMS = 4096
@@ -61,13 +62,77 @@ class Program:
         return bool(self.prices[PRICE_CUT_OFF] > 0)
 
 
+@dataclass
+class FirstRuns:
+    """The first runs of a kernel in a process, which Python makes while no machine code is at hand.
+
+    Compiling takes longer than some runs in Python, and one question may be all that is asked.
+
+    Attributes
+    ----------
+    most : int
+        So many runs are made by Python, in all threads together.
+    made : int
+        How many there were.
+    """
+
+    most: int
+    made: int = 0
+
+    def are_left_to_python(self, kernel: Any) -> bool:
+        """Whether the next run is one of them."""
+        if self.made >= self.most or is_at_hand(kernel):
+            return False
+        self.made += 1
+        return True
+
+
+_layouts = FirstRuns(3)
+
+
+class Outline(NamedTuple):
+    """What is known of a model before any evidence.
+
+    Attributes
+    ----------
+    spans : float64 array
+        Of each table how many powers of two its positive cells are away from 1, at most.
+    starts : int64 array
+        Of each variable its first place in `states`.
+    states : int64 array
+        All states of all variables.
+    most_factors : int
+        How many tables the variable in most of them is part of.
+    """
+
+    spans: Floats
+    starts: Positions
+    states: Positions
+    most_factors: int
+
+
+NO_OUTLINE = Outline(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64), 0)
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedModel:
-    """The arrays of a model as kernels take them, and its programs."""
+    """The arrays of a model as kernels take them, and its programs.
+
+    Attributes
+    ----------
+    arguments : tuple of arrays
+        Numbers of states; starts of scopes, scopes, strides; starts of tables; heads; starts of
+        the tables of variables, tables of variables; which tables have zeros.
+    tables : float64 array
+    directed : int
+    outline : Outline
+        Empty for what evidence has left of a model.
+    """
 
     arguments: tuple[Any, ...]
     tables: Floats
     directed: int
+    outline: Outline = NO_OUTLINE
     programs: OrderedDict[Any, Program] = field(default_factory=OrderedDict)
     integers: list[int] = field(default_factory=lambda: [0])
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -75,25 +140,23 @@ class PreparedModel:
     @classmethod
     def of(cls, model: ModelArrays) -> PreparedModel:
         """Strides of all scopes, factors of each variable, and which tables have zeros."""
-        cards, starts, scopes = model.cards, model.scope_starts, model.scopes
-        strides = np.ones(len(scopes), np.int64)
-        zeros = np.zeros(model.n_factors, np.uint8)
-        of_factor = np.repeat(np.arange(model.n_factors), np.diff(starts))
-        # Strides from the last axis of each scope to the first.
-        for place in range(len(scopes) - 2, -1, -1):
-            if of_factor[place] == of_factor[place + 1]:
-                strides[place] = strides[place + 1] * cards[scopes[place + 1]]
-        table_of = np.repeat(np.arange(model.n_factors), np.diff(model.table_starts))
-        zeros[table_of[model.tables == 0]] = 1
-        order = np.argsort(scopes, kind="stable")
-        counts = np.bincount(scopes, minlength=model.n_variables)
-        var_starts = np.concatenate([[0], np.cumsum(counts)])
-        integers = [
-            cards, starts, scopes, strides, model.table_starts, model.heads, var_starts,
-            of_factor[order],
-        ]  # fmt: skip
-        arguments = (*(as_argument(a, np.int64) for a in integers), zeros)
-        return cls(arguments, as_argument(model.tables), int(model.is_directed))
+        given = (model.cards, model.scope_starts, model.scopes, model.table_starts)
+        cards, scope_starts, scopes, table_starts = (as_argument(a, np.int64) for a in given)
+        n, size = len(cards), len(scopes)
+        strides, var_factors = np.empty(size, np.int64), np.empty(size, np.int64)
+        var_starts, starts = np.empty(n + 1, np.int64), np.empty(n, np.int64)
+        states = np.empty(np.add.reduce(cards), np.int64)
+        tables = _writable(model.tables)
+        spans, zeros, most_factors = _laid_out(
+            model, cards, scope_starts, scopes, table_starts, tables, strides, var_starts,
+            var_factors, starts, states,
+        )  # fmt: skip
+        arguments = (
+            cards, scope_starts, scopes, strides, table_starts, as_argument(model.heads, np.int64),
+            var_starts, var_factors, zeros,
+        )  # fmt: skip
+        outline = Outline(spans, starts, states, most_factors)
+        return cls(arguments, tables, int(model.is_directed), outline)
 
     @cached_property
     def logs(self) -> Floats:
@@ -133,6 +196,36 @@ class PreparedModel:
         with self.lock:
             self.programs.clear()
             self.integers[0] = 0
+
+
+def _writable(tables: Floats) -> Floats:
+    """The same cells in the array that kernels take, which they never write into.
+
+    Where they are a view of the whole of a writable array, it is that one.
+    """
+    owner = tables.base
+    if (
+        isinstance(owner, np.ndarray)
+        and owner.flags.writeable
+        and (owner.shape, owner.dtype) == (tables.shape, tables.dtype)
+        and owner.flags.c_contiguous
+        and tables.flags.c_contiguous
+    ):
+        return owner
+    return as_argument(tables)
+
+
+def _laid_out(model: ModelArrays, *arrays: NDArray[Any]) -> tuple[Floats, NDArray[np.uint8], int]:
+    """Fills the arrays of `lay_out`; spans, which tables have zeros, most tables of a variable."""
+    from novum.graphical.inference.compiled.prepared_kernels import lay_out
+
+    n = model.n_factors
+    if _layouts.are_left_to_python(lay_out):
+        most = interpreted(lay_out)(*arrays, np.empty((2, 0)), np.empty(0, np.uint8))
+        return model.spans, model.zeros, int(most)
+    bounds, zeros = np.empty((2, n)), np.empty(n, np.uint8)
+    most = lay_out(*arrays, bounds, zeros)
+    return spans_of(bounds), zeros, most
 
 
 _prepared: WeakKeyDictionary[ModelArrays, PreparedModel] = WeakKeyDictionary()

@@ -172,10 +172,26 @@ def write_operation(
 
 
 @inner_kernel()
-def write_projection(code, at, axes, cards, wanted, begin, end, strides, value, bar, target):
+def merge_axes(sizes, strides, n):
+    """Makes one axis of neighbors that are stepped through as one; how many axes are left."""
+    last = 0
+    for axis in range(1, n):
+        if strides[last] == strides[axis] * sizes[axis]:
+            sizes[last] *= sizes[axis]
+            strides[last] = strides[axis]
+        else:
+            last += 1
+            sizes[last] = sizes[axis]
+            strides[last] = strides[axis]
+    return last + 1
+
+
+@inner_kernel()
+def write_projection(code, at, axes, cards, wanted, begin, end, sizes, strides, value, bar, target):
     """Sums of an item's value times bar over all but the wanted variables."""
     n = end - begin
     for axis in range(n):
+        sizes[axis] = cards[axes[begin + axis]]
         strides[axis] = 0
     size = 1
     for place in range(wanted.size - 1, -1, -1):
@@ -183,8 +199,9 @@ def write_projection(code, at, axes, cards, wanted, begin, end, strides, value, 
             if axes[begin + axis] == wanted[place]:
                 strides[axis] = size
         size *= cards[wanted[place]]
+    n = merge_axes(sizes, strides, n)
     for axis in range(n):
-        code[at + PROJECTION_FIELDS + axis] = cards[axes[begin + axis]]
+        code[at + PROJECTION_FIELDS + axis] = sizes[axis]
         code[at + PROJECTION_FIELDS + n + axis] = strides[axis]
     code[at + FROM_VALUE] = value
     code[at + FROM_BAR] = bar

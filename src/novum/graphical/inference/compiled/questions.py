@@ -19,6 +19,7 @@ from novum.graphical.inference.compiled.cutting import (
     Marks,
     Whole,
     cut_arguments,
+    deciding,
     narrow,
     weigh,
     whole,
@@ -194,8 +195,8 @@ def _cut(base: Whole, known: Positions, evidence: Evidence) -> Question:
         log += weigh(evidence, base.starts, states, counts, soft, weights)
     return Question(
         PreparedModel(arguments, tables, ready.directed), ready, base.spans,
-        np.where(counts == 1, 0, -1), soft, base.starts, counts, states, weights, log,
-        _digest((*arguments, soft)),
+        (counts == 1) - 1, soft, base.starts, counts, states, weights, log,
+        _digest((*deciding(arguments), soft)),
         _is_unconditional(ready, (known >= 0).tobytes(), evidence), False, {},
     )  # fmt: skip
 

@@ -156,29 +156,28 @@ def write_links(code, at, tree, c, messages):
 
 
 @inner_kernel()
-def project_item(code, at, items, item, cards, wanted, strides, target):
+def project_item(code, at, items, item, cards, wanted, room, target):
     """A projection of an item's value times bar onto some variables; where it ends."""
     value, bar = items.table[VALUE, item], items.table[BAR, item]
     begin, end = items.starts[item], items.starts[item + 1]
     return write_projection(
-        code, at, items.axes, cards, wanted, begin, end, strides, value, bar, target
-    )
+        code, at, items.axes, cards, wanted, begin, end, room.sizes, room.strides, value, bar,
+        target,
+    )  # fmt: skip
 
 
 @inner_kernel()
-def write_readings(code, at, end, axes, n_kept, items, cards, answer_at, c, strides):
+def write_readings(code, at, end, axes, n_kept, items, cards, answer_at, c, room):
     """What is read off a clique's items: a message down that was not sent up, and posteriors."""
     if code[at + IS_ROOT] == 0 and code[at + NEEDED] == 0:
         code[at + INCOMING] = end
         target = code[at + MESSAGE_BAR]
-        end = project_item(
-            code, end, items, items.message[c], cards, axes[:n_kept], strides, target
-        )
+        end = project_item(code, end, items, items.message[c], cards, axes[:n_kept], room, target)
     code[at + PROJECTIONS] = end
     code[at + N_PROJECTIONS] = axes.size - n_kept
     for axis in range(n_kept, axes.size):
         holder, target = items.holder[axes[axis]], answer_at[axes[axis]]
-        end = project_item(code, end, items, holder, cards, axes[axis : axis + 1], strides, target)
+        end = project_item(code, end, items, holder, cards, axes[axis : axis + 1], room, target)
     return end
 
 
@@ -210,9 +209,7 @@ def write_cliques(code, at, maps, tree, items, messages, cards, purpose, block, 
         code[at + PROJECTIONS] = end
         code[at + N_PROJECTIONS] = 0
         if purpose == MARGINALS:
-            end = write_readings(
-                code, at, end, axes, n_kept, items, cards, answer_at, c, room.strides
-            )
+            end = write_readings(code, at, end, axes, n_kept, items, cards, answer_at, c, room)
         at = end
     code[N_CODE] = at
     code[N_MAPS] = room.state[3]
