@@ -32,6 +32,7 @@ from novum.graphical.inference.compiled.layout import (
     FROM_BAR,
     FROM_VALUE,
     INCOMING,
+    IS_LEAF,
     IS_ROOT,
     MESSAGE,
     MESSAGE_BAR,
@@ -194,7 +195,7 @@ def receive(code, at, values, bars, digits):
             bars[cell] = 1.0
     if code[at + INCOMING] >= 0:
         project(code, code[at + INCOMING], values, bars, bars, digits)
-    elif code[at + IS_ROOT] == 0:
+    elif code[at + IS_ROOT] == 0 and code[at + NEEDED] != 0:
         message = code[at + MESSAGE]
         total = 0.0
         for cell in range(size):
@@ -204,8 +205,29 @@ def receive(code, at, values, bars, digits):
                 bars[bar + cell] = 0.0
         for cell in range(size):
             bars[bar + cell] /= total
-    for cell in range(code[at + BAR_FROM], code[at + BAR_TO]):
-        bars[cell] = 0.0
+    if code[at + IS_LEAF] == 0:
+        for cell in range(code[at + BAR_FROM], code[at + BAR_TO]):
+            bars[cell] = 0.0
+
+
+@inner_kernel()
+def read_leaf(code, at, values, bars, out_answers):
+    """The posterior of a leaf's variable: rows of its table, weighted by the message down."""
+    place = code[at + PROJECTIONS]
+    to, card = code[place + TO], code[place + TO_SIZE]
+    row, bar = code[place + FROM_VALUE], code[at + MESSAGE_BAR]
+    for state in range(card):
+        out_answers[to + state] = 0.0
+    for cell in range(bar, bar + code[at + MESSAGE_SIZE]):
+        weight = bars[cell]
+        for state in range(card):
+            out_answers[to + state] += weight * values[row + state]
+        row += card
+    total = 0.0
+    for state in range(card):
+        total += out_answers[to + state]
+    for state in range(card):
+        out_answers[to + state] /= total
 
 
 @inner_kernel()
@@ -219,6 +241,11 @@ def distribute(code, maps, values, bars, block, slope, digits, bases, state, bud
         at = code[code[CLIQUES_AT] + state[0]]
         if state[1] == 0:
             receive(code, at, values, bars, digits)
+        if code[at + IS_LEAF] != 0:
+            read_leaf(code, at, values, bars, out_answers)
+            state[0] += 1
+            budget -= 1
+            continue
         enter_block(code, at, state[1], digits, bases)
         n_ops = code[at + N_OPS] - 1 - ends_in_pair(code, at)
         while state[1] < code[at + BLOCKS] and budget > 0:

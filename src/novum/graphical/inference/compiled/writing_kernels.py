@@ -29,6 +29,7 @@ from novum.graphical.inference.compiled.items_kernels import (
     program_room,
 )
 from novum.graphical.inference.compiled.layout import (
+    AXES,
     BAR_FROM,
     BAR_TO,
     CLIQUES_AT,
@@ -36,12 +37,15 @@ from novum.graphical.inference.compiled.layout import (
     FIRST_BARRED,
     HEADER,
     INCOMING,
+    IS_LEAF,
     IS_ROOT,
     MARGINALS,
     MESSAGE,
     MESSAGE_BAR,
+    MESSAGE_SIZE,
     MOST_AXES,
     MOST_OPS,
+    N_AXES,
     N_BUFFER,
     N_CLIQUES,
     N_CODE,
@@ -76,6 +80,8 @@ class Room(NamedTuple):
     axis_of : of each variable of the clique, its axis
     strides, sizes : of each axis, the stride of the item at hand and the number of states
     items, lasts : the items of the clique by their last axis, and that axis
+    reader, before : of each item the last clique that reads a message down off it, and of each of
+        these the one before it
     """
 
     state: Any
@@ -84,6 +90,8 @@ class Room(NamedTuple):
     sizes: Any
     items: Any
     lasts: Any
+    reader: Any
+    before: Any
 
 
 # --- Cliques --------------------------------------------------------------------------------------
@@ -167,18 +175,61 @@ def project_item(code, at, items, item, cards, wanted, room, target):
 
 
 @inner_kernel()
-def write_readings(code, at, end, axes, n_kept, items, cards, answer_at, c, room):
+def same_message(tree, c, item, room):
+    """A clique whose message down is read off the same item onto the same separator, or -1."""
+    separator = tree.members[tree.starts[c] : tree.starts[c] + tree.kept[c]]
+    other = room.reader[item]
+    while other >= 0:
+        begin, differ = tree.starts[other], 0
+        if tree.kept[other] == separator.size:
+            for place in range(separator.size):
+                if tree.members[begin + place] != separator[place]:
+                    differ += 1
+            if differ == 0:
+                return other
+        other = room.before[other]
+    return -1
+
+
+@inner_kernel()
+def write_message_down(code, at, end, tree, c, items, messages, cards, room):
+    """The projection onto a separator whose message is not sent up, unless there is one already."""
+    item = items.message[c]
+    separator = tree.members[tree.starts[c] : tree.starts[c] + tree.kept[c]]
+    other = same_message(tree, c, item, room)
+    if other >= 0:
+        code[at + MESSAGE_BAR] = messages[MESSAGE_BAR_AT, other]
+        return end
+    room.before[c] = room.reader[item]
+    room.reader[item] = c
+    code[at + INCOMING] = end
+    return project_item(code, end, items, item, cards, separator, room, code[at + MESSAGE_BAR])
+
+
+@inner_kernel()
+def write_readings(code, at, end, tree, c, items, messages, cards, answer_at, room):
     """What is read off a clique's items: a message down that was not sent up, and posteriors."""
     if code[at + IS_ROOT] == 0 and code[at + NEEDED] == 0:
-        code[at + INCOMING] = end
-        target = code[at + MESSAGE_BAR]
-        end = project_item(code, end, items, items.message[c], cards, axes[:n_kept], room, target)
+        end = write_message_down(code, at, end, tree, c, items, messages, cards, room)
+    axes, n_kept = tree.members[tree.starts[c] : tree.starts[c + 1]], tree.kept[c]
     code[at + PROJECTIONS] = end
     code[at + N_PROJECTIONS] = axes.size - n_kept
     for axis in range(n_kept, axes.size):
         holder, target = items.holder[axes[axis]], answer_at[axes[axis]]
         end = project_item(code, end, items, holder, cards, axes[axis : axis + 1], room, target)
     return end
+
+
+@inner_kernel()
+def is_leaf(code, at, size, is_parent):
+    """Whether a clique is one item of so many cells, of which one variable is read off.
+
+    Its posterior is then a sum of rows of the item, weighted by the message down.
+    """
+    card = code[code[at + AXES] + 2 * code[at + N_AXES] - 1]
+    is_simple = code[at + N_OPS] == 1 and code[at + N_PROJECTIONS] == 1 and is_parent == 0
+    covers = size == code[at + MESSAGE_SIZE] * card
+    return 1 if is_simple and covers and code[at + NEEDED] == 0 else 0
 
 
 @inner_kernel(allocates=True)
@@ -188,8 +239,13 @@ def write_cliques(code, at, maps, tree, items, messages, cards, purpose, block, 
     places = np.empty((2, max(most, most_axes)), np.int64)
     room = Room(
         np.zeros(4, np.int64), np.empty(n, np.int64), np.empty(most_axes, np.int64),
-        np.empty(most_axes, np.int64), places[0], places[1],
+        np.empty(most_axes, np.int64), places[0], places[1], np.full(most, -1),
+        np.empty(tree.kept.size, np.int64),
     )  # fmt: skip
+    is_parent = np.zeros(tree.kept.size + 1, np.uint8)
+    for c in range(tree.kept.size):
+        # Roots mark the place behind the last.
+        is_parent[tree.parents[c]] = 1
     answer_at = np.empty(n, np.int64)
     total = 0
     for v in range(n):
@@ -208,8 +264,11 @@ def write_cliques(code, at, maps, tree, items, messages, cards, purpose, block, 
         code[at + INCOMING] = -1
         code[at + PROJECTIONS] = end
         code[at + N_PROJECTIONS] = 0
+        code[at + IS_LEAF] = 0
         if purpose == MARGINALS:
-            end = write_readings(code, at, end, axes, n_kept, items, cards, answer_at, c, room)
+            size = items.table[SIZE, items.first[c]]
+            end = write_readings(code, at, end, tree, c, items, messages, cards, answer_at, room)
+            code[at + IS_LEAF] = is_leaf(code, at, size, is_parent[c])
         at = end
     code[N_CODE] = at
     code[N_MAPS] = room.state[3]
