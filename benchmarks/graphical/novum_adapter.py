@@ -38,13 +38,9 @@ class Novum:
         return [bn.query(node, given=evidence).values for node, evidence in asked]
 
     def batch(self, bn: Any, cases: list[dict[str, str]]) -> Marginals:
-        from novum.graphical.inference.batches import batch_marginals
-        from novum.graphical.models.questions import evidence_of
-
         self._forget(bn)
-        rows = np.array([evidence_of(bn, evidence).codes for evidence in cases])
-        found = batch_marginals(bn.arrays, rows, range(len(bn)))
-        return dict(zip(bn.names, found, strict=True))
+        found: Marginals = bn.posteriors(cases)
+        return found
 
     def explanations(self, bn: Any, cases: list[dict[str, str]]) -> list[dict[str, str]]:
         found = []

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from novum.graphical.inference import junction
+from novum.graphical.inference import batches, junction
 from novum.graphical.inference.batches import batch_log_evidence, batch_marginals
 from novum.graphical.inference.compiled import lanes
+from novum.graphical.inference.compiled.lanes import lane_marginals, lane_program
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.plain_junction import PlainJunctionTree
 from novum.graphical.models.arrays import Evidence, ModelArrays
@@ -84,6 +85,65 @@ def test_textbook_models_and_given_engines_are_asked_row_by_row() -> None:
         found = batch_marginals(model, rows, [0], engine)[0]
         np.testing.assert_allclose(found, tables[0], rtol=1e-11, atol=1e-12)
         np.testing.assert_allclose(batch_log_evidence(model, rows, engine), logs, atol=1e-12)
+
+
+def test_rows_of_many_blocks_have_their_own_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "BLOCK_ROWS", 4)
+    monkeypatch.setattr(junction, "PLAIN_VARIABLES", 0)
+    monkeypatch.setattr(lanes, "CELL", 1e9)
+    model = random_network(7, zeros=1.0).arrays
+    rows = random_rows(model, 30, 2, part=0.5)
+    tables, logs = one_by_one(model, rows)
+    assert 0 < np.isneginf(logs).sum() < len(rows)
+    everything = list(range(model.n_variables))
+    for found, wanted in zip(batch_marginals(model, rows, everything), tables, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-12)
+    some = everything[::-1][:2]
+    for variable, found in zip(some, batch_marginals(model, rows, some), strict=True):
+        np.testing.assert_allclose(found, tables[variable], rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("largest", [100, 127, 128, 255, 40_000])
+def test_equal_rows_are_found_whatever_their_states(largest: int) -> None:
+    rng = np.random.default_rng(largest)
+    rows = rng.integers(-1, 1, (50, 6)) * (rng.random((50, 6)) < 0.5)
+    rows[3, 2] = largest
+    rows[9] = rows[20] = rows[3]
+    # In one byte, 255 would be unknown as well.
+    rows[20, 2] = -1
+    distinct, inverse = batches._different(rows)
+    assert inverse is not None
+    np.testing.assert_array_equal(distinct[inverse], rows)
+    assert len(distinct) == len(np.unique(rows, axis=0))
+    same, none = batches._different(distinct)
+    assert none is None
+    assert same is distinct
+
+
+def test_rows_beyond_floats_are_summed_in_logarithms() -> None:
+    n, rare = 60, 1e-30
+    scopes = [[0], *([0, child] for child in range(1, n))]
+    child = np.array([rare, 1 - rare, 0.5, 0.5])
+    model = ModelArrays(
+        np.full(n, 2),
+        np.cumsum([0, *map(len, scopes)]),
+        np.concatenate(scopes),
+        np.cumsum([0, 2, *[4] * (n - 1)]),
+        np.r_[0.5, 0.5, np.tile(child, n - 1)],
+        np.arange(n),
+        np.arange(n),
+    )
+    rows = np.full((3, n), -1)
+    rows[0, 1:] = 0
+    rows[1, 1:3] = 0
+    everything = list(range(n))
+    program = lane_program(model, rows, everything)
+    assert program is not None
+    assert lane_marginals(model, program, rows, everything)[1].all()
+    odds = np.array([(n - 1) * math.log(rare / 0.5), 2 * math.log(rare / 0.5), 0.0])
+    found = batch_marginals(model, rows, everything)
+    np.testing.assert_allclose(found[0][:, 0], np.exp(odds) / (1 + np.exp(odds)), rtol=1e-10)
+    np.testing.assert_allclose(found[5][:, 0], [1.0, 0.5, (rare + 0.5) / 2], rtol=1e-12)
 
 
 def test_complete_rows_are_products_of_cells() -> None:

@@ -8,15 +8,23 @@ of its tables, and what differs from row to row is only which slices are taken.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novum.graphical.inference.compiled.lanes import lane_logs, lane_marginals, lane_program
+from novum.graphical.inference.compiled.layout import EVERYTHING, MARGINALS
+from novum.graphical.inference.compiled.questions import question_of
+from novum.graphical.inference.compiled.runs import posteriors
 from novum.graphical.inference.junction import JunctionTree, is_plain
 from novum.graphical.inference.protocol import ExactEngine
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays
+
+# Rows that are asked one by one before their answers are laid out by variables.
+BLOCK_ROWS = 256
 
 Codes = NDArray[np.int64]
 
@@ -42,41 +50,80 @@ def batch_marginals(
     if not len(rows) or not len(variables):
         return [np.empty((len(rows), int(model.cards[v]))) for v in variables]
     distinct, inverse = _different(rows)
-    return [answer[inverse] for answer in _answers(model, distinct, variables, engine)]
+    found = _answers(model, distinct, variables, engine)
+    return found if inverse is None else [answer.take(inverse, axis=0) for answer in found]
 
 
 def _answers(
     model: ModelArrays, rows: Codes, variables: Sequence[int], engine: ExactEngine | None
 ) -> list[Floats]:
     """Posteriors of rows that all differ."""
-    from novum.distributions.joint_table import ImpossibleEvidence
-
-    found = [np.full((len(rows), int(model.cards[v])), np.nan) for v in variables]
-    left = np.ones(len(rows), bool)
     if engine is None and not is_plain(model):
         program = lane_program(model, rows, variables)
         if program is not None:
             found, left = lane_marginals(model, program, rows, variables)
-    chosen = JunctionTree() if engine is None else engine
-    everything = list(variables) == list(range(model.n_variables - model.n_hidden))
-    asked = None if everything else list(variables)
-    for place in _by_known(rows, left):
-        try:
-            tables = chosen.marginals(model, Evidence(rows[place]), asked).tables
-        except ImpossibleEvidence:
-            tables = tuple(np.full(int(model.cards[v]), np.nan) for v in variables)
-        for out, table in zip(found, tables, strict=True):
-            out[place] = table
+            if left.any():
+                _ask_each(model, rows, left, variables, None, found)
+            return found
+    found = [np.empty((len(rows), int(model.cards[v]))) for v in variables]
+    _ask_each(model, rows, np.ones(len(rows), bool), variables, engine, found)
     return found
 
 
-def _by_known(rows: Codes, left: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The rows that are left, those that observe the same variables after each other.
+def _ask_each(
+    model: ModelArrays,
+    rows: Codes,
+    left: NDArray[np.bool_],
+    variables: Sequence[int],
+    engine: ExactEngine | None,
+    found: list[Floats],
+) -> None:
+    """Posteriors of the rows that are left, one by one, into their places."""
+    from novum.distributions.joint_table import ImpossibleEvidence
+
+    everything = list(variables) == list(range(model.n_variables - model.n_hidden))
+    asked = None if everything else list(variables)
+    chosen = JunctionTree() if engine is None else engine
+    is_compiled = engine is None and everything and not is_plain(model)
+    ends = np.cumsum([0, *model.cards[list(variables)].tolist()]).tolist()
+    for places in _by_known(rows, left):
+        answers = np.empty((len(places), ends[-1]))
+        for place, answer in zip(places, answers, strict=True):
+            evidence = Evidence(rows[place])
+            if is_compiled and _fill(model, evidence, answer):
+                continue
+            try:
+                np.concatenate(chosen.marginals(model, evidence, asked).tables, out=answer)
+            except ImpossibleEvidence:
+                answer[:] = np.nan
+        for out, begin, end in zip(found, ends[:-1], ends[1:], strict=True):
+            out[places] = answers[:, begin:end]
+
+
+def _fill(model: ModelArrays, evidence: Evidence, out: Floats) -> bool:
+    """Whether one program has given the posteriors of all variables, one after the other.
+
+    It is the one that `JunctionTree` takes, which makes a table for each variable. What is known
+    of nothing, impossible, or beyond the range of floats is left to that.
+    """
+    question = question_of(model, evidence)
+    if question.is_unconditional or not question.log > -math.inf:
+        return False
+    tables, log = posteriors(question, question.program((), EVERYTHING, MARGINALS))
+    out[:] = tables[: len(out)]
+    return log > -math.inf
+
+
+def _by_known(rows: Codes, left: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
+    """The rows that are left, those that observe the same variables after each other, in blocks.
 
     Their program is then at hand.
     """
     places = np.flatnonzero(left)
-    return places[np.lexsort((rows[places] >= 0).T)] if len(places) else places
+    known = np.packbits(rows[places] >= 0, axis=1)
+    places = places[np.argsort(_as_bytes(known), kind="stable")]
+    for begin in range(0, len(places), BLOCK_ROWS):
+        yield places[begin : begin + BLOCK_ROWS]
 
 
 def batch_log_evidence(
@@ -89,7 +136,8 @@ def batch_log_evidence(
     if not len(rows):
         return np.empty(0)
     distinct, inverse = _different(rows)
-    return _logs(model, distinct, engine)[inverse]
+    found = _logs(model, distinct, engine)
+    return found if inverse is None else found[inverse]
 
 
 def _logs(model: ModelArrays, rows: Codes, engine: ExactEngine | None) -> Floats:
@@ -100,8 +148,9 @@ def _logs(model: ModelArrays, rows: Codes, engine: ExactEngine | None) -> Floats
         if program is not None:
             found = lane_logs(model, program, rows)
     chosen = JunctionTree() if engine is None else engine
-    for place in _by_known(rows, np.isnan(found)):
-        found[place] = chosen.log_evidence(model, Evidence(rows[place]))
+    for places in _by_known(rows, np.isnan(found)):
+        for place in places:
+            found[place] = chosen.log_evidence(model, Evidence(rows[place]))
     return found
 
 
@@ -116,10 +165,24 @@ def _complete(model: ModelArrays, rows: Codes) -> Floats:
     return total
 
 
-def _different(rows: Codes) -> tuple[Codes, NDArray[np.intp]]:
-    """The different rows, and which of them each row is."""
+def _different(rows: Codes) -> tuple[Codes, NDArray[np.intp] | None]:
+    """The different rows, and which of them each row is; None where all differ."""
+    is_narrow = rows.max(initial=0) <= np.iinfo(np.int8).max
     # Rows as strings of bytes are compared at once, not cell by cell.
-    narrow = np.ascontiguousarray(rows, np.int32)
-    whole = narrow.view(np.dtype((np.void, narrow.dtype.itemsize * narrow.shape[1]))).ravel()
-    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
-    return rows[first], inverse.ravel()
+    whole = _as_bytes(rows.astype(np.int8 if is_narrow else np.int32)).tolist()
+    numbers = dict.fromkeys(whole)
+    if len(numbers) == len(rows):
+        return rows, None
+    numbers = dict(zip(numbers, range(len(numbers)), strict=True))
+    inverse = np.fromiter(map(numbers.__getitem__, whole), np.intp, len(rows))
+    first = np.empty(len(numbers), np.intp)
+    # Backwards, so that the first of equal rows is written last.
+    first[inverse[::-1]] = np.arange(len(rows))[::-1]
+    return rows[first], inverse
+
+
+def _as_bytes(table: NDArray[Any]) -> NDArray[np.void]:
+    """Each row as one string of bytes."""
+    table = np.ascontiguousarray(table)
+    found: NDArray[np.void] = table.view((np.void, table.itemsize * table.shape[1])).ravel()
+    return found

@@ -90,7 +90,8 @@ def _plain_codes(network: NamedModel, rows: Any) -> Codes | None:
     if allowed is None or not names <= network.places.keys():
         return None
     numbers: dict[tuple[str, Any], int] = {}
-    places, codes = [], []
+    places: list[int] = []
+    codes: list[int] = []
     for name in names:
         place = network.places[name]
         states = network.variables[place].states

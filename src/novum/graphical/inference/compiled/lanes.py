@@ -1,4 +1,4 @@
-"""Runs of a program over many rows of evidence, `LANES` rows at a time."""
+"""Runs of a program over many rows of evidence, up to `LANES` rows at a time."""
 
 from __future__ import annotations
 
@@ -27,11 +27,19 @@ from novum.graphical.inference.compiled.prepared import Program
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
 
-LANES = 32
+# Rows at a time: as many as make what is done once for all of them cheap. Whole vectors of them.
+LANES = 64
+VECTOR = 8
+# Bytes of a line of the cache: a vector that lies in two lines is read twice.
+LINE = 64
+# Numbers in all lanes of a program together; larger programs have fewer lanes.
+MOST_NUMBERS = 2**22
 # Cells of a block in one lane: all lanes of a few tables stay in the second cache.
 LANE_BLOCK = 128
-# Rough costs in nanoseconds: a cell in one lane, a plan, and each variable of a plan.
-CELL = 5.0
+# Rough costs in nanoseconds: a cell in one lane (what is done once for all of them costs as much as
+# so many lanes), a plan, and each variable of a plan.
+CELL = 3.0
+SHARED_LANES = 12
 PLAN = 5e4
 VARIABLE = 3e3
 
@@ -42,7 +50,7 @@ def lane_program(
     model: ModelArrays, rows: Codes, variables: Sequence[int], *, log_only: bool = False
 ) -> Program | None:
     """The one program for all rows, or None where a program for each set of observed variables
-    is cheaper, or where the rows observe what is asked.
+    is cheaper.
     """
     observed = np.any(rows >= 0, axis=0, keepdims=True)[0]
     unknown = Evidence.none(model.n_variables)
@@ -55,20 +63,30 @@ def lane_program(
         # Every variable has weights, so that each posterior is read off its own.
         soft = np.ones(model.n_variables, np.uint8)
         program = program_of(model, unknown, (), EVERYTHING, MARGINALS, None, soft, LANE_BLOCK)
-    return program if CELL * program.cells < PLAN + VARIABLE * model.n_variables else None
+    lanes = n_lanes(program, len(rows))
+    price = -(-len(rows) // lanes) * (SHARED_LANES + lanes) * CELL * program.cells
+    return program if price < len(rows) * (PLAN + VARIABLE * model.n_variables) else None
+
+
+def n_lanes(program: Program, n_rows: int) -> int:
+    """How many rows a run takes: no more than there are, and not too much memory."""
+    code = program.code
+    most = MOST_NUMBERS // int(code[N_VALUES] + code[N_BARS] + 2 * code[N_BUFFER])
+    vectors = min(LANES, most, n_rows + VECTOR - 1) // VECTOR
+    return VECTOR * max(vectors, 1)
 
 
 class LaneRun:
     """Room for the runs of one program."""
 
-    def __init__(self, model: ModelArrays, program: Program) -> None:
+    def __init__(self, model: ModelArrays, program: Program, lanes: int) -> None:
         from novum.graphical.inference.compiled.loads_kernels import load_values
 
         code = program.code
-        self.model, self.program = model, program
-        self.tables, self.values = np.empty(int(code[N_VALUES])), _lanes(code[N_VALUES])
-        self.block, self.slope = _lanes(code[N_BUFFER]), _lanes(code[N_BUFFER])
-        self.bars = _lanes(code[N_BARS])
+        self.program, self.lanes = program, lanes
+        self.tables, self.values = np.empty(int(code[N_VALUES])), self._numbers(N_VALUES)
+        self.block, self.slope = self._numbers(N_BUFFER), self._numbers(N_BUFFER)
+        self.bars = self._numbers(N_BARS)
         self.digits = np.empty(int(code[MOST_AXES]) + 1, np.int64)
         self.bases = np.empty(int(code[MOST_OPS]) + 1, np.int64)
         unknown = np.full(model.n_variables, -1, np.int64)
@@ -83,16 +101,24 @@ class LaneRun:
         self.weighted = code[at : at + 2 * count : 2]
         self.cards = np.ascontiguousarray(model.cards[self.weighted])
 
-    def collect(self, rows: Codes) -> Floats:
-        """Messages of up to `LANES` rows; the logarithm of each row's probability.
+    def _numbers(self, field: int) -> Floats:
+        """Room for so many cells in all lanes, from the beginning of a line of the cache."""
+        size = int(self.program.code[field]) * self.lanes
+        room = np.empty(size + VECTOR)
+        skipped = -room.ctypes.data % LINE // room.itemsize
+        return room[skipped : skipped + size]
 
-        NaN for all of them where products might leave the range of floating-point numbers.
+    def collect(self, rows: Codes) -> Floats:
+        """Messages of up to as many rows as lanes; first of all logarithms of their probabilities.
+
+        NaN for all of them where products might leave the range of floating-point numbers. The
+        other rows of the array are room.
         """
         from novum.graphical.inference.compiled.lanes_kernels import lane_collect, lane_evidence
 
         code = self.program.code
-        lane_evidence(code, int(code[SOFT_AT]), rows, self.cards, self.values)
-        logs = np.zeros((4, LANES))
+        lane_evidence(code, int(code[SOFT_AT]), rows, self.lanes, self.cards, self.values)
+        logs = np.zeros((4, self.lanes))
         logs[1] = 1.0
         is_safe = lane_collect(
             code, self.program.maps, self.tables, self.values, self.spans, self.block, self.digits,
@@ -101,26 +127,25 @@ class LaneRun:
         if not is_safe:
             logs[0] = np.nan
         # Factors without variables belong to every row; where one is zero, no row is possible.
-        return logs[0] + self.log if self.log > -np.inf else np.full(LANES, -np.inf)
+        logs[0] = logs[0] + self.log if self.log > -np.inf else -np.inf
+        return logs
 
-    def root(self, size: int) -> Floats:
-        """The posterior of the one variable asked, states by lanes."""
-        start = int(self.program.code[ROOT_MESSAGE])
-        table = self.values[start : start + size]
-        with np.errstate(invalid="ignore"):
-            found: Floats = table / table.sum(axis=0)
+    def root(self, size: int, logs: Floats) -> Floats:
+        """The posterior of the one variable asked, lanes by states."""
+        start = int(self.program.code[ROOT_MESSAGE]) * self.lanes
+        table = self.values[start : start + size * self.lanes].reshape(size, self.lanes)
+        found: Floats = (table / np.where(logs[0] > -np.inf, table.sum(axis=0), np.nan)).T
         return found
 
-    def distribute(self) -> Floats:
-        """The posteriors of all variables, one after the other, states by lanes."""
+    def distribute(self, logs: Floats, begin: int, end: int, n_rows: int, found: Floats) -> None:
+        """The posteriors of all variables in these rows, of `n_rows`."""
         from novum.graphical.inference.compiled.lanes_kernels import lane_distribute
 
-        answers = _lanes(self.model.cards[self.program.variables].sum())
         lane_distribute(
             self.program.code, self.program.maps, self.tables, self.values, self.bars, self.block,
-            self.slope, self.digits, self.bases, np.empty(LANES), answers,
+            self.slope, self.digits, self.bases, np.empty(self.lanes), logs, begin, end, n_rows,
+            found,
         )  # fmt: skip
-        return answers
 
 
 def lane_marginals(
@@ -130,42 +155,43 @@ def lane_marginals(
 
     Rows that are impossible have NaN.
     """
-    run = LaneRun(model, program)
+    n = len(rows)
+    run = LaneRun(model, program, n_lanes(program, n))
     starts = _starts(model, program)
     is_single = not int(program.code[N_BARS])
-    size = int(model.cards[variables[0]]) if is_single else sum(model.cards[program.variables])
-    answers = np.empty((size, len(rows)))
-    left = np.zeros(len(rows), bool)
-    for start, part in _parts(rows):
+    size = int(model.cards[variables[0]] if is_single else model.cards[program.variables].sum())
+    found = np.empty(n * size)
+    left = np.zeros(n, bool)
+    for begin, part in _parts(rows, run.lanes):
+        end = begin + len(part)
         logs = run.collect(part)
-        if np.isnan(logs).any():
-            left[start : start + len(part)] = True
-            continue
-        cells = run.root(size) if is_single else run.distribute()
-        cells[:, logs == -np.inf] = np.nan
-        answers[:, start : start + len(part)] = cells[:, : len(part)]
+        if np.isnan(logs[0, 0]):
+            left[begin:end] = True
+        elif is_single:
+            found.reshape(n, size)[begin:end] = run.root(size, logs)[: len(part)]
+        else:
+            run.distribute(logs, begin, end, n, found)
     if is_single:
-        return [answers.T], left
-    return [answers[starts[v] : starts[v] + int(model.cards[v])].T for v in variables], left
+        return [found.reshape(n, size)], left
+    cards = {v: int(model.cards[v]) for v in variables}
+    return [
+        found[n * starts[v] : n * (starts[v] + cards[v])].reshape(n, cards[v]) for v in variables
+    ], left
 
 
 def lane_logs(model: ModelArrays, program: Program, rows: Codes) -> Floats:
     """Logarithm of the probability of every row; NaN where products were too wide for floats."""
-    run = LaneRun(model, program)
+    run = LaneRun(model, program, n_lanes(program, len(rows)))
     found = np.empty(len(rows))
-    for start, part in _parts(rows):
-        found[start : start + len(part)] = run.collect(part)[: len(part)]
+    for begin, part in _parts(rows, run.lanes):
+        found[begin : begin + len(part)] = run.collect(part)[0, : len(part)]
     return found
 
 
-def _parts(rows: Codes) -> Iterator[tuple[int, Codes]]:
+def _parts(rows: Codes, lanes: int) -> Iterator[tuple[int, Codes]]:
     rows = as_argument(rows, np.int64)
-    for start in range(0, len(rows), LANES):
-        yield start, rows[start : start + LANES]
-
-
-def _lanes(size: int) -> Floats:
-    return np.empty((int(size), LANES))
+    for begin in range(0, len(rows), lanes):
+        yield begin, rows[begin : begin + lanes]
 
 
 def _starts(model: ModelArrays, program: Program) -> dict[int, int]:
