@@ -295,7 +295,8 @@ class NetworkQuestions:
 
         found = batch_marginals(self.arrays, codes, asked)
         for tables in found:
-            impossible = np.flatnonzero(np.isnan(tables).any(axis=1))
+            # A row that is impossible has NaN in all its cells.
+            impossible = np.flatnonzero(np.isnan(tables[:, 0]))
             if impossible.size:
                 row = int(impossible[0])
                 where = f"Row {row} ({impossible.size} such rows): "

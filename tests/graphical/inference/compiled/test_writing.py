@@ -14,8 +14,11 @@ from novum.graphical.inference.compiled.layout import (
     CLIQUES_AT,
     CONNECTED,
     EVERYTHING,
+    INCOMING,
+    IS_LEAF,
     JOINT,
     MARGINALS,
+    MESSAGE_BAR,
     MESSAGE_SIZE,
     N_BARS,
     N_CLIQUES,
@@ -30,7 +33,10 @@ from novum.graphical.inference.compiled.layout import (
     ROOT_MESSAGE,
 )
 from novum.graphical.inference.compiled.planning import program_of
+from novum.graphical.inference.enumeration import Enumeration
+from novum.graphical.inference.junction import JunctionTree
 from novum.graphical.models.arrays import Evidence
+from novum.graphical.models.bayesian_network import BayesianNetwork
 from tests.strategies.networks import random_network, seeds
 
 
@@ -66,3 +72,27 @@ def test_lengths_are_those_written_down(seed: int) -> None:
     assert len(program.maps) == program.code[N_MAPS]
     assert program.code[ROOT_MESSAGE] >= 0
     assert np.all(program.maps >= 0)
+
+
+def test_leaves_share_their_message_down() -> None:
+    network = BayesianNetwork().add("a", table=[0.2, 0.3, 0.5])
+    network = network.add("b", ["a"], [[0.1, 0.9], [0.4, 0.6], [0.8, 0.2]])
+    rng = np.random.default_rng(0)
+    for parents in (["a"], ["a"], ["b"], ["a", "b"], ["a", "b"], ["b"]):
+        rows = rng.dirichlet(np.ones(3), [3 if p == "a" else 2 for p in parents])
+        network = network.add(f"leaf {len(network)}", parents, rows, ["x", "y", "z"])
+    model, nothing = network.arrays, Evidence.none(8)
+    code = program_of(model, nothing, (), EVERYTHING, MARGINALS).code
+    first = int(code[CLIQUES_AT])
+    cliques = [int(at) for at in code[first : first + int(code[N_CLIQUES])]]
+    leaves = [at for at in cliques if code[at + IS_LEAF]]
+    assert len(leaves) >= 5
+    reading = [at for at in cliques if code[at + INCOMING] >= 0]
+    # Not more messages than separators: a, b, and both.
+    assert len(reading) <= 3
+    assert {int(code[at + MESSAGE_BAR]) for at in leaves} <= {
+        int(code[at + MESSAGE_BAR]) for at in [*reading, cliques[0]]
+    }
+    truth, found = (engine.marginals(model, nothing) for engine in (Enumeration(), JunctionTree()))
+    for own, other in zip(truth.tables, found.tables, strict=True):
+        np.testing.assert_allclose(other, own, rtol=0, atol=1e-14)
