@@ -75,7 +75,7 @@ def test_lengths_are_those_written_down(seed: int) -> None:
 
 
 def test_leaves_share_their_message_down() -> None:
-    network = BayesianNetwork().add("a", table=[0.2, 0.3, 0.5])
+    network = BayesianNetwork().add("a", (), [0.2, 0.3, 0.5], ["x", "y", "z"])
     network = network.add("b", ["a"], [[0.1, 0.9], [0.4, 0.6], [0.8, 0.2]])
     rng = np.random.default_rng(0)
     for parents in (["a"], ["a"], ["b"], ["a", "b"], ["a", "b"], ["b"]):
