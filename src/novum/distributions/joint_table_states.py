@@ -112,11 +112,6 @@ class StateSpace(tuple[StateAxis, ...]):
         check_cells(space.shape)
         return space
 
-    @classmethod
-    def of_one(cls, axis: StateAxis) -> StateSpace:
-        """That of one variable, which needs no check."""
-        return super().__new__(cls, (axis,))
-
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(axis.name for axis in self)

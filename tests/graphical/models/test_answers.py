@@ -40,7 +40,7 @@ def test_an_approximate_answer_says_how_far_to_trust_it() -> None:
     axis = alarm().variables[0]
     errors = (np.array([0.01, 0.02]),)
     diagnosis = Diagnosis("tossing", True, "1000 <tosses>", 1000, errors)
-    table = Posterior.of([axis], Beliefs((np.array([0.25, 0.75]),), -1.5, diagnosis))
+    table = Posterior.of((axis,), Beliefs((np.array([0.25, 0.75]),), -1.5, diagnosis))
     text = repr(table)
     assert "1000 <tosses>" in text
     assert "at most 0.02" in text

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,34 +25,8 @@ from novum.graphical.inference.protocol import Beliefs, Diagnosis
 from novum.graphical.models.arrays import read_only
 
 Floats = NDArray[np.float64]
-# What a posterior of certain nodes has whatever its cells are, by the names of its attributes.
-Header = Mapping[str, Any]
 # Lines of a long answer that are shown.
 LINES = 20
-
-
-def header_of(axes: Sequence[StateAxis]) -> Header:
-    """The attributes of a posterior of these nodes that do not depend on its cells."""
-    space = StateSpace.of_one(axes[0]) if len(axes) == 1 else StateSpace(axes)
-    return {
-        "names": tuple([axis.name for axis in axes]),
-        "states": tuple([axis.states for axis in axes]),
-        "ordered": tuple([axis.name for axis in axes if axis.ordered]),
-        "sample_size": None,
-        "space": space,
-    }
-
-
-class Headers(dict[int, Header]):
-    """The header of each node by its number, made when it is first looked at."""
-
-    def __init__(self, variables: Sequence[StateAxis]) -> None:
-        super().__init__()
-        self.variables = variables
-
-    def __missing__(self, place: int) -> Header:
-        header = self[place] = header_of((self.variables[place],))
-        return header
 
 
 class Posterior(JointTable):
@@ -73,26 +48,42 @@ class Posterior(JointTable):
     diagnosis: Diagnosis | None
     errors: Floats | None
 
-    @classmethod
-    def of(cls, axes: Sequence[StateAxis], beliefs: Beliefs, place: int = 0) -> Posterior:
-        """One table of an engine's answer."""
-        return cls.under(header_of(axes), beliefs, place)
+    _axes: tuple[StateAxis, ...]
 
     @classmethod
-    def under(cls, header: Header, beliefs: Beliefs, place: int = 0) -> Posterior:
+    def of(cls, axes: tuple[StateAxis, ...], beliefs: Beliefs, place: int = 0) -> Posterior:
         """One table of an engine's answer; nothing is checked, so that queries are quick."""
-        cells = beliefs.tables[place]
+        cells, diagnosis = beliefs.tables[place], beliefs.diagnosis
         if cells.flags.writeable:
             cells = read_only(cells.copy())
-        found, diagnosis = object.__new__(cls), beliefs.diagnosis
-        errors = None if diagnosis is None else diagnosis.errors
+        found = object.__new__(cls)
         fields = found.__dict__
-        fields.update(header)
+        fields["_axes"] = axes
         fields["probabilities"] = cells
         fields["log_evidence"] = beliefs.log_evidence
         fields["diagnosis"] = diagnosis
-        fields["errors"] = None if errors is None else read_only(errors[place])
+        fields["errors"] = None
+        if diagnosis is not None and diagnosis.errors is not None:
+            fields["errors"] = read_only(diagnosis.errors[place])
         return found
+
+    # What a table says about its variables, found when it is looked at.
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(axis.name for axis in self._axes)
+
+    @cached_property
+    def states(self) -> tuple[tuple[Level, ...], ...]:
+        return tuple(axis.states for axis in self._axes)
+
+    @cached_property
+    def ordered(self) -> tuple[str, ...]:
+        return tuple(axis.name for axis in self._axes if axis.ordered)
+
+    @cached_property
+    def space(self) -> StateSpace:
+        return StateSpace(self._axes)
 
     @property
     def values(self) -> Floats:
@@ -126,8 +117,10 @@ class Marginals(Mapping[str, Posterior]):
     wet   1       0
     """
 
-    def __init__(self, headers: Headers, places: Mapping[str, int], beliefs: Beliefs) -> None:
-        self._headers = headers
+    def __init__(
+        self, variables: Sequence[StateAxis], places: Mapping[str, int], beliefs: Beliefs
+    ) -> None:
+        self._variables = variables
         self._places = places
         self._beliefs = beliefs
 
@@ -139,7 +132,7 @@ class Marginals(Mapping[str, Posterior]):
         place = self._places.get(name)
         if place is None:
             raise KeyError(f"There is no node {label_text(name)}: {meant(name, list(self))}")
-        return Posterior.under(self._headers[place], self._beliefs, place)
+        return Posterior.of((self._variables[place],), self._beliefs, place)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
@@ -196,7 +189,7 @@ class Marginals(Mapping[str, Posterior]):
         """Names, states and tables of the nodes that are shown."""
         shown_places = list(self._places.items())[:LINES]
         return [
-            (name, self._headers[place]["states"][0], self._beliefs.tables[place])
+            (name, self._variables[place].states, self._beliefs.tables[place])
             for name, place in shown_places
         ]
 

@@ -14,7 +14,7 @@ from novum.core.errors import InputError
 from novum.core.text import label_text
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.inference.protocol import Beliefs, ExactEngine
-from novum.graphical.models.answers import Posterior, header_of
+from novum.graphical.models.answers import Posterior
 from novum.graphical.models.conflicts import impossible_evidence
 from novum.graphical.models.questions import Likelihoods, States, default_engine, place_of
 
@@ -45,13 +45,13 @@ def families(
             place = place_of(network, name)
             parents = network.conditionals[place].parents
             scope = [*(network.places[parent.name] for parent in parents), place]
-            header = header_of([network.variables[member] for member in scope])
+            axes = tuple(network.variables[member] for member in scope)
             if model.scope(place).tolist() != scope or len(nodes) == 1:
-                found[name] = Posterior.under(header, chosen.joint(model, evidence, scope))
+                found[name] = Posterior.of(axes, chosen.joint(model, evidence, scope))
                 continue
             if together is None:
                 together = chosen.families(model, evidence)
-            found[name] = Posterior.under(header, together, place)
+            found[name] = Posterior.of(axes, together, place)
     except ImpossibleEvidence:
         raise impossible_evidence(network, model, evidence) from None
     return found

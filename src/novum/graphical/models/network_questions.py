@@ -20,11 +20,8 @@ from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.inference.protocol import Engine, ExactEngine
 from novum.graphical.models.answers import (
     Configuration,
-    Header,
-    Headers,
     Marginals,
     Posterior,
-    header_of,
     row_of_codes,
 )
 from novum.graphical.models.arrays import UNKNOWN, Evidence, ModelArrays
@@ -115,7 +112,8 @@ class NetworkQuestions:
             raise impossible_evidence(self, model, evidence) from None
         except CyclicGraphError as error:
             raise error.named(self.names) from None
-        return Posterior.under(self._header(asked), found)
+        variables = self.variables
+        return Posterior.of(tuple([variables[place] for place in asked]), found)
 
     def marginals(
         self,
@@ -133,7 +131,7 @@ class NetworkQuestions:
             raise impossible_evidence(self, model, evidence) from None
         except CyclicGraphError as error:
             raise error.named(self.names) from None
-        return Marginals(self._headers, self.places, found)
+        return Marginals(self.variables, self.places, found)
 
     def observe(
         self,
@@ -316,16 +314,6 @@ class NetworkQuestions:
         return float(np.sum(self.log_probabilities(rows)))
 
     @cached_property
-    def _headers(self) -> Headers:
-        """What the posterior of each node has whatever its cells are."""
-        return Headers(self.variables)
-
-    def _header(self, asked: tuple[int, ...]) -> Header:
-        if len(asked) == 1:
-            return self._headers[asked[0]]
-        return header_of([self.variables[place] for place in asked])
-
-    @cached_property
     def _log_total(self) -> float:
         """Logarithm of the sum over all states: 0 of a network."""
         return 0.0 if self.arrays.is_directed else self.log_evidence()
@@ -344,7 +332,7 @@ class NetworkQuestions:
     ) -> tuple[ModelArrays, Evidence]:
         """The model and what is known of it, as engines take them."""
         evidence = evidence_of(self, given, likelihood)
-        return intervened(self, evidence, do)
+        return (self.arrays, evidence) if do is None else intervened(self, evidence, do)
 
 
 def _checked(engine: Engine | None) -> Engine:

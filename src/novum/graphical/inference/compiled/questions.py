@@ -165,19 +165,21 @@ def uncut_question(model: ModelArrays, evidence: Evidence) -> Question:
 
 
 def _as_it_is(base: Whole, known: Positions, evidence: Evidence) -> Question:
-    ready = base.ready
-    soft, weights = np.zeros(len(known), np.uint8), NO_CELLS
-    if evidence.likelihoods:
+    ready, likelihoods = base.ready, evidence.likelihoods
+    soft, weights, marks = np.zeros(len(known), np.uint8), NO_CELLS, b""
+    if likelihoods:
         weights = np.empty(len(base.every))
-    for variable, likelihood in evidence.likelihoods.items():
-        soft[variable] = 1
-        start = base.starts[variable]
-        weights[start : start + len(likelihood)] = likelihood
+        for variable, likelihood in likelihoods.items():
+            soft[variable] = 1
+            start = base.starts[variable]
+            weights[start : start + len(likelihood)] = likelihood
+        marks = soft.tobytes()
     observed = (known >= 0).tobytes()
+    is_blank = not likelihoods and b"\1" not in observed
     return Question(
         ready, ready, base.spans, known, soft, base.starts, ready.arguments[0], base.every, weights,
-        0.0, (observed, soft.tobytes()),
-        _is_unconditional(ready, observed, evidence), _is_cuttable(base, observed, evidence), {},
+        0.0, (observed, marks), is_blank and bool(ready.directed),
+        not base.is_small and _is_cuttable(base, evidence, is_blank), {},
     )  # fmt: skip
 
 
@@ -197,7 +199,7 @@ def _cut(base: Whole, known: Positions, evidence: Evidence) -> Question:
         PreparedModel(arguments, tables, ready.directed), ready, base.spans,
         (counts == 1) - 1, soft, base.starts, counts, states, weights, log,
         _digest((*deciding(arguments), soft)),
-        _is_unconditional(ready, (known >= 0).tobytes(), evidence), False, {},
+        bool(ready.directed) and not evidence.likelihoods and not (known >= 0).any(), False, {},
     )  # fmt: skip
 
 
@@ -209,14 +211,8 @@ def _digest(arrays: Sequence[NDArray[Any]]) -> bytes:
     return found.digest()
 
 
-def _is_unconditional(ready: PreparedModel, observed: bytes, evidence: Evidence) -> bool:
-    return bool(ready.directed) and not evidence.likelihoods and b"\1" not in observed
-
-
-def _is_cuttable(base: Whole, observed: bytes, evidence: Evidence) -> bool:
-    """Whether fewer tables or states might do; never in small models."""
-    if base.is_small:
-        return False
-    if b"\1" not in observed and not evidence.likelihoods:
+def _is_cuttable(base: Whole, evidence: Evidence, is_blank: bool) -> bool:
+    """Whether fewer tables or states might do, of a model that is not small."""
+    if is_blank:
         return base.is_narrowed or not base.is_possible
     return base.has_zeros or base.has_many_factors or bool(evidence.likelihoods)
