@@ -74,8 +74,8 @@ def states_left(model: ModelArrays, evidence: Evidence) -> list[set[int]] | None
 
 
 def narrowed(base: Whole, evidence: Evidence) -> tuple[float, Positions, Positions]:
-    states, counts = base.states.copy(), base.cards.copy()
-    if not base.is_possible:
+    states, counts = base.narrowed.states.copy(), base.narrowed.cards.copy()
+    if not base.narrowed.is_possible:
         return -math.inf, states, counts
     log = narrow(base, evidence.codes, states, counts, evidence.likelihoods)
     return log, states, counts
@@ -91,7 +91,7 @@ def test_the_states_left_are_those_with_support(seed: int) -> None:
     expected = states_left(model, evidence)
     assert (log == -math.inf) == (expected is None)
     if expected is not None:
-        for variable, start in enumerate(base.starts.tolist()):
+        for variable, start in enumerate(base.ready.outline.starts.tolist()):
             found = states[start : start + counts[variable]].tolist()
             assert found == sorted(expected[variable])
 
@@ -131,7 +131,7 @@ def product(
         inside = slice(ends[factor], ends[factor + 1])
         found *= cells[starts[factor] + np.dot(steps[inside], np.array(places)[scopes[inside]])]
     for variable in np.flatnonzero(soft & 1):
-        found *= weights[base.starts[variable] + places[variable]]
+        found *= weights[base.ready.outline.starts[variable] + places[variable]]
     return float(found)
 
 
@@ -146,9 +146,12 @@ def test_the_cut_model_has_the_products_of_the_model(seed: int) -> None:
         return
     soft, weights = np.zeros(len(counts), np.uint8), np.empty(len(states))
     arguments, tables, log = cut_arguments(base, states, counts, soft, weights)
-    log += weigh(evidence, base.starts, states, counts, soft, weights)
+    log += weigh(evidence, base.ready.outline.starts, states, counts, soft, weights)
     for places in configurations(counts):
-        own = [int(states[start + place]) for start, place in zip(base.starts, places, strict=True)]
+        own = [
+            int(states[start + place])
+            for start, place in zip(base.ready.outline.starts, places, strict=True)
+        ]
         expected = 1.0
         for factor in range(model.n_factors):
             expected *= model.table(factor)[tuple(own[v] for v in model.scope(factor))]
@@ -215,9 +218,9 @@ def test_small_models_stay_as_they_are() -> None:
     model = random_network(4, zeros=1.0).arrays
     base = whole(model)
     assert base.is_small
-    assert base.is_possible
-    assert base.states is base.every
-    assert np.array_equal(base.cards, model.cards)
+    assert base.narrowed.is_possible
+    assert base.narrowed.states is base.ready.outline.states
+    assert np.array_equal(base.narrowed.cards, model.cards)
     assert whole(model) is base
 
 
@@ -226,7 +229,7 @@ def test_models_without_zeros_are_not_narrowed() -> None:
     base = whole(random_network(11, zeros=0.0).arrays)
     assert not base.is_small
     assert not base.has_zeros
-    assert not base.is_narrowed
+    assert not base.is_worth_cutting
 
 
 @pytest.mark.usefixtures("every_model")
@@ -235,7 +238,7 @@ def test_tables_that_contradict_each_other_leave_nothing() -> None:
         np.array([2]), np.array([0, 1, 2]), np.array([0, 0]), np.array([0, 2, 4]),
         np.array([1.0, 0.0, 0.0, 1.0]), np.full(2, NO_HEAD), np.array([0]),
     )  # fmt: skip
-    assert not whole(model).is_possible
+    assert not whole(model).narrowed.is_possible
 
 
 @pytest.mark.usefixtures("every_model")

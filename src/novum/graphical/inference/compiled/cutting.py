@@ -12,7 +12,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -31,67 +31,47 @@ Marks = NDArray[np.uint8]
 # Models of fewer cells, and of fewer tables at each variable, are not worth cutting.
 SMALL_CELLS = 4000
 FEW_FACTORS = 16
+# Where more of all cells than that are possible, tables are not cut before something is known.
+MUCH_LEFT = 0.95
+
+
+class Narrowed(NamedTuple):
+    """What is left of a model before anything is known.
+
+    Attributes
+    ----------
+    states, cards : int64 arrays
+        The states that are possible, and how many there are of each variable.
+    is_possible : bool
+        Factors may contradict each other, so that no states are possible at all.
+    """
+
+    states: Positions
+    cards: Positions
+    is_possible: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Whole:
     """A model before anything is known: where states lie, which are possible, what was asked.
 
-    Factors may contradict each other, so that no states are possible at all.
-
     Attributes
     ----------
     ready : PreparedModel
-    starts : int64 array
-        Of each variable its first place in `states` and `every`.
-    states, cards : int64 arrays
-        The states that are possible, and how many there are of each variable.
-    every : int64 array
-        All states.
-    ranks, ranked : int64 arrays
-        Places of tables in the order of their sizes, and the tables in that order; both are empty
-        where nothing is narrowed, in small models and in those without zeros.
-    spans : float64 array
-        Of each table how many powers of two its positive cells are away from 1, at most.
-    is_small, is_possible : bool
+    is_small : bool
     asked : questions by what is known
     """
 
     ready: PreparedModel
-    starts: Positions
-    states: Positions
-    cards: Positions
-    every: Positions
-    ranks: Positions
-    ranked: Positions
-    spans: Floats
     is_small: bool
-    is_possible: bool
     asked: OrderedDict[Any, Any] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def of(cls, model: ModelArrays) -> Whole:
         ready = prepared(model)
-        spans, starts, every, most_factors = ready.outline
-        cards, zeros = ready.arguments[0], ready.arguments[8]
-        is_small = len(ready.tables) < SMALL_CELLS and most_factors <= FEW_FACTORS
-        if is_small or not zeros.any():
-            return cls(
-                ready, starts, every, cards, every, _nothing, _nothing, spans, is_small, True
-            )
-        ranked = np.argsort(np.diff(ready.arguments[4]), kind="stable")
-        ranks = np.empty_like(ranked)
-        ranks[ranked] = np.arange(len(ranked))
-        states, left = every.copy(), cards.copy()
-        found = cls(ready, starts, states, left, every, ranks, ranked, spans, False, True)
-        log = narrow(found, _nothing, states, left)
-        return found if log > -math.inf else replace(found, is_possible=False)
-
-    @cached_property
-    def has_zeros(self) -> bool:
-        """Whether a cell is exactly zero: without one, no state is ever cut."""
-        return bool(self.ready.arguments[8].any())
+        has_few = ready.outline.most_factors <= FEW_FACTORS
+        return cls(ready, len(ready.tables) < SMALL_CELLS and has_few)
 
     @property
     def has_many_factors(self) -> bool:
@@ -99,9 +79,43 @@ class Whole:
         return self.ready.outline.most_factors > FEW_FACTORS
 
     @cached_property
-    def is_narrowed(self) -> bool:
-        """Whether some state is impossible before anything is known."""
-        return not np.array_equal(self.cards, self.ready.arguments[0])
+    def has_zeros(self) -> bool:
+        """Whether a cell is exactly zero: without one, no state is ever cut."""
+        return bool(self.ready.arguments[8].any())
+
+    @cached_property
+    def ranking(self) -> tuple[Positions, Positions]:
+        """Places of tables in the order of their sizes, and the tables in that order."""
+        ranked = np.argsort(np.diff(self.ready.arguments[4]), kind="stable")
+        ranks = np.empty_like(ranked)
+        ranks[ranked] = np.arange(len(ranked))
+        return ranks, ranked
+
+    @cached_property
+    def narrowed(self) -> Narrowed:
+        """Looked for when it is first needed: small questions do without."""
+        states, cards = self.ready.outline.states, self.ready.arguments[0]
+        if self.is_small or not self.has_zeros:
+            return Narrowed(states, cards, True)
+        states, cards = states.copy(), cards.copy()
+        log = narrow(self, _nothing, states, cards)
+        return Narrowed(states, cards, log > -math.inf)
+
+    @cached_property
+    def is_worth_cutting(self) -> bool:
+        """Whether tables have noticeably fewer cells at what is possible before all evidence."""
+        if not self.narrowed.is_possible:
+            return True
+        _, scope_starts, scopes, *_ = self.ready.arguments
+        sizes = self.narrowed.cards.astype(np.float64)[scopes]
+        filled = np.flatnonzero(np.diff(scope_starts))
+        left = np.multiply.reduceat(sizes, scope_starts[filled]).sum() if len(filled) else 0.0
+        return bool(left < MUCH_LEFT * len(self.ready.tables))
+
+    @property
+    def may_be_worth_cutting(self) -> bool:
+        """The same without looking at tables for it: yes until somebody did."""
+        return bool(self.__dict__.get("is_worth_cutting", True))
 
 
 _nothing = np.empty(0, np.int64)
@@ -150,8 +164,8 @@ def cut_arguments(
     room = np.empty(n_variables + len(states), np.int64)
     log = _kernels().cut_tables(
         cards, scope_starts, scopes, strides, table_starts, heads, zeros, ready.tables,
-        base.starts, states, counts, ends, own, steps, table_ends, cut_heads, var_starts, near,
-        cut_zeros, soft, tables, weights, room,
+        ready.outline.starts, states, counts, ends, own, steps, table_ends, cut_heads, var_starts,
+        near, cut_zeros, soft, tables, weights, room,
     )  # fmt: skip
     left = int(ends[n])
     arguments = (
@@ -178,12 +192,11 @@ def narrow(
 
     Without any codes all tables are looked at, not only those of what is known.
     """
-    assert not base.is_small, "tables of small models have no ranks"
     ready, kernels = base.ready, _kernels()
     cards, _, _, _, _, heads, var_starts, var_factors, zeros = ready.arguments
     causes, queue = np.empty(len(heads), np.int64), np.zeros((2, len(heads) // 64 + 1), np.uint64)
     for variable, likelihood in likelihoods.items():
-        start = int(base.starts[variable])
+        start = int(ready.outline.starts[variable])
         kept = states[start : start + int(counts[variable])]
         kept = kept[likelihood[kept] > 0]
         if not len(kept):
@@ -193,14 +206,14 @@ def narrow(
             counts[variable] = len(kept)
             _run(
                 kernels.call_tables,
-                variable, cards, heads, var_starts, var_factors, zeros, base.ranks, counts, causes,
-                queue,
+                variable, cards, heads, var_starts, var_factors, zeros, base.ranking[0], counts,
+                causes, queue,
             )  # fmt: skip
     seen, left = np.empty(len(states), np.uint8), np.empty(len(states), np.int64)
     axes = np.empty((len(cards), kernels.n_fields), np.int64)
     some = _run(
         kernels.narrow,
-        *ready.arguments, base.ranks, base.ranked, ready.tables, base.starts, known, states, counts,
+        *ready.arguments, *base.ranking, ready.tables, ready.outline.starts, known, states, counts,
         seen, left, causes, queue, axes,
     )  # fmt: skip
     return 0.0 if some else -math.inf

@@ -94,8 +94,8 @@ class LaneRun:
         # Weights of rows are ones and zeros, which span nothing.
         self.spans = np.zeros(int(code[N_VALUES]))
         self.log = load_values(
-            code, base.ready.tables, np.empty(0), base.spans, unknown, self.tables, self.spans,
-            self.digits,
+            code, base.ready.tables, np.empty(0), base.ready.outline.spans, unknown, self.tables,
+            self.spans, self.digits,
         )  # fmt: skip
         at, count = int(code[SOFT_AT]), int(code[N_SOFT])
         self.weighted = code[at : at + 2 * count : 2]

@@ -65,8 +65,8 @@ class Question(NamedTuple):
         Logarithm of what became numbers; `-inf` where the evidence is impossible, NaN where
         products could leave the range of floating-point numbers.
     key : what tells programs of this question from others
-    is_unconditional : bool
-        Whether nothing is known of a directed model.
+    is_blank : bool
+        Whether nothing is known.
     is_cuttable : bool
         Whether the tables are those of the model though fewer might do.
     notes : dict
@@ -84,9 +84,14 @@ class Question(NamedTuple):
     weights: Floats
     log: float
     key: Any
-    is_unconditional: bool
+    is_blank: bool
     is_cuttable: bool
     notes: dict[str, float]
+
+    @property
+    def is_unconditional(self) -> bool:
+        """Whether nothing is known of a directed model."""
+        return self.is_blank and bool(self.home.directed)
 
     @property
     def size(self) -> int:
@@ -150,7 +155,7 @@ def question_of(model: ModelArrays, evidence: Evidence) -> Question:
         # What is kept must not change with the array of whoever asked.
         known = known.copy()
         found = _as_it_is(base, known, evidence)
-        if found.is_cuttable:
+        if found.is_cuttable and (not found.is_blank or base.is_worth_cutting):
             found = _cut(base, known, evidence)
         with base.lock:
             base.asked[key] = found
@@ -166,40 +171,41 @@ def uncut_question(model: ModelArrays, evidence: Evidence) -> Question:
 
 def _as_it_is(base: Whole, known: Positions, evidence: Evidence) -> Question:
     ready, likelihoods = base.ready, evidence.likelihoods
+    spans, starts, states, _ = ready.outline
     soft, weights, marks = np.zeros(len(known), np.uint8), NO_CELLS, b""
     if likelihoods:
-        weights = np.empty(len(base.every))
+        weights = np.empty(len(ready.outline.states))
         for variable, likelihood in likelihoods.items():
             soft[variable] = 1
-            start = base.starts[variable]
+            start = starts[variable]
             weights[start : start + len(likelihood)] = likelihood
         marks = soft.tobytes()
     observed = (known >= 0).tobytes()
     is_blank = not likelihoods and b"\1" not in observed
     return Question(
-        ready, ready, base.spans, known, soft, base.starts, ready.arguments[0], base.every, weights,
-        0.0, (observed, marks), is_blank and bool(ready.directed),
-        not base.is_small and _is_cuttable(base, evidence, is_blank), {},
+        ready, ready, spans, known, soft, starts, ready.arguments[0], states, weights, 0.0,
+        (observed, marks), is_blank, _is_cuttable(base, evidence, is_blank), {},
     )  # fmt: skip
 
 
 def _cut(base: Whole, known: Positions, evidence: Evidence) -> Question:
-    ready = base.ready
-    states, counts = base.states.copy(), base.cards.copy()
+    ready, narrowed = base.ready, base.narrowed
+    spans, starts, _, _ = ready.outline
+    states, counts = narrowed.states.copy(), narrowed.cards.copy()
     soft, weights = np.zeros(len(counts), np.uint8), np.empty(len(states))
     arguments, tables = ready.arguments, ready.tables
     log = -math.inf
-    if base.is_possible:
+    if narrowed.is_possible:
         log = narrow(base, known, states, counts, likelihoods=evidence.likelihoods)
     if log > -math.inf:
         arguments, tables, log = cut_arguments(base, states, counts, soft, weights)
     if log > -math.inf and evidence.likelihoods:
-        log += weigh(evidence, base.starts, states, counts, soft, weights)
+        log += weigh(evidence, starts, states, counts, soft, weights)
     return Question(
-        PreparedModel(arguments, tables, ready.directed), ready, base.spans,
-        (counts == 1) - 1, soft, base.starts, counts, states, weights, log,
+        PreparedModel(arguments, tables, ready.directed), ready, spans,
+        (counts == 1) - 1, soft, starts, counts, states, weights, log,
         _digest((*deciding(arguments), soft)),
-        bool(ready.directed) and not evidence.likelihoods and not (known >= 0).any(), False, {},
+        not evidence.likelihoods and not (known >= 0).any(), False, {},
     )  # fmt: skip
 
 
@@ -212,7 +218,9 @@ def _digest(arrays: Sequence[NDArray[Any]]) -> bytes:
 
 
 def _is_cuttable(base: Whole, evidence: Evidence, is_blank: bool) -> bool:
-    """Whether fewer tables or states might do, of a model that is not small."""
+    """Whether fewer tables or states might do; never in small models."""
+    if base.is_small:
+        return False
     if is_blank:
-        return base.is_narrowed or not base.is_possible
+        return base.has_zeros and base.may_be_worth_cutting
     return base.has_zeros or base.has_many_factors or bool(evidence.likelihoods)
