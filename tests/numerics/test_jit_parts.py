@@ -39,7 +39,7 @@ def refuse(x):
 
 ENTRY = """
 import numpy as np
-from novum.numerics.jit import inner_kernel, kernel
+from novum.numerics.jit import inner_kernel, kernel, lean_kernel
 from pack.inner_kernels import refuse, twice
 
 @inner_kernel(allocates=True)
@@ -59,14 +59,22 @@ def total(x):
 @kernel("float64(float64)", vectorize=False)
 def scalar_total(x):
     return twice(twice(x))
+
+@lean_kernel("float64(float64[::1])", short_loops=True)
+def short_total(x):
+    s = 0.0
+    for i in range(x.size):
+        s += 2.0 * x[i]
+    return s
 """
 
 PROBE = """
 import numpy as np
-from pack.entry_kernels import scalar_total, total
+from pack.entry_kernels import scalar_total, short_total, total
 
-print(total(np.array([1.0, 2.0])), scalar_total(1.0))
-print(sum(total.stats.cache_hits.values()), sum(scalar_total.stats.cache_hits.values()))
+print(total(np.array([1.0, 2.0])), scalar_total(1.0), short_total(np.arange(75.0)))
+for kernel in (total, scalar_total, short_total):
+    print(sum(kernel.stats.cache_hits.values()))
 try:
     total(np.array([-1.0]))
 except ValueError as error:
@@ -85,18 +93,25 @@ def package(tmp_path: Path) -> Path:
 
 
 def test_only_entries_are_kept_and_a_changed_part_reaches_them(package: Path) -> None:
-    assert run(PROBE, package).split() == ["6.0", "4.0", "0", "0", "below", "zero"]
+    assert run(PROBE, package).split() == ["6.0", "4.0", "5550.0", *"000", "below", "zero"]
     kept = sorted(path.name.split("-")[0] for path in (package.parent / "cache").rglob("*.nbi"))
-    assert kept == ["entry_kernels.scalar_total", "entry_kernels.total"]
-    assert run(PROBE, package).split() == ["6.0", "4.0", "1", "1", "below", "zero"]
+    assert kept == [f"entry_kernels.{name}" for name in ("scalar_total", "short_total", "total")]
+    assert run(PROBE, package).split() == ["6.0", "4.0", "5550.0", *"111", "below", "zero"]
     (package / "inner_kernels.py").write_text(INNERMOST.format(factor=3.0))
-    assert run(PROBE, package).split() == ["9.0", "9.0", "0", "0", "below", "zero"]
+    assert run(PROBE, package).split() == ["9.0", "9.0", "5550.0", *"000", "below", "zero"]
 
 
 def test_without_the_parts_of_this_numba_kernels_work_as_before(package: Path) -> None:
     without = "import sys; sys.modules['novum.numerics.jit_parts'] = None\n"
-    assert run(without + PROBE, package).split() == ["6.0", "4.0", "0", "0", "below", "zero"]
-    assert len(list((package.parent / "cache").rglob("*.nbi"))) == 5
+    assert run(without + PROBE, package).split() == [
+        "6.0",
+        "4.0",
+        "5550.0",
+        *"000",
+        "below",
+        "zero",
+    ]
+    assert len(list((package.parent / "cache").rglob("*.nbi"))) == 6
 
 
 @pytest.mark.parametrize(
@@ -134,8 +149,8 @@ def test_kernels_work_with_a_numba_that_lacks_internals(package: Path) -> None:
     numba.core.codegen.JITCodeLibrary = Renamed
     """
     output = run(textwrap.dedent(renamed) + PROBE, package).split()
-    assert output == ["6.0", "4.0", "0", "0", "below", "zero"]
-    assert len(list((package.parent / "cache").rglob("*.nbi"))) == 5
+    assert output == ["6.0", "4.0", "5550.0", *"000", "below", "zero"]
+    assert len(list((package.parent / "cache").rglob("*.nbi"))) == 6
 
 
 @pytest.mark.parametrize("name", ["jit.py", "jit_parts.py"])

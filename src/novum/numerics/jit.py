@@ -67,6 +67,14 @@ def registered_kernels() -> tuple[RegisteredKernel, ...]:
     return tuple(_kernels[key] for key in sorted(_kernels))
 
 
+class Loops(Enum):
+    """How the loops of a kernel become vector instructions."""
+
+    LONG = "several at a time"
+    SHORT = "one at a time"
+    SCALAR = "not at all"
+
+
 # --- Decorators -----------------------------------------------------------------------------------
 
 
@@ -103,7 +111,8 @@ def kernel(signature: str, *, vectorize: bool = True) -> Decorator:
     >>> total(as_argument([1, 2, 3]))
     6.0
     """
-    return _decorator(signature, fastmath=False, vectorize=vectorize)
+    loops = Loops.LONG if vectorize else Loops.SCALAR
+    return _decorator(signature, fastmath=False, loops=loops)
 
 
 def fast_kernel(signature: str) -> Decorator:
@@ -115,13 +124,21 @@ def fast_kernel(signature: str) -> Decorator:
     return _decorator(signature, fastmath={"reassoc", "contract"})
 
 
-def lean_kernel(signature: str) -> Decorator:
+def lean_kernel(signature: str, *, short_loops: bool = False) -> Decorator:
     """Like `kernel`, for kernels that allocate nothing and return numbers: no reference counts.
 
     Counting the references of arrays that are handed from kernel to kernel is felt where kernels
     are small, as in trees (`benchmarks/trees`). Lean kernels call only lean kernels.
+
+    Parameters
+    ----------
+    signature : str
+    short_loops : bool
+        Whether most loops run over a few dozen cells, too few to take several vectors at a time
+        (`benchmarks/graphical/inference`).
     """
-    return _decorator(signature, fastmath=False, counts_references=False)
+    loops = Loops.SHORT if short_loops else Loops.LONG
+    return _decorator(signature, fastmath=False, counts_references=False, loops=loops)
 
 
 def inner_kernel(*, allocates: bool = False) -> Decorator:
@@ -172,7 +189,7 @@ def _decorator(
     fastmath: bool | set[str],
     *,
     counts_references: bool = True,
-    vectorize: bool = True,
+    loops: Loops = Loops.LONG,
 ) -> Decorator:
     """Without a signature the kernel is an inner one."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
@@ -183,7 +200,7 @@ def _decorator(
         assert isinstance(function, FunctionType), "kernels are plain functions"
         _file_digests[function] = _file_digest(function)
         _compiler_digest()
-        dispatcher = _dispatcher(function, options, vectorize, signature is None)
+        dispatcher = _dispatcher(function, options, loops, signature is None)
         if dispatcher is not function:
             _keep_on_disk(dispatcher)
             announce_slow_compilations()
@@ -198,7 +215,7 @@ def _decorator(
 
 
 def _dispatcher(
-    function: FunctionType, options: dict[str, Any], vectorize: bool, is_inner: bool
+    function: FunctionType, options: dict[str, Any], loops: Loops, is_inner: bool
 ) -> Any:
     import numba
 
@@ -206,8 +223,12 @@ def _dispatcher(
     if jit_parts is None:
         return numba.njit(**options)(function)
     options = {**options, "no_cfunc_wrapper": True}
-    compiler = jit_parts.EntryCompiler if vectorize else jit_parts.ScalarCompiler
-    dispatcher = numba.njit(pipeline_class=compiler, **options)(function)
+    compilers = {
+        Loops.LONG: jit_parts.EntryCompiler,
+        Loops.SHORT: jit_parts.ShortLoopCompiler,
+        Loops.SCALAR: jit_parts.ScalarCompiler,
+    }
+    dispatcher = numba.njit(pipeline_class=compilers[loops], **options)(function)
     if is_inner and dispatcher is not function:
         part = numba.njit(pipeline_class=jit_parts.PartCompiler, **options)
         jit_parts.call_as_part(dispatcher, lambda: part(function))

@@ -9,7 +9,7 @@ that it reaches and is optimized with it once:
 
 Parts live in memory and are lowered anew when an entry is not on disk, so the machine code of an
 entry depends on the sources alone. An entry of integers and branches may do without vectors: its
-loops gain nothing from them, and it compiles sooner.
+loops gain nothing from them, and it compiles sooner. One of short loops takes vectors one by one.
 
 This module imports Numba and uses its compiler pipeline: it is imported when a kernel is defined.
 Where a later Numba lacks something that is used, the import fails and says what.
@@ -21,8 +21,10 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
+from llvmlite.binding import create_pass_builder, create_pipeline_tuning_options
+from numba.core import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
@@ -72,6 +74,23 @@ class ScalarLibrary(EntryLibrary):
             loop_vectorize=False, slp_vectorize=False
         )
         passes.run(self._final_module, builder)
+
+
+class ShortLoopLibrary(EntryLibrary):
+    """An entry of short loops, which takes one vector at a time.
+
+    LLVM would take several, and a loop of a few dozen cells would be left to the scalar rest.
+    """
+
+    def _optimize_final_module(self) -> None:
+        chosen = cast(Any, config)
+        tuning = create_pipeline_tuning_options()
+        tuning.speed_level = chosen.OPT
+        tuning.loop_vectorization = bool(chosen.LOOP_VECTORIZE)
+        tuning.slp_vectorization = bool(chosen.SLP_VECTORIZE)
+        tuning.loop_interleaving = False
+        builder = create_pass_builder(self._codegen._tm, tuning)
+        builder.getModulePassManager().run(self._final_module, builder)
 
 
 # --- Lowering -------------------------------------------------------------------------------------
@@ -164,6 +183,10 @@ class ScalarCompiler(EntryCompiler):
     library = ScalarLibrary
 
 
+class ShortLoopCompiler(EntryCompiler):
+    library = ShortLoopLibrary
+
+
 class PartCompiler(EntryCompiler):
     lowering = PartLowering
 
@@ -217,7 +240,8 @@ def check_internals() -> None:
         (CPUTargetOptions, ("no_cfunc_wrapper", "_nrt")),
         (Dispatcher, ("add_overload", "get_call_template", "get_overload")),
         (cpu_target.target_context, ("insert_user_function",)),
-        (codegen, ("_data_layout", "_module_pass_manager", "set_env")),
+        (codegen, ("_data_layout", "_module_pass_manager", "_tm", "set_env")),
+        (create_pipeline_tuning_options(), ("loop_interleaving", "speed_level")),
         (
             JITCodeLibrary(codegen, "novum"),
             (

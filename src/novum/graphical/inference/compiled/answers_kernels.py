@@ -70,7 +70,8 @@ def begin(
     "float64(int64[::1], int32[::1], float64[::1], float64[::1], float64[::1], int64[::1],"
     " int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1], int64[::1],"
     " int64[::1], int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
-    " int64)"
+    " int64)",
+    short_loops=True,
 )
 def run_sums(
     code,
@@ -133,7 +134,8 @@ def run_sums(
 @lean_kernel(
     "float64(int64[::1], int32[::1], float64[::1], float64[::1], float64[::1], int64[::1],"
     " int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64)"
+    " int64[::1], int64[::1], int64[::1], int64[::1], int64)",
+    short_loops=True,
 )
 def run_maxima(
     code,

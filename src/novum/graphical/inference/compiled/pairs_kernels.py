@@ -59,6 +59,15 @@ def triple_dot(block, t, values, a, b, run):
 
 
 @inner_kernel()
+def sum_even_pair(values, a, b, maps, map_a, map_b, scale, rows, run, to):
+    """Adds a pair whose rows go to one message cell each, and begin where the maps say."""
+    for row in range(rows):
+        first = np.uint64(a + maps[map_a + row])
+        second = np.uint64(b + maps[map_b + row])
+        values[to + row] += scale * dot(values, first, second, run)
+
+
+@inner_kernel()
 def sum_pair(code, at, maps, values, bases, block):
     """Adds the last two operations of a block, summed over what is not in the separator."""
     n_ops, width = code[at + N_OPS], OP_FIELDS + code[at + N_OUTER]
@@ -75,6 +84,10 @@ def sum_pair(code, at, maps, values, bases, block):
     repeats = code[before + REPEATS] * parts_a
     source, size, one = np.uint64(code[before + SOURCE]), np.uint64(run), np.uint64(1)
     to = np.uint64(code[at + MESSAGE] + bases[n_ops])
+    if is_expansion and parts_a == 1 and parts_b == 1 and each == 1 and repeats == rows:
+        scale, n_rows = block[source], np.uint64(rows)
+        sum_even_pair(values, base_a, base_b, maps, map_a, map_b, scale, n_rows, size, to)
+        return
     part_a, part_b, done = 0, 0, 0
     for _ in range(code[at + GROUPS]):
         total = 0.0
