@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from novum.core.errors import MemoryLimitError
 from novum.graphical.inference.compiled.layout import CONNECTED, JOINT
 from novum.graphical.inference.compiled.planning import (
     BLOCK,
     NO_MAPS,
     NOTHING,
+    UNCHECKED_BYTES,
     compiled_planner,
     first_bytes,
     program_key,
@@ -25,7 +28,7 @@ from novum.graphical.inference.compiled.planning import (
 from novum.graphical.inference.compiled.prepared import Program
 from novum.graphical.inference.compiled.questions import Question
 from novum.graphical.inference.compiled.runs import joint_table
-from novum.graphical.models.arrays import Floats
+from novum.graphical.models.arrays import Floats, Positions
 
 # Cells of all cliques of a small question.
 AT_ONCE = 2e4
@@ -71,15 +74,9 @@ def small_joint(
         own, most = (own, AT_ONCE), AT_ONCE
     key = program_key(targets, CONNECTED, JOINT, BLOCK, own)
     program = ready.kept(key)
-    code, maps, most_bytes = NOTHING, NO_MAPS, 0.0
-    if program is None:
-        most_bytes = first_bytes(limit)
-    elif program.cells > AT_ONCE:
+    if program is not None and program.cells > AT_ONCE:
         return None
-    else:
-        code, maps = program.code, program.maps
-        if limit is not None:
-            refuse_beyond(program.prices, limit)
+    code, maps, most_bytes = _kept_part(program, limit)
     code, maps, prices, table, log = planner(
         *ready.arguments, ready.logs, question.known, question.soft, targets, CONNECTED, JOINT,
         ready.directed, BLOCK, most_bytes, ready.tables, question.spans, question.starts,
@@ -94,11 +91,27 @@ def small_joint(
     return SmallJoint(table, log, program.has_cut_off)
 
 
+def _kept_part(
+    program: Program | None, limit: int | str | None
+) -> tuple[Positions, NDArray[np.int32], float]:
+    """Code and maps of a program that is kept, else none, and how many bytes a new one may take."""
+    if program is None:
+        # What is small is not worth asking the environment about.
+        return NOTHING, NO_MAPS, UNCHECKED_BYTES if limit is None else first_bytes(limit)
+    if limit is not None:
+        refuse_beyond(program.prices, limit)
+    return program.code, program.maps, math.inf
+
+
 def _interpreted_joint(
     question: Question, asked: Sequence[int], limit: int | str | None
 ) -> SmallJoint | None:
     """The same by a program that Python plans."""
-    program = question.program(asked, CONNECTED, JOINT, limit)
+    try:
+        program = question.program(asked, CONNECTED, JOINT, limit)
+    except MemoryLimitError:
+        # What is left after cutting may fit.
+        return None
     if program.cells > AT_ONCE:
         return None
     size = math.prod(int(question.cards[variable]) for variable in asked)
