@@ -23,10 +23,26 @@ from novum.graphical.inference.compiled.layout import (
     RECORDS_AT,
     SOFT_AT,
 )
+from novum.graphical.inference.compiled.programs_kernels import merge_axes
 from novum.numerics.jit import inner_kernel, lean_kernel
 
 # Products between these are far from the limits of floats.
 SMALL, LARGE = 1e-150, 1e150
+
+
+@inner_kernel()
+def write_axes(code, at, axes, strides, cards, begin, end):
+    """Cards and source strides of an item, neighbors that are copied as one as one; how many."""
+    n = end - begin
+    if n == 0:
+        return 0
+    for axis in range(n):
+        code[at + axis] = cards[axes[begin + axis]]
+        code[at + n + axis] = strides[begin + axis]
+    left = merge_axes(code[at : at + n], code[at + n : at + 2 * n], n)
+    for axis in range(left):
+        code[at + left + axis] = code[at + n + axis]
+    return left
 
 
 @inner_kernel()
@@ -64,16 +80,15 @@ def write_loads(
         code[at + LOAD_FROM] = table_starts[factor]
         code[at + N_OBSERVED] = n_observed
         code[at + LOAD_FACTOR] = factor
-        code[at + N_FREE] = item_starts[item + 1] - item_starts[item] if item >= 0 else 0
-        n_free = code[at + N_FREE]
+        begin = item_starts[item] if item >= 0 else 0
+        end = item_starts[item + 1] if item >= 0 else 0
+        record = at
         at += LOAD_FIELDS
         for pair in range(2 * n_observed):
             code[at + pair] = pairs[2 * pairs_at[factor] + pair]
         at += 2 * n_observed
-        for axis in range(n_free):
-            code[at + axis] = cards[item_axes[item_starts[item] + axis]]
-            code[at + n_free + axis] = item_strides[item_starts[item] + axis]
-        at += 2 * n_free
+        code[record + N_FREE] = write_axes(code, at, item_axes, item_strides, cards, begin, end)
+        at += 2 * code[record + N_FREE]
     code[SOFT_AT] = at
     for item in range(n_items):
         if items[ORIGIN, item] <= SOFT:
@@ -103,8 +118,12 @@ def copy_cells(tables, source, code, at, n_axes, out_values, to, digits):
     for axis in range(n_axes):
         digits[axis] = 0
     while True:
-        for j in range(run):
-            out_values[to + j] = tables[source + j * stride]
+        if stride == 1:
+            for j in range(run):
+                out_values[to + j] = tables[source + j]
+        else:
+            for j in range(run):
+                out_values[to + j] = tables[source + j * stride]
         to += run
         axis = last - 1
         while axis >= 0:
