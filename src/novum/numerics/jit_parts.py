@@ -8,8 +8,8 @@ that it reaches and is optimized with it once:
     machine code(entry) = optimize(own code, code of every part reachable from it)
 
 Parts live in memory and are lowered anew when an entry is not on disk, so the machine code of an
-entry depends on the sources alone. An entry of integers and branches may do without vectors: its
-loops gain nothing from them, and it compiles sooner. One of short loops takes vectors one by one.
+entry depends on the sources alone. An entry of little but integers and branches may do without
+vectors: it compiles sooner. One of short loops takes vectors one by one.
 
 This module imports Numba and uses its compiler pipeline: it is imported when a kernel is defined.
 Where a later Numba lacks something that is used, the import fails and says what.

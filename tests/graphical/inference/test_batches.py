@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from novum.graphical import BayesianNetwork, Factor, FactorGraph
 from novum.graphical.inference import batches, junction
 from novum.graphical.inference.batches import batch_log_evidence, batch_marginals
 from novum.graphical.inference.compiled import lanes
@@ -144,6 +145,32 @@ def test_rows_beyond_floats_are_summed_in_logarithms() -> None:
     found = batch_marginals(model, rows, everything)
     np.testing.assert_allclose(found[0][:, 0], np.exp(odds) / (1 + np.exp(odds)), rtol=1e-10)
     np.testing.assert_allclose(found[5][:, 0], [1.0, 0.5, (rare + 0.5) / 2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("chances", [(1e-240, 1e-90), (1e-90, 1e-240), (1e-230, 1e-99, 1e-230)])
+def test_scales_of_many_messages_do_not_underflow(chances: tuple[float, ...]) -> None:
+    network = BayesianNetwork()
+    for i in range(10):
+        q = chances[i] if i < len(chances) else 0.9
+        network = network.add(f"x{i}", table=[0.5, 0.5])
+        network = network.add(f"y{i}", [f"x{i}"], [[q, 1 - q], [q / 2, 1 - q / 2]])
+    known = {f"y{i}": "true" for i in range(len(chances))}
+    rows = [known, {"y0": "true"}, {**known, "y7": "true"}]
+    logs = network.log_probabilities(rows)
+    expected = sum(math.log(0.75 * q) for q in chances)
+    assert logs[0] == pytest.approx(expected, rel=1e-12)
+    assert logs[2] == pytest.approx(expected + math.log(0.75 * 0.9), rel=1e-12)
+    found = network.posteriors(rows)
+    np.testing.assert_allclose(found["x1"][0], [2 / 3, 1 / 3], rtol=1e-12)
+
+
+def test_scales_of_many_messages_do_not_overflow() -> None:
+    cells = np.array([[2.0, 1.0], [1.0, 3.0]])
+    factors = [Factor(cells * 1e5, {f"v{i}": (0, 1), f"v{i + 1}": (0, 1)}) for i in range(299)]
+    graph = FactorGraph(factors)
+    rows: list[dict[str, int]] = [{"v100": 1}, {"v0": 0}]
+    singles = [graph.log_evidence(row) - graph.log_evidence() for row in rows]
+    np.testing.assert_allclose(graph.log_probabilities(rows), singles, rtol=0, atol=1e-8)
 
 
 def test_complete_rows_are_products_of_cells() -> None:

@@ -21,6 +21,7 @@ from novum.graphical import (
     Posterior,
 )
 from novum.graphical.models.answers import row_of_codes
+from tests.graphical.networks_on_disk import network_on_disk
 from tests.graphical.textbook_networks import alarm
 
 
@@ -46,6 +47,26 @@ def test_an_approximate_answer_says_how_far_to_trust_it() -> None:
     assert "at most 0.02" in text
     assert "&lt;tosses&gt;" in table._repr_html_()
     assert table.log_evidence == -1.5
+
+
+def test_tables_of_engines_are_kept_as_they_were() -> None:
+    axes = (alarm().variables[0],)
+    own = np.array([0.25, 0.75])
+    shown = own[:]
+    shown.flags.writeable = False
+    for table in (own, shown, [0.25, 0.75], np.array([0.25, 0.75], np.float32)):
+        found = Posterior.of(axes, Beliefs((table,)))  # type: ignore[arg-type]
+        assert (found.values.dtype, found.values.flags.writeable) == (np.float64, False)
+        own[0] = 0.5
+        assert found.values.tolist() == [0.25, 0.75]
+        own[0] = 0.25
+
+
+def test_nobody_writes_to_marginals() -> None:
+    network = network_on_disk("alarm")
+    found = network.marginals()
+    with pytest.raises(ValueError, match="read-only"):
+        found[network.names[3]].values[0] = 1.0
 
 
 def test_marginals_are_a_mapping_in_the_order_of_the_nodes() -> None:

@@ -103,8 +103,8 @@ def _ask_each(
 def _fill(model: ModelArrays, evidence: Evidence, out: Floats) -> bool:
     """Whether one program has given the posteriors of all variables, one after the other.
 
-    It is the one that `JunctionTree` takes, which makes a table for each variable. What is known
-    of nothing, impossible, or beyond the range of floats is left to that.
+    It is the one that `JunctionTree` takes where something is known. What is known of nothing,
+    impossible, or beyond the range of floats is left to that.
     """
     question = question_of(model, evidence)
     if question.is_unconditional or not question.log > -math.inf:

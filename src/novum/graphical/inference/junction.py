@@ -1,8 +1,8 @@
 """Junction tree inference: the exact engine that questions use unless they name another.
 
 Textbook-size models are answered in NumPy (`plain_junction`), all others by compiled programs
-(`compiled`). Which way is taken depends on the size of the model alone, so that the same question
-has the same bits whatever is compiled or kept from before.
+(`compiled`). Which way is taken depends on the size of the model and of the question, so that the
+same question has the same bits whatever is compiled or kept from before.
 
     all posteriors     collect to the roots, distribute back          one program
                        or, without evidence, one small program for each variable: its posterior
@@ -191,9 +191,10 @@ class JunctionTree(ExactEngine):
         _checked(answer.log)
         if answer.has_cut_off:
             self._refuse_impossible(_possible(model, evidence))
+        table = read_only(answer.table)
         if len(variables) == 1:
-            return answer.table
-        return answer.table.reshape([int(model.cards[variable]) for variable in variables])
+            return table
+        return table.reshape([int(model.cards[variable]) for variable in variables])
 
     def _joint(self, model: ModelArrays, question: Question, variables: Sequence[int]) -> Floats:
         """The joint table: zero at states that are not left."""

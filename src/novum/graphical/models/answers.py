@@ -29,6 +29,18 @@ Floats = NDArray[np.float64]
 LINES = 20
 
 
+_FLOAT = np.dtype(np.float64)
+
+
+def _frozen(table: Any) -> Floats:
+    """An engine's table if nobody can write to it any more, else a copy."""
+    if type(table) is np.ndarray and table.dtype is _FLOAT and not table.flags.writeable:
+        owner = table.base
+        if owner is None or (type(owner) is np.ndarray and not owner.flags.writeable):
+            return table
+    return read_only(np.array(table, dtype=np.float64, order="C"))
+
+
 class Posterior(JointTable):
     """A joint distribution of some nodes given what is known.
 
@@ -53,13 +65,10 @@ class Posterior(JointTable):
     @classmethod
     def of(cls, axes: tuple[StateAxis, ...], beliefs: Beliefs, place: int = 0) -> Posterior:
         """One table of an engine's answer; nothing is checked, so that queries are quick."""
-        cells, diagnosis = beliefs.tables[place], beliefs.diagnosis
-        if cells.flags.writeable:
-            cells = read_only(cells.copy())
-        found = object.__new__(cls)
+        found, diagnosis = object.__new__(cls), beliefs.diagnosis
         fields = found.__dict__
         fields["_axes"] = axes
-        fields["probabilities"] = cells
+        fields["probabilities"] = _frozen(beliefs.tables[place])
         fields["log_evidence"] = beliefs.log_evidence
         fields["diagnosis"] = diagnosis
         fields["errors"] = None

@@ -10,7 +10,7 @@ from novum.core.errors import MemoryLimitError
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical import BayesianNetwork, NetworkWarning
 from novum.graphical.inference import junction
-from novum.graphical.inference.compiled import joints
+from novum.graphical.inference.compiled import joints, planning
 from novum.graphical.inference.compiled.joints import SmallJoint, small_joint
 from novum.graphical.inference.compiled.layout import CONNECTED, JOINT
 from novum.graphical.inference.compiled.questions import question_of, uncut_question
@@ -122,6 +122,60 @@ def test_of_large_questions_that_could_be_cut_there_is_but_the_price() -> None:
     assert small_joint(question, [0], None) is None
     found = JunctionTree().joint(network.arrays, evidence, [0]).tables[0]
     assert found[0] == pytest.approx(0.3, abs=0.01)
+
+
+def without_a_compiled_planner(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "is_at_hand", lambda _: False)
+    monkeypatch.setattr(planning, "INTERPRETED_SECONDS", np.inf)
+
+
+@pytest.mark.filterwarnings("ignore::novum.graphical.NetworkWarning")
+def test_contradictions_are_told_whoever_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = BayesianNetwork().add("x0", table=[0.5, 0.5])
+    for i in range(1, 9):
+        network = network.add(f"x{i}", [f"x{i - 1}"], [[1.0, 0.0], [0.0, 1.0]])
+    known = {"x0": "true", "x8": "false"}
+    with pytest.raises(ImpossibleEvidence):
+        network.query("x4", given=known)
+    without_a_compiled_planner(monkeypatch)
+    with pytest.raises(ImpossibleEvidence):
+        BayesianNetwork(network.conditionals).query("x4", given=known)
+
+
+def sparse() -> BayesianNetwork:
+    """Tables of which most is impossible."""
+    network, states = BayesianNetwork(), [str(i) for i in range(6)]
+    for i in range(10):
+        parents = [f"x{j}" for j in range(max(0, i - 3), i)]
+        table = np.zeros([6] * (len(parents) + 1))
+        table[..., 0], table[..., 1] = 0.3, 0.7
+        network = network.add(f"x{i}", parents, table, states)
+    return network
+
+
+@pytest.mark.filterwarnings("ignore::novum.graphical.NetworkWarning")
+@pytest.mark.parametrize("is_stated", [True, False])
+def test_what_fits_when_cut_is_answered(monkeypatch: pytest.MonkeyPatch, is_stated: bool) -> None:
+    # The tables as they are do not fit.
+    engine = JunctionTree(20_000) if is_stated else JunctionTree()
+    used = sparse()
+    used.query("x9")
+    if not is_stated:
+        monkeypatch.setenv("NOVUM_MEMORY_LIMIT", "20000")
+    answers = [network.query("x9", engine=engine).values for network in (sparse(), used)]
+    without_a_compiled_planner(monkeypatch)
+    answers.append(sparse().query("x9", engine=engine).values)
+    for found in answers:
+        np.testing.assert_allclose(found, [0.3, 0.7, 0, 0, 0, 0], rtol=0, atol=1e-12)
+
+
+def test_the_limit_of_the_environment_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    networks = [network_on_disk("alarm"), network_on_disk("alarm")]
+    monkeypatch.setenv("NOVUM_MEMORY_LIMIT", "100B")
+    for network in networks:
+        with pytest.raises(MemoryLimitError, match="Exact inference"):
+            network.query(network.names[5])
+        without_a_compiled_planner(monkeypatch)
 
 
 def test_stated_limits_hold_for_small_questions() -> None:

@@ -1,4 +1,4 @@
-"""States that are impossible, cut out of the tables before anything is planned.
+"""States that are impossible, cut out of the tables before a question is planned.
 
     narrow          states without support in some table go, and their neighbors are looked at again
     cut_arguments   the tables at the states that are left

@@ -1,7 +1,8 @@
 """Joint tables of small questions, planned and collected in one call of compiled code.
 
 They are asked of the model as it is: to cut impossible states out of it takes longer than to sum
-over them. Which questions are small depends on what they know and ask alone.
+over them. Which questions are small depends on what they know and ask, and on a memory limit, not
+on what was asked before.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import MemoryLimitError
 from novum.graphical.inference.compiled.layout import CONNECTED, JOINT
@@ -19,16 +19,14 @@ from novum.graphical.inference.compiled.planning import (
     BLOCK,
     NO_MAPS,
     NOTHING,
-    UNCHECKED_BYTES,
     compiled_planner,
     first_bytes,
     program_key,
-    refuse_beyond,
 )
 from novum.graphical.inference.compiled.prepared import Program
 from novum.graphical.inference.compiled.questions import Question
 from novum.graphical.inference.compiled.runs import joint_table
-from novum.graphical.models.arrays import Floats, Positions
+from novum.graphical.models.arrays import Floats
 
 # Cells of all cliques of a small question.
 AT_ONCE = 2e4
@@ -40,7 +38,7 @@ class SmallJoint(NamedTuple):
     Attributes
     ----------
     table : float64 array
-        The cells, whose sum is 1.
+        The cells, whose sum is 1 where the evidence is possible.
     log : float
         As `log_sum` has it.
     has_cut_off : bool
@@ -73,10 +71,10 @@ def small_joint(
     if question.is_cuttable:
         own, most = (own, AT_ONCE), AT_ONCE
     key = program_key(targets, CONNECTED, JOINT, BLOCK, own)
-    program = ready.kept(key)
-    if program is not None and program.cells > AT_ONCE:
+    program, most_bytes = ready.kept(key), first_bytes(limit)
+    if program is not None and (program.cells > AT_ONCE or program.bytes > most_bytes):
         return None
-    code, maps, most_bytes = _kept_part(program, limit)
+    code, maps = (NOTHING, NO_MAPS) if program is None else (program.code, program.maps)
     code, maps, prices, table, log = planner(
         *ready.arguments, ready.logs, question.known, question.soft, targets, CONNECTED, JOINT,
         ready.directed, BLOCK, most_bytes, ready.tables, question.spans, question.starts,
@@ -89,18 +87,6 @@ def small_joint(
         if program.cells > AT_ONCE or not len(code):
             return None
     return SmallJoint(table, log, program.has_cut_off)
-
-
-def _kept_part(
-    program: Program | None, limit: int | str | None
-) -> tuple[Positions, NDArray[np.int32], float]:
-    """Code and maps of a program that is kept, else none, and how many bytes a new one may take."""
-    if program is None:
-        # What is small is not worth asking the environment about.
-        return NOTHING, NO_MAPS, UNCHECKED_BYTES if limit is None else first_bytes(limit)
-    if limit is not None:
-        refuse_beyond(program.prices, limit)
-    return program.code, program.maps, math.inf
 
 
 def _interpreted_joint(
@@ -116,5 +102,7 @@ def _interpreted_joint(
         return None
     size = math.prod(int(question.cards[variable]) for variable in asked)
     table, log = joint_table(question, program, size)
-    # A sum from the first cell to the last, as in compiled code.
-    return SmallJoint(table / np.cumsum(table)[-1], log, program.has_cut_off)
+    if log > -math.inf:
+        # A sum from the first cell to the last, as in compiled code.
+        table /= np.cumsum(table)[-1]
+    return SmallJoint(table, log, program.has_cut_off)

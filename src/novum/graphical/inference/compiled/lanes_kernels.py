@@ -54,7 +54,7 @@ from novum.graphical.inference.compiled.layout import (
 from novum.graphical.inference.compiled.messages_kernels import is_safe
 from novum.numerics.jit import inner_kernel, lean_kernel
 
-SMALL = 1e-100
+SMALL, LARGE = 1e-100, 1e100
 
 # --- Upward ---------------------------------------------------------------------------------------
 
@@ -165,22 +165,25 @@ def lane_scale(width, values, at, size, counted, out_logs):
             top[lane] = max(top[lane], x)
             low[lane] = min(low[lane], x if x > 0.0 else np.inf)
     smallest = 1.0
+    largest = 1.0
     widest = 1.0
     for lane in range(width):
         if not top[lane] > 0.0:
             out_logs[0, lane] = -np.inf
             top[lane] = 1.0
-        if counted != 0:
-            out_logs[1, lane] *= top[lane]
-        smallest = min(smallest, out_logs[1, lane])
+        smallest = min(smallest, out_logs[1, lane] * top[lane])
+        largest = max(largest, out_logs[1, lane] * top[lane])
         widest = max(widest, top[lane] / low[lane])
+    if counted != 0:
+        # One logarithm for many messages: only before their product leaves the range of floats.
+        if smallest < SMALL or largest > LARGE:
+            take_logs(width, out_logs)
+        for lane in range(width):
+            out_logs[1, lane] *= top[lane]
     for cell in range(np.uint64(size)):
         v = begin + cell * width
         for lane in range(width):
             values[v + lane] /= top[lane]
-    # One logarithm for many messages: only when their product becomes small.
-    if smallest < SMALL:
-        take_logs(width, out_logs)
     return np.log2(widest)
 
 

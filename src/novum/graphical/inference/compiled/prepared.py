@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from novum.graphical.inference.compiled.layout import (
     LOCAL_AT,
     N_LOCAL,
+    PRICE_BYTES,
     PRICE_CELLS,
     PRICE_CUT_OFF,
 )
@@ -55,6 +56,11 @@ class Program:
     @property
     def cells(self) -> float:
         return float(self.prices[PRICE_CELLS])
+
+    @property
+    def bytes(self) -> float:
+        """What a run takes at most."""
+        return float(self.prices[PRICE_BYTES])
 
     @property
     def has_cut_off(self) -> bool:
@@ -139,7 +145,7 @@ class PreparedModel:
 
     @classmethod
     def of(cls, model: ModelArrays) -> PreparedModel:
-        """Strides of all scopes, factors of each variable, and which tables have zeros."""
+        """Strides of all scopes, factors of each variable, zeros, spans, and places of states."""
         given = (model.cards, model.scope_starts, model.scopes, model.table_starts)
         cards, scope_starts, scopes, table_starts = (as_argument(a, np.int64) for a in given)
         n, size = len(cards), len(scopes)

@@ -2,7 +2,8 @@
 
 States that the evidence makes impossible are cut out of the tables before anything is planned
 (`supports_kernels`, `cuts_kernels`): variables with one state left are known, tables of one
-variable are weights of it, and tables that are all ones are gone. Small models stay as they are.
+variable are weights of it, and tables that are all ones are gone. Small models stay as they are,
+and so do others where little would be gained (`Whole.is_worth_cutting`) or a question is small.
 """
 
 from __future__ import annotations

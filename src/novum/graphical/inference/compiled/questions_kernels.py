@@ -1,7 +1,8 @@
 """A question in one call: its program and, of a small one about a joint table, the answer.
 
 For small questions the way from Python to compiled code and back, with all its arrays, costs as
-much as the work itself.
+much as the work itself. Their sums are so short that the kernel does without vectors, as suits the
+planner.
 """
 
 # mypy: disable-error-code="no-untyped-def"
