@@ -241,7 +241,7 @@ def cut_tables(
     count on from the end of `tables`. A table that is all ones, or a number, loses its scope; one
     of a single variable that is not its own becomes a weight of that variable. A variable whose own
     table no longer sums to one counts, whether anything below it does or not. NaN where products
-    could leave the range of floats. `room` holds the digits of an odometer and states that are gone.
+    could leave the range of floats. `room` holds digits of an odometer and states that are gone.
     """
     log = 0.0
     number = 1.0
