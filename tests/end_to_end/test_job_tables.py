@@ -153,6 +153,7 @@ def wide(columns: dict[str, Any]) -> dict[str, Any]:
     return {**{f"n{i}": cells.tolist() for i, cells in enumerate(noise)}, **columns}
 
 
+@pytest.mark.slow
 def test_five_thousand_columns(tmp_path: Path) -> None:
     record = run_on(tmp_path, wide(numbered(40)), models=("linear",), folds=2)
     assert len(record.data.features) == 4999

@@ -234,7 +234,9 @@ def killed_and_resumed(runs: Runs, stop_after: int, n_jobs: int) -> None:
     assert runs.result(name) == runs.result("whole")
 
 
-@pytest.mark.parametrize(("stop_after", "n_jobs"), [(4, 1), (40, 2)])
+@pytest.mark.parametrize(
+    ("stop_after", "n_jobs"), [(4, 1), pytest.param(40, 2, marks=pytest.mark.slow)]
+)
 def test_a_killed_run_loses_no_finished_fold(runs: Runs, stop_after: int, n_jobs: int) -> None:
     killed_and_resumed(runs, stop_after, n_jobs)
 

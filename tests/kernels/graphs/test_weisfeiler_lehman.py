@@ -88,6 +88,7 @@ def dictionary_gram(graphs: list[Any], iterations: int) -> Any:
     return X @ X.T
 
 
+@pytest.mark.slow
 def test_large_samples_equal_a_second_implementation() -> None:
     graphs = random_pairs(400, 50, 4)
     kernel = WeisfeilerLehman(iterations=3)

@@ -224,7 +224,9 @@ def slow_chunk(*chunk: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.filterwarnings("ignore")  # the cluster complains about the worker that is killed
-@pytest.mark.parametrize("name", ["tree of classes", "forest of classes"])
+@pytest.mark.parametrize(
+    "name", ["tree of classes", pytest.param("forest of classes", marks=pytest.mark.slow)]
+)
 def test_a_cluster_that_loses_a_worker_gives_the_same_bits(
     name: str, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
