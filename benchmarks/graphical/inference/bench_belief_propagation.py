@@ -28,7 +28,7 @@ def propagate(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     return lambda: {"error": np.abs(flat([found], data.nodes) - data.posterior).mean()}
 
 
-for name in ("hailfinder", "andes"):
+for name in ("alarm", "hailfinder", "andes", "munin1"):
     workload(
         f"graphical.inference.belief_propagation.{name}",
         Recipe(network_with_marginals, name, rows(30)),

@@ -1,8 +1,9 @@
-"""The most probable explanation of a tenth of the nodes."""
+"""The most probable configuration: given nothing, and given a tenth of the nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +19,20 @@ from benchmarks.recipes import Data, Recipe
 from benchmarks.registry import Figures, Quality, workload
 
 
+def first_use(peer: PyAgrum | Novum, bn: Any) -> None:
+    """What a peer can do with the small network: pyAgrum finds no explanation there."""
+    if isinstance(peer, PyAgrum):
+        peer.marginals(bn, [KNOWN])
+    else:
+        peer.explanations(bn, [KNOWN])
+
+
 def explain(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     """The mean log-probability of the assignments found."""
-    adapter, bn = opened(make, data, lambda peer, bn: peer.explanations(bn, [KNOWN]))
-    with clock("explain"):
+    adapter, bn = opened(make, data, first_use)
+    with clock("prior"):
+        adapter.explanations(bn, [{}])
+    with clock("evidence"):
         found = adapter.explanations(bn, data.cases)
 
     def figures() -> Figures:
@@ -38,7 +49,9 @@ def explain(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
     return figures
 
 
-for name, cases in {"alarm": 5, "win95pts": 5, "andes": 2, "mildew": 3}.items():
+# Of mildew's cases pyAgrum answers the first and not the second; on the others it answers nothing.
+CASES = {"alarm": 5, "win95pts": 5, "andes": 2, "mildew": 1}
+for name, cases in CASES.items():
     workload(
         f"graphical.inference.explanation.{name}",
         Recipe(network, name, cases=cases),
@@ -51,5 +64,5 @@ for name, cases in {"alarm": 5, "win95pts": 5, "andes": 2, "mildew": 3}.items():
         target=12.0,
         quality=Quality("log_probability", tolerance=1e-6),
         limit=120,
-        note=f"{cases} case(s), 10 % observed",
+        note=f"once without evidence; {cases} case(s), 10 % observed",
     )

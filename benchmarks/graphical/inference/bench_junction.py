@@ -32,6 +32,7 @@ MAKES = {
 }
 # Network: times from scratch without evidence, evidence cases, pgmpy's engines that finish.
 NETWORKS = {
+    "asia": (50, 50, [ELIMINATION, PROPAGATION]),
     "alarm": (20, 50, [ELIMINATION, PROPAGATION]),
     "hailfinder": (20, 20, [ELIMINATION]),
     "win95pts": (20, 20, [ELIMINATION]),
