@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from novum.numerics import jit_interpreted
 from novum.numerics.jit import inner_kernel, kernel
 from novum.numerics.jit_bits import trailing_zeros
-from novum.numerics.jit_interpreted import interpreted, is_at_hand
+from novum.numerics.jit_interpreted import Patience, interpreted, is_at_hand
 from tests.numerics.fresh_process import run
 
 FACTOR = np.uint64(6364136223846793005)
@@ -112,3 +112,23 @@ def test_no_thread_sees_globals_that_are_being_filled() -> None:
 
 def test_plain_functions_are_at_hand() -> None:
     assert is_at_hand(sum)
+
+
+def test_patience_ends_and_is_not_asked_for_code_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_python: list[object] = []
+    monkeypatch.setattr(jit_interpreted, "is_at_hand", lambda kernel: kernel is min)
+    monkeypatch.setattr(
+        jit_interpreted, "interpreted", lambda kernel: by_python.append(kernel) or kernel
+    )
+    patience = Patience(1.0)
+    assert (patience.run(min, 1, 2), patience.run(max, 1, 2)) == (1, 2)
+    assert by_python == [max]
+    assert 0 < patience.spent < 1
+    patience.spent = 1.0
+    assert patience.run(max, 1, 2) == 2
+    assert by_python == [max]
+    # What fails has taken its time, too.
+    patience.spent = 0.0
+    with pytest.raises(TypeError):
+        patience.run(max, 1)
+    assert patience.spent > 0

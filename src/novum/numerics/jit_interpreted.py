@@ -10,7 +10,9 @@ kernels without them.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, wraps
 from types import FunctionType
 from typing import Any
@@ -57,6 +59,51 @@ def is_at_hand(kernel: Any) -> bool:
     [signature] = [k.signature for k in registered_kernels() if k.dispatcher is kernel]
     arguments, _ = sigutils.normalize_signature(signature)
     return bool(holds(tuple(arguments), kernel.targetctx))
+
+
+@dataclass
+class Patience:
+    """Seconds that Python may spend on kernels in this process before they are compiled.
+
+    Compiling takes longer than some runs in Python, and one question may be all that is asked.
+
+    Attributes
+    ----------
+    seconds : float
+        So many, in all threads together.
+    spent : float
+
+    Examples
+    --------
+    >>> from novum.numerics.jit import kernel
+    >>> @kernel("int64(int64)")
+    ... def half(x):
+    ...     return x // 2
+    >>> patience = Patience(seconds=1.0)
+    >>> patience.run(half, 42), patience.spent > 0, patience.is_left_for(half)
+    (21, True, True)
+    """
+
+    seconds: float
+    spent: float = 0.0
+
+    def is_left_for(self, kernel: Any) -> bool:
+        """Whether Python makes the next run of a kernel: not where its machine code is at hand."""
+        return self.spent < self.seconds and not is_at_hand(kernel)
+
+    def run(self, kernel: Any, *arguments: Any) -> Any:
+        """What a kernel gives, by Python as long as there is patience."""
+        if self.is_left_for(kernel):
+            return self.interpret(kernel, *arguments)
+        return kernel(*arguments)
+
+    def interpret(self, kernel: Any, *arguments: Any) -> Any:
+        """What a kernel gives when Python runs it, on account."""
+        start = time.perf_counter()
+        try:
+            return interpreted(kernel)(*arguments)
+        finally:
+            self.spent += time.perf_counter() - start
 
 
 # Globals of modules with kernels, by their identity, and the same with functions in their place.

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from novum.graphical.inference.compiled import cutting, prepared
+from novum.graphical.inference.compiled import cutting
 from novum.graphical.inference.compiled.cutting import (
     Whole,
     cut_arguments,
@@ -22,6 +22,8 @@ from novum.graphical.inference.compiled.cutting import (
 )
 from novum.graphical.models.arrays import NO_HEAD, Evidence, Floats, ModelArrays, Positions
 from novum.graphical.models.questions import evidence_of
+from novum.numerics import jit_interpreted
+from novum.numerics.jit_interpreted import Patience
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 
 quick = settings(
@@ -104,12 +106,12 @@ def test_the_states_left_are_those_with_support(seed: int) -> None:
 def test_python_narrows_as_machine_code_does(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     model, evidence = asked(seed)
     compiled = narrowed(whole(model), evidence)
-    runs = prepared.FirstRuns(100)
+    patience = Patience(math.inf)
     with monkeypatch.context() as patched:
-        patched.setattr(prepared, "is_at_hand", lambda _: False)
-        patched.setattr(cutting, "_narrowings", runs)
+        patched.setattr(jit_interpreted, "is_at_hand", lambda _: False)
+        patched.setattr(cutting, "_patience", patience)
         by_python = narrowed(whole(replace(model)), evidence)
-    assert 0 < runs.made < 100
+    assert patience.spent > 0
     assert by_python[0] == compiled[0]
     if compiled[0] > -math.inf:
         for one, other in zip(by_python[1:], compiled[1:], strict=True):

@@ -18,6 +18,8 @@ from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.junction import JunctionTree
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.questions import evidence_of
+from novum.numerics import jit_interpreted
+from novum.numerics.jit_interpreted import Patience
 from tests.graphical.networks_on_disk import network_on_disk
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 
@@ -114,7 +116,7 @@ def test_of_large_questions_that_could_be_cut_there_is_but_the_price(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Python would plan a whole program.
-    monkeypatch.setattr(planning, "INTERPRETED_SECONDS", -1.0)
+    monkeypatch.setattr(planning, "_patience", Patience(0.0))
     with pytest.warns(NetworkWarning, match="exactly 0"):
         network = wide(14).add("z", ["y"], [[1.0, 0.0], [0.5, 0.5]])
     evidence = evidence_of(network, {"z": "false"})
@@ -129,8 +131,8 @@ def test_of_large_questions_that_could_be_cut_there_is_but_the_price(
 
 
 def without_a_compiled_planner(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "is_at_hand", lambda _: False)
-    monkeypatch.setattr(planning, "INTERPRETED_SECONDS", np.inf)
+    monkeypatch.setattr(jit_interpreted, "is_at_hand", lambda _: False)
+    monkeypatch.setattr(planning, "_patience", Patience(np.inf))
 
 
 @pytest.mark.filterwarnings("ignore::novum.graphical.NetworkWarning")

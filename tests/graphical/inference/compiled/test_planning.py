@@ -25,7 +25,8 @@ from novum.graphical.inference.compiled.questions_kernels import plan_question
 from novum.graphical.inference.relevance import relevant_factors
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.questions import evidence_of
-from novum.numerics.jit_interpreted import interpreted
+from novum.numerics import jit_interpreted
+from novum.numerics.jit_interpreted import Patience, interpreted
 from tests.graphical.networks_on_disk import network_on_disk
 from tests.strategies.networks import random_evidence, random_network, seeds
 
@@ -114,17 +115,18 @@ def test_python_plans_small_questions_for_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(planning, "is_at_hand", lambda _: False)
-    monkeypatch.setattr(planning, "interpreted", lambda plan: asked.append("Python") or plan)
-    monkeypatch.setattr(planning, "_interpreting", planning._Interpreting())
     model = model_of(5)
-    question_of(model, Evidence.none(model.n_variables)).prices  # noqa: B018
+    question = question_of(model, Evidence.none(model.n_variables))
+    monkeypatch.setattr(jit_interpreted, "is_at_hand", lambda _: False)
+    monkeypatch.setattr(jit_interpreted, "interpreted", lambda plan: asked.append("Python") or plan)
+    monkeypatch.setattr(planning, "_patience", patience := Patience(np.inf))
+    question.prices  # noqa: B018
     assert asked == ["Python"]
-    assert planning._interpreting.seconds > 0
-    monkeypatch.setattr(planning, "INTERPRETED_SECONDS", 0.0)
-    question_of(model, Evidence.none(model.n_variables)).prices  # noqa: B018
+    assert patience.spent > 0
+    monkeypatch.setattr(planning, "_patience", Patience(0.0))
+    question.prices  # noqa: B018
     assert asked == ["Python"]
-    monkeypatch.setattr(planning, "INTERPRETED_SECONDS", np.inf)
+    monkeypatch.setattr(planning, "_patience", patience)
     monkeypatch.setattr(planning, "MOST_INTERPRETED", 0)
-    question_of(model, Evidence.none(model.n_variables)).prices  # noqa: B018
+    question.prices  # noqa: B018
     assert asked == ["Python"]

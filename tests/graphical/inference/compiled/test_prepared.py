@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import weakref
 from collections import OrderedDict
 from dataclasses import replace
@@ -18,6 +19,8 @@ from novum.graphical.inference.compiled.planning import program_of
 from novum.graphical.inference.compiled.prepared_kernels import factors_of_variables
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.numerics import jit_interpreted
+from novum.numerics.jit_interpreted import Patience
 from tests.strategies.networks import random_network, seeds
 
 
@@ -59,9 +62,11 @@ def test_models_are_laid_out_as_they_are(seed: int) -> None:
 )
 def test_python_lays_out_the_same_bits(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     model = random_network(seed, zeros=0.5).arrays
-    monkeypatch.setattr(prepared, "is_at_hand", lambda _: False)
-    monkeypatch.setattr(prepared, "_layouts", prepared.FirstRuns(1))
+    monkeypatch.setattr(jit_interpreted, "is_at_hand", lambda _: False)
+    monkeypatch.setattr(prepared, "_patience", patience := Patience(math.inf))
     by_python = prepared.PreparedModel.of(model)
+    assert patience.spent > 0
+    monkeypatch.setattr(prepared, "_patience", Patience(0.0))
     compiled = prepared.PreparedModel.of(model)
     assert by_python.outline.most_factors == compiled.outline.most_factors
     for one, other in zip(
@@ -71,15 +76,6 @@ def test_python_lays_out_the_same_bits(monkeypatch: pytest.MonkeyPatch, seed: in
     ):
         assert one.dtype == other.dtype
         assert one.tobytes() == other.tobytes()
-
-
-def test_the_first_runs_are_made_by_python_unless_there_is_code(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    runs = prepared.FirstRuns(2)
-    monkeypatch.setattr(prepared, "is_at_hand", lambda kernel: kernel == "compiled")
-    assert not runs.are_left_to_python("compiled")
-    assert [runs.are_left_to_python("other") for _ in range(4)] == [True, True, False, False]
 
 
 def test_spans_count_from_one() -> None:

@@ -21,10 +21,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.graphical.inference.compiled.prepared import FirstRuns, PreparedModel, prepared
+from novum.graphical.inference.compiled.prepared import PreparedModel, prepared
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
-from novum.numerics.jit_interpreted import interpreted
+from novum.numerics.jit_interpreted import Patience
 
 Marks = NDArray[np.uint8]
 
@@ -119,7 +119,8 @@ class Whole:
 
 
 _nothing = np.empty(0, np.int64)
-_narrowings = FirstRuns(8)
+# Kernels of integers and comparisons, which give the same when Python runs them.
+_patience = Patience(seconds=0.5)
 _wholes: WeakKeyDictionary[ModelArrays, Whole] = WeakKeyDictionary()
 
 
@@ -204,25 +205,19 @@ def narrow(
         if len(kept) < counts[variable]:
             states[start : start + len(kept)] = kept
             counts[variable] = len(kept)
-            _run(
+            _patience.run(
                 kernels.call_tables,
                 variable, cards, heads, var_starts, var_factors, zeros, base.ranking[0], counts,
                 causes, queue,
             )  # fmt: skip
     seen, left = np.empty(len(states), np.uint8), np.empty(len(states), np.int64)
     axes = np.empty((len(cards), kernels.n_fields), np.int64)
-    some = _run(
+    some = _patience.run(
         kernels.narrow,
         *ready.arguments, *base.ranking, ready.tables, ready.outline.starts, known, states, counts,
         seen, left, causes, queue, axes,
     )  # fmt: skip
     return 0.0 if some else -math.inf
-
-
-def _run(kernel: Any, *arguments: Any) -> Any:
-    """A kernel of integers and comparisons, which gives the same when Python runs it."""
-    chosen = interpreted(kernel) if _narrowings.are_left_to_python(kernel) else kernel
-    return chosen(*arguments)
 
 
 def weigh(

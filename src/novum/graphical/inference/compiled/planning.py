@@ -8,9 +8,7 @@ variables.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -29,16 +27,16 @@ from novum.graphical.inference.compiled.prepared import PreparedModel, Program, 
 from novum.graphical.inference.limits import check_price
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
-from novum.numerics.jit_interpreted import interpreted, is_at_hand
+from novum.numerics.jit_interpreted import Patience
 
 # Cells of a block: the tables of all its operations stay in the nearest cache.
 BLOCK = 2048
 # Below this no memory is worth asking the system about.
 UNCHECKED_BYTES = 5e7
 # While the planner is not compiled, questions of up to so many unobserved variables are planned by
-# Python, until that has taken so many seconds in this process.
+# Python, as long as there is patience.
 MOST_INTERPRETED = 400
-INTERPRETED_SECONDS = 2.0
+_patience = Patience(seconds=2.0)
 # Arguments of the planner where there is nothing, and where a question is only planned.
 NOTHING, NO_MAPS, NO_CELLS = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0)
 PLAN_ONLY = -1.0
@@ -154,21 +152,16 @@ def _plan(ready: PreparedModel, request: Request, most: float) -> tuple[Any, ...
     if planner is not None:
         found = planner(*arguments)
     else:
-        start = time.perf_counter()
-        found = interpreted(_planner())(*arguments)
-        _interpreting.seconds += time.perf_counter() - start
+        found = _patience.interpret(_planner(), *arguments)
     return found[:3]
 
 
 def compiled_planner(known: Positions) -> Any:
     """The planner as machine code; None while compiling it would take longer than it saves."""
     planner = _planner()
-    is_compiled = (
-        is_at_hand(planner)
-        or _interpreting.seconds > INTERPRETED_SECONDS
-        or int(np.count_nonzero(known < 0)) > MOST_INTERPRETED
-    )
-    return planner if is_compiled else None
+    if _patience.is_left_for(planner) and np.count_nonzero(known < 0) <= MOST_INTERPRETED:
+        return None
+    return planner
 
 
 @cache
@@ -176,16 +169,6 @@ def _planner() -> Any:
     from novum.graphical.inference.compiled.questions_kernels import plan_question
 
     return plan_question
-
-
-@dataclass
-class _Interpreting:
-    """Seconds that plans have taken in Python, in all threads together."""
-
-    seconds: float = 0.0
-
-
-_interpreting = _Interpreting()
 
 
 def prices_of(ready: PreparedModel, known: Positions, soft: NDArray[np.uint8]) -> Floats:

@@ -24,7 +24,7 @@ from novum.graphical.inference.compiled.layout import (
 )
 from novum.graphical.models.arrays import Floats, ModelArrays, Positions, spans_of
 from novum.numerics.jit import as_argument
-from novum.numerics.jit_interpreted import interpreted, is_at_hand
+from novum.numerics.jit_interpreted import Patience
 
 # Programs kept for each model, and integers in all of them together.
 MOST_PROGRAMS = 4096
@@ -68,32 +68,7 @@ class Program:
         return bool(self.prices[PRICE_CUT_OFF] > 0)
 
 
-@dataclass
-class FirstRuns:
-    """The first runs of a kernel in a process, which Python makes while no machine code is at hand.
-
-    Compiling takes longer than some runs in Python, and one question may be all that is asked.
-
-    Attributes
-    ----------
-    most : int
-        So many runs are made by Python, in all threads together.
-    made : int
-        How many there were.
-    """
-
-    most: int
-    made: int = 0
-
-    def are_left_to_python(self, kernel: Any) -> bool:
-        """Whether the next run is one of them."""
-        if self.made >= self.most or is_at_hand(kernel):
-            return False
-        self.made += 1
-        return True
-
-
-_layouts = FirstRuns(3)
+_patience = Patience(seconds=0.1)
 
 
 class Outline(NamedTuple):
@@ -226,8 +201,9 @@ def _laid_out(model: ModelArrays, *arrays: NDArray[Any]) -> tuple[Floats, NDArra
     from novum.graphical.inference.compiled.prepared_kernels import lay_out
 
     n = model.n_factors
-    if _layouts.are_left_to_python(lay_out):
-        most = interpreted(lay_out)(*arrays, np.empty((2, 0)), np.empty(0, np.uint8))
+    if _patience.is_left_for(lay_out):
+        # Cells are looked at by NumPy then.
+        most = _patience.interpret(lay_out, *arrays, np.empty((2, 0)), np.empty(0, np.uint8))
         return model.spans, model.zeros, int(most)
     bounds, zeros = np.empty((2, n)), np.empty(n, np.uint8)
     most = lay_out(*arrays, bounds, zeros)
