@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from novum.graphical.inference.compiled.lane_cells_kernels import add_cells, set_cells
 from novum.graphical.inference.compiled.layout import (
     FIRST_BARRED,
     GROUPS,
@@ -88,14 +89,7 @@ def lane_product_slope(width, code, op_at, base, each, maps, tables, values, slo
             target += run * width
             continue
         for j in range(run):
-            if in_lanes:
-                v = (o + j) * width
-                for lane in range(width):
-                    slope[source + lane] = slope[target + lane] * values[v + lane]
-            else:
-                x = tables[o + j]
-                for lane in range(width):
-                    slope[source + lane] = slope[target + lane] * x
+            set_cells(width, slope, source, slope, target, tables, values, o + j, in_lanes)
             source += width
             used += 1
             if used == each:
@@ -120,14 +114,7 @@ def lane_expansion_slope(width, code, op_at, base, each, maps, tables, values, s
             o = np.uint64(base + maps[map_at])
             map_at += np.uint64(1)
             for j in range(run):
-                if in_lanes:
-                    v = (o + j) * width
-                    for lane in range(width):
-                        slope[source + lane] += slope[target + lane] * values[v + lane]
-                else:
-                    x = tables[o + j]
-                    for lane in range(width):
-                        slope[source + lane] += slope[target + lane] * x
+                add_cells(width, slope, source, slope, target, tables, values, o + j, in_lanes)
                 used += 1
                 if used == each:
                     used = 0

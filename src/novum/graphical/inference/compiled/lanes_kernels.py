@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from novum.graphical.inference.compiled.blocks_kernels import enter_block, next_block
+from novum.graphical.inference.compiled.lane_cells_kernels import add_cells, set_cells
 from novum.graphical.inference.compiled.lane_slopes_kernels import lane_backward
 from novum.graphical.inference.compiled.layout import (
     BAR_FROM,
@@ -82,14 +83,7 @@ def lane_operation(width, code, op_at, base, maps, tables, values, block):
             target += run * width
             continue
         for j in range(run):
-            if in_lanes:
-                v = (o + j) * width
-                for lane in range(width):
-                    block[target + lane] = block[source + lane] * values[v + lane]
-            else:
-                x = tables[o + j]
-                for lane in range(width):
-                    block[target + lane] = block[source + lane] * x
+            set_cells(width, block, target, block, source, tables, values, o + j, in_lanes)
             source += step
             target += width
         done += 1
@@ -127,14 +121,7 @@ def lane_sum(width, code, at, maps, tables, values, bases, block):
     for row in range(np.uint64(rows)):
         o = np.uint64(base + maps[map_at + row])
         for j in range(run):
-            if in_lanes:
-                v = (o + j) * width
-                for lane in range(width):
-                    values[to + lane] += block[source + lane] * values[v + lane]
-            else:
-                x = tables[o + j]
-                for lane in range(width):
-                    values[to + lane] += block[source + lane] * x
+            add_cells(width, values, to, block, source, tables, values, o + j, in_lanes)
             source += step
             added += 1
             if added == each:
