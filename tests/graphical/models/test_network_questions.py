@@ -208,3 +208,23 @@ def test_samples_come_back_as_rows() -> None:
         assert np.isfinite(network.log_probabilities(rows)).all()
     fixed = network.sample(20, 1, do={"Alarm": "true"}).column("Alarm").to_pylist()
     assert set(fixed) == {"true"}
+
+
+def test_a_node_of_thousands_of_states() -> None:
+    # More than a block of any program has cells.
+    rng = np.random.default_rng(0)
+    states = [str(i) for i in range(3000)]
+    prior, chances = rng.dirichlet(np.ones(3000)), rng.uniform(0.1, 0.9, 3000)
+    network = BayesianNetwork().add("wide", (), prior, states)
+    for i in range(8):
+        network = network.add(f"x{i}", ["wide"], np.stack([chances, 1 - chances], 1))
+    expected = prior * chances * (1 - chances)
+    expected /= expected.sum()
+    known = {"x0": "true", "x5": "false"}
+    for found in (
+        network.query("wide", given=known).values,
+        network.marginals(known)["wide"].values,
+        network.posteriors([known, {"x0": "true"}], "wide")["wide"][0],
+        network.posteriors([known, {"x0": "true"}])["wide"][0],
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-10)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from novum.graphical.inference.compiled.factors_kernels import MESSAGE_ITEM, ONES, SOFT
 from novum.graphical.inference.compiled.layout import (
     CLIQUE_FIELDS,
@@ -23,7 +25,7 @@ from novum.graphical.inference.compiled.layout import (
     OP_FIELDS,
     PROJECTION_FIELDS,
 )
-from novum.graphical.inference.compiled.programs_kernels import product_of
+from novum.graphical.inference.compiled.programs_kernels import block_cells, product_of
 from novum.numerics.jit import inner_kernel
 
 # Rows of the table of items.
@@ -231,10 +233,6 @@ def program_room(tree, items, count, cards, block, n_pairs, n_records, most_axes
     map_room = 0
     for item in range(count):
         c = items.table[HOME, item]
-        cells = 1
-        for place in range(tree.starts[c + 1] - 1, tree.starts[c] - 1, -1):
-            if cells * cards[tree.members[place]] > block:
-                break
-            cells *= cards[tree.members[place]]
-        map_room += cells
+        members = tree.members[tree.starts[c] : tree.starts[c + 1]]
+        map_room += np.int64(block_cells(cards, members, block))
     return room, map_room

@@ -30,6 +30,7 @@ from novum.graphical.inference.compiled.layout import (
     PRICE_WIDTH,
 )
 from novum.graphical.inference.compiled.orders_kernels import join
+from novum.graphical.inference.compiled.programs_kernels import block_cells
 from novum.graphical.inference.compiled.relevance_kernels import mark_ancestors, mark_connected
 from novum.graphical.inference.compiled.search_kernels import best_order
 from novum.graphical.inference.compiled.trees_kernels import rooted_tree
@@ -130,17 +131,6 @@ def cells_of(cards, variables):
     cells = 1.0
     for variable in variables:
         cells *= cards[variable]
-    return cells
-
-
-@inner_kernel()
-def block_cells(cards, members, block):
-    """Cells of a clique's table that are there at a time, see `block_split`."""
-    cells = 1.0
-    for place in range(members.size - 1, -1, -1):
-        if place < members.size - 1 and cells * cards[members[place]] > block:
-            break
-        cells *= cards[members[place]]
     return cells
 
 

@@ -125,6 +125,17 @@ def block_split(sizes, n_axes, block):
 
 
 @inner_kernel()
+def block_cells(cards, members, block):
+    """Cells of a clique's table that are there at a time, see `block_split`."""
+    cells = 1.0
+    for place in range(members.size - 1, -1, -1):
+        if place < members.size - 1 and cells * cards[members[place]] > block:
+            break
+        cells *= cards[members[place]]
+    return cells
+
+
+@inner_kernel()
 def write_operation(
     code, at, maps, map_at, strides, sizes, state, last, split, n_kept, n_axes, out_map
 ):
