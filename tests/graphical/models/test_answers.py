@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -60,6 +62,22 @@ def test_tables_of_engines_are_kept_as_they_were() -> None:
         own[0] = 0.5
         assert found.values.tolist() == [0.25, 0.75]
         own[0] = 0.25
+
+
+def pickled(table: Posterior) -> Posterior:
+    found: Posterior = pickle.loads(pickle.dumps(table))
+    return found
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
+def test_copies_cannot_be_written_to(copied: Callable[[Posterior], Posterior]) -> None:
+    table = alarm().query("Burglary", "Alarm", given={"JohnCalls": "true"})
+    assert table.names == ("Burglary", "Alarm")
+    other = copied(table)
+    assert other.values.tolist() == table.values.tolist()
+    assert (other.names, other.states, repr(other)) == (table.names, table.states, repr(table))
+    with pytest.raises(ValueError, match="read-only"):
+        other.values[0, 0] = 1.0
 
 
 def test_nobody_writes_to_marginals() -> None:

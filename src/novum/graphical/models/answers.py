@@ -23,6 +23,7 @@ from novum.distributions.joint_table import JointTable
 from novum.distributions.joint_table_states import StateAxis, StateSpace, shown
 from novum.graphical.inference.protocol import Beliefs, Diagnosis
 from novum.graphical.models.arrays import read_only
+from novum.graphical.models.kept_attributes import kept_attributes
 
 Floats = NDArray[np.float64]
 # Lines of a long answer that are shown.
@@ -75,6 +76,16 @@ class Posterior(JointTable):
         if diagnosis is not None and diagnosis.errors is not None:
             fields["errors"] = read_only(diagnosis.errors[place])
         return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return kept_attributes(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Copies of arrays can be written to.
+        self.__dict__.update(state)
+        for array in (self.probabilities, self.errors):
+            if array is not None:
+                read_only(array)
 
     # What a table says about its variables, found when it is looked at.
 

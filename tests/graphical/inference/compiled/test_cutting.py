@@ -14,12 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from novum.graphical.inference.compiled import cutting
 from novum.graphical.inference.compiled.cutting import (
     Whole,
-    cut_arguments,
+    cut_layout,
     deciding,
     narrow,
     weigh,
     whole,
 )
+from novum.graphical.inference.compiled.prepared import ModelLayout
 from novum.graphical.models.arrays import NO_HEAD, Evidence, Floats, ModelArrays, Positions
 from novum.graphical.models.questions import evidence_of
 from novum.numerics import jit_interpreted
@@ -123,10 +124,10 @@ def configurations(counts: Positions) -> Iterator[tuple[int, ...]]:
 
 
 def product(
-    arguments: tuple[Any, ...], tables: Floats, weights: Floats, base: Whole, soft: Any, places: Any
+    layout: ModelLayout, tables: Floats, weights: Floats, base: Whole, soft: Any, places: Any
 ) -> float:
     """The cut tables and weights at places of the lists of states."""
-    _, ends, scopes, steps, starts = arguments[:5]
+    _, ends, scopes, steps, starts = layout[:5]
     cells = np.concatenate([base.ready.tables, tables])
     found = 1.0
     for factor in range(len(ends) - 1):
@@ -147,7 +148,7 @@ def test_the_cut_model_has_the_products_of_the_model(seed: int) -> None:
     if log == -math.inf or counts.prod() > 500:
         return
     soft, weights = np.zeros(len(counts), np.uint8), np.empty(len(states))
-    arguments, tables, log = cut_arguments(base, states, counts, soft, weights)
+    layout, tables, log = cut_layout(base, states, counts, soft, weights)
     log += weigh(evidence, base.ready.outline.starts, states, counts, soft, weights)
     for places in configurations(counts):
         own = [
@@ -159,7 +160,7 @@ def test_the_cut_model_has_the_products_of_the_model(seed: int) -> None:
             expected *= model.table(factor)[tuple(own[v] for v in model.scope(factor))]
         for variable, likelihood in evidence.likelihoods.items():
             expected *= likelihood[own[variable]]
-        found = math.exp(log) * product(arguments, tables, weights, base, soft, places)
+        found = math.exp(log) * product(layout, tables, weights, base, soft, places)
         # Products of a few dozen numbers, and one exponential.
         assert found == pytest.approx(expected, rel=1e-12, abs=0)
 
@@ -174,8 +175,8 @@ def test_what_is_said_of_cut_tables_is_true(seed: int) -> None:
     if log == -math.inf:
         return
     soft, weights = np.zeros(len(counts), np.uint8), np.empty(len(states))
-    arguments, tables, _ = cut_arguments(base, states, counts, soft, weights)
-    _, ends, scopes, steps, starts, heads, var_starts, near, zeros = arguments
+    layout, tables, _ = cut_layout(base, states, counts, soft, weights)
+    _, ends, scopes, steps, starts, heads, var_starts, near, zeros = layout
     cells = np.concatenate([base.ready.tables, tables])
     inside: list[list[int]] = [[] for _ in counts]
     for factor in range(model.n_factors):
@@ -210,9 +211,9 @@ def test_cut_models_that_agree_in_what_decides_agree_in_all(seed: int) -> None:
         if log == -math.inf:
             continue
         soft, weights = np.zeros(len(counts), np.uint8), np.empty(len(states))
-        arguments, _, _ = cut_arguments(base, states, counts, soft, weights)
-        key = tuple(array.tobytes() for array in deciding(arguments))
-        rest = [array.tobytes() for array in arguments]
+        layout, _, _ = cut_layout(base, states, counts, soft, weights)
+        key = tuple(array.tobytes() for array in deciding(layout))
+        rest = [array.tobytes() for array in layout]
         assert found.setdefault(key, rest) == rest
 
 

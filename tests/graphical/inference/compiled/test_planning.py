@@ -82,7 +82,7 @@ def plans(model: ModelArrays, *question: Any) -> list[tuple[bytes, ...]]:
     ready = prepared(model)
     empty, floats, maps = planning.NOTHING, planning.NO_CELLS, planning.NO_MAPS
     rest = (floats, floats, empty, floats, empty, maps, np.inf, planning.PLAN_ONLY)
-    arguments = (*ready.arguments, ready.logs, *question, *rest)
+    arguments = (*ready.layout, ready.logs, *question, *rest)
     return [
         tuple(array.tobytes() for array in plan(*arguments)[:3])
         for plan in (plan_question, interpreted(plan_question))
@@ -98,6 +98,19 @@ def test_the_planner_gives_the_same_bits_compiled_or_not(seed: int, kind: tuple[
     asked = np.flatnonzero(codes < 0)[:1] if kind[0] == CONNECTED else np.empty(0, np.int64)
     compiled, plain = plans(network.arrays, codes, soft, asked, *kind, 1, 16, np.inf)
     assert compiled == plain
+
+
+@pytest.mark.parametrize("block", [1, 2])
+@given(seeds)
+@settings(max_examples=30, deadline=None)
+def test_a_variable_may_have_more_states_than_a_block_has_cells(block: int, seed: int) -> None:
+    # Python finds what is written beyond the end of an array.
+    network = random_network(seed, most=6, largest=5)
+    nothing = np.full(len(network), -1)
+    for asked, kind in (([0], (CONNECTED, JOINT)), ([], (EVERYTHING, MARGINALS))):
+        targets, soft = np.array(asked, np.int64), np.zeros(len(network), np.uint8)
+        compiled, plain = plans(network.arrays, nothing, soft, targets, *kind, 1, block, np.inf)
+        assert compiled == plain
 
 
 @pytest.mark.parametrize("name", ["alarm", "insurance"])

@@ -30,7 +30,7 @@ def test_models_are_laid_out_as_they_are(seed: int) -> None:
     model = random_network(seed, zeros=0.5).arrays
     ready = prepared.PreparedModel.of(model)
     cards, scope_starts, scopes, strides, table_starts, heads, var_starts, factors, zeros = (
-        ready.arguments
+        ready.layout
     )
     assert np.array_equal(cards, model.cards)
     assert np.array_equal(heads, model.heads)
@@ -70,8 +70,8 @@ def test_python_lays_out_the_same_bits(monkeypatch: pytest.MonkeyPatch, seed: in
     compiled = prepared.PreparedModel.of(model)
     assert by_python.outline.most_factors == compiled.outline.most_factors
     for one, other in zip(
-        (*by_python.arguments, *by_python.outline[:3]),
-        (*compiled.arguments, *compiled.outline[:3]),
+        (*by_python.layout, *by_python.outline[:3]),
+        (*compiled.layout, *compiled.outline[:3]),
         strict=True,
     ):
         assert one.dtype == other.dtype
@@ -88,7 +88,7 @@ def test_spans_count_from_one() -> None:
     )  # fmt: skip
     ready = prepared.prepared(model)
     assert ready.outline.spans.tolist() == model.spans.tolist() == [3.0, 2.0, 5.0, 0.0]
-    assert ready.arguments[8].tolist() == model.zeros.tolist() == [1, 0, 0, 1]
+    assert ready.layout.zeros.tolist() == model.zeros.tolist() == [1, 0, 0, 1]
     assert not ready.directed
 
 
@@ -103,7 +103,7 @@ def test_tables_of_each_variable() -> None:
 
 def test_an_empty_model_is_laid_out() -> None:
     ready = prepared.PreparedModel.of(BayesianNetwork().arrays)
-    assert [len(array) for array in ready.arguments] == [0, 1, 0, 0, 1, 0, 1, 0, 0]
+    assert [len(array) for array in ready.layout] == [0, 1, 0, 0, 1, 0, 1, 0, 0]
     assert [len(array) for array in ready.outline[:3]] == [0, 0, 0]
 
 

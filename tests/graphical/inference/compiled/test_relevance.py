@@ -25,11 +25,11 @@ def test_marks_are_those_of_the_rules(seed: int) -> None:
     mark_ancestors(model.scope_starts, model.scopes, evidence.codes, soft, target, needed, stack)
     named = [seed % n, *evidence.observed.tolist(), *np.flatnonzero(soft).tolist()]
     np.testing.assert_array_equal(needed == 1, ancestors_of(model, named))
-    arguments = prepared(model).arguments
+    layout = prepared(model).layout
     kept = np.empty(n, np.uint8)
     mark_connected(
-        model.scope_starts, model.scopes, arguments[6], arguments[7], evidence.codes, target,
-        needed, kept, stack, 1,
+        model.scope_starts, model.scopes, layout.var_starts, layout.var_factors, evidence.codes,
+        target, needed, kept, stack, 1,
     )  # fmt: skip
     weighted = {int(v): np.ones(model.cards[v]) for v in np.flatnonzero(soft)}
     factors, _ = relevant_factors(model, type(evidence)(evidence.codes, weighted), [seed % n])

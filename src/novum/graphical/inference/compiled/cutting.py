@@ -1,7 +1,7 @@
 """States that are impossible, cut out of the tables before a question is planned.
 
     narrow          states without support in some table go, and their neighbors are looked at again
-    cut_arguments   the tables at the states that are left
+    cut_layout      the tables at the states that are left
 
 The loops are those of `supports_kernels` and `cuts_kernels`.
 """
@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.graphical.inference.compiled.prepared import PreparedModel, prepared
+from novum.graphical.inference.compiled.prepared import ModelLayout, PreparedModel, prepared
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
 from novum.numerics.jit_interpreted import Patience
@@ -81,12 +81,12 @@ class Whole:
     @cached_property
     def has_zeros(self) -> bool:
         """Whether a cell is exactly zero: without one, no state is ever cut."""
-        return bool(self.ready.arguments[8].any())
+        return bool(self.ready.layout.zeros.any())
 
     @cached_property
     def ranking(self) -> tuple[Positions, Positions]:
         """Places of tables in the order of their sizes, and the tables in that order."""
-        ranked = np.argsort(np.diff(self.ready.arguments[4]), kind="stable")
+        ranked = np.argsort(np.diff(self.ready.layout.table_starts), kind="stable")
         ranks = np.empty_like(ranked)
         ranks[ranked] = np.arange(len(ranked))
         return ranks, ranked
@@ -94,7 +94,7 @@ class Whole:
     @cached_property
     def narrowed(self) -> Narrowed:
         """Looked for when it is first needed: small questions do without."""
-        states, cards = self.ready.outline.states, self.ready.arguments[0]
+        states, cards = self.ready.outline.states, self.ready.layout.cards
         if self.is_small or not self.has_zeros:
             return Narrowed(states, cards, True)
         states, cards = states.copy(), cards.copy()
@@ -106,8 +106,8 @@ class Whole:
         """Whether tables have noticeably fewer cells at what is possible before all evidence."""
         if not self.narrowed.is_possible:
             return True
-        _, scope_starts, scopes, *_ = self.ready.arguments
-        sizes = self.narrowed.cards.astype(np.float64)[scopes]
+        scope_starts = self.ready.layout.scope_starts
+        sizes = self.narrowed.cards.astype(np.float64)[self.ready.layout.scopes]
         filled = np.flatnonzero(np.diff(scope_starts))
         left = np.multiply.reduceat(sizes, scope_starts[filled]).sum() if len(filled) else 0.0
         return bool(left < MUCH_LEFT * len(self.ready.tables))
@@ -147,15 +147,15 @@ def _kernels() -> _Kernels:
     return _Kernels(call_tables, narrow, N_FIELDS, cut_tables)
 
 
-def cut_arguments(
+def cut_layout(
     base: Whole, states: Positions, counts: Positions, soft: Marks, weights: Floats
-) -> tuple[tuple[Any, ...], Floats, float]:
+) -> tuple[ModelLayout, Floats, float]:
     """What planning takes of the tables at the states that are left, these, and a logarithm.
 
     Fills the marks and weights of variables that tables became weights of.
     """
     ready = base.ready
-    cards, scope_starts, scopes, strides, table_starts, heads, _, _, zeros = ready.arguments
+    cards, scope_starts, scopes, strides, table_starts, heads, _, _, zeros = ready.layout
     n, size, n_variables = len(heads), len(scopes), len(cards)
     ends, table_ends = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     own, steps = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -169,17 +169,16 @@ def cut_arguments(
         near, cut_zeros, soft, tables, weights, room,
     )  # fmt: skip
     left = int(ends[n])
-    arguments = (
+    layout = ModelLayout(
         counts, ends, own[:left], steps[:left], table_ends, cut_heads, var_starts, near[:left],
         cut_zeros,
     )  # fmt: skip
-    return arguments, tables, log
+    return layout, tables, log
 
 
-def deciding(arguments: tuple[Any, ...]) -> tuple[NDArray[Any], ...]:
+def deciding(layout: ModelLayout) -> tuple[NDArray[Any], ...]:
     """The arrays of a cut model that all others of the same model follow from."""
-    counts, ends, _, _, _, heads, _, _, zeros = arguments
-    return counts, ends, heads, zeros
+    return layout.cards, layout.scope_starts, layout.heads, layout.zeros
 
 
 def narrow(
@@ -194,7 +193,7 @@ def narrow(
     Without any codes all tables are looked at, not only those of what is known.
     """
     ready, kernels = base.ready, _kernels()
-    cards, _, _, _, _, heads, var_starts, var_factors, zeros = ready.arguments
+    cards, _, _, _, _, heads, var_starts, var_factors, zeros = ready.layout
     causes, queue = np.empty(len(heads), np.int64), np.zeros((2, len(heads) // 64 + 1), np.uint64)
     for variable, likelihood in likelihoods.items():
         start = int(ready.outline.starts[variable])
@@ -214,7 +213,7 @@ def narrow(
     axes = np.empty((len(cards), kernels.n_fields), np.int64)
     some = _patience.run(
         kernels.narrow,
-        *ready.arguments, *base.ranking, ready.tables, ready.outline.starts, known, states, counts,
+        *ready.layout, *base.ranking, ready.tables, ready.outline.starts, known, states, counts,
         seen, left, causes, queue, axes,
     )  # fmt: skip
     return 0.0 if some else -math.inf

@@ -144,7 +144,7 @@ def _plan(ready: PreparedModel, request: Request, most: float) -> tuple[Any, ...
     """Code, maps and prices, no program for more than `most` bytes; Python gives the same ones."""
     known, soft, targets, extent, purpose, block = request
     arguments = (
-        *ready.arguments, ready.logs, known, soft, targets, extent, purpose, ready.directed, block,
+        *ready.layout, ready.logs, known, soft, targets, extent, purpose, ready.directed, block,
         most, NO_CELLS, NO_CELLS, NOTHING, NO_CELLS, NOTHING, NO_MAPS, math.inf, PLAN_ONLY,
     )  # fmt: skip
     planner = compiled_planner(known)

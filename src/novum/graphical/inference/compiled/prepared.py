@@ -95,22 +95,44 @@ class Outline(NamedTuple):
 NO_OUTLINE = Outline(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64), 0)
 
 
+class ModelLayout(NamedTuple):
+    """The integers of a model in the order in which kernels take them.
+
+    Attributes
+    ----------
+    cards : numbers of states
+    scope_starts, scopes, strides : of each table its variables, and their strides
+    table_starts : where tables begin
+    heads : variables whose conditional tables they are, or -1
+    var_starts, var_factors : of each variable its tables
+    zeros : which tables have zeros
+    """
+
+    cards: Positions
+    scope_starts: Positions
+    scopes: Positions
+    strides: Positions
+    table_starts: Positions
+    heads: Positions
+    var_starts: Positions
+    var_factors: Positions
+    zeros: NDArray[np.uint8]
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedModel:
     """The arrays of a model as kernels take them, and its programs.
 
     Attributes
     ----------
-    arguments : tuple of arrays
-        Numbers of states; starts of scopes, scopes, strides; starts of tables; heads; starts of
-        the tables of variables, tables of variables; which tables have zeros.
+    layout : ModelLayout
     tables : float64 array
     directed : int
     outline : Outline
         Empty for what evidence has left of a model.
     """
 
-    arguments: tuple[Any, ...]
+    layout: ModelLayout
     tables: Floats
     directed: int
     outline: Outline = NO_OUTLINE
@@ -132,12 +154,12 @@ class PreparedModel:
             model, cards, scope_starts, scopes, table_starts, tables, strides, var_starts,
             var_factors, starts, states,
         )  # fmt: skip
-        arguments = (
+        layout = ModelLayout(
             cards, scope_starts, scopes, strides, table_starts, as_argument(model.heads, np.int64),
             var_starts, var_factors, zeros,
         )  # fmt: skip
         outline = Outline(spans, starts, states, most_factors)
-        return cls(arguments, tables, int(model.is_directed), outline)
+        return cls(layout, tables, int(model.is_directed), outline)
 
     @cached_property
     def logs(self) -> Floats:
@@ -145,7 +167,7 @@ class PreparedModel:
 
         Taken here, so that all ways to run the planner compare the same numbers.
         """
-        return np.log2(self.arguments[0].astype(np.float64))
+        return np.log2(self.layout.cards.astype(np.float64))
 
     def kept(self, key: Any) -> Program | None:
         """The program kept under a key, which is now the one used last."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from novum.graphical.inference.compiled.cutting import (
     Marks,
     Whole,
-    cut_arguments,
+    cut_layout,
     deciding,
     narrow,
     weigh,
@@ -108,7 +108,7 @@ class Question(NamedTuple):
 
     def ancestors_of(self, variable: int) -> set[int]:
         """A variable of a directed model and all above it that are not known."""
-        _, scope_starts, scopes, *_ = self.ready.arguments
+        scope_starts, scopes = self.ready.layout.scope_starts, self.ready.layout.scopes
         found, waiting = set(), [variable]
         while waiting:
             one = waiting.pop()
@@ -184,7 +184,7 @@ def _as_it_is(base: Whole, known: Positions, evidence: Evidence) -> Question:
     observed = (known >= 0).tobytes()
     is_blank = not likelihoods and b"\1" not in observed
     return Question(
-        ready, ready, spans, known, soft, starts, ready.arguments[0], states, weights, 0.0,
+        ready, ready, spans, known, soft, starts, ready.layout.cards, states, weights, 0.0,
         (observed, marks), is_blank, _is_cuttable(base, evidence, is_blank), {},
     )  # fmt: skip
 
@@ -194,18 +194,18 @@ def _cut(base: Whole, known: Positions, evidence: Evidence) -> Question:
     spans, starts, _, _ = ready.outline
     states, counts = narrowed.states.copy(), narrowed.cards.copy()
     soft, weights = np.zeros(len(counts), np.uint8), np.empty(len(states))
-    arguments, tables = ready.arguments, ready.tables
+    layout, tables = ready.layout, ready.tables
     log = -math.inf
     if narrowed.is_possible:
         log = narrow(base, known, states, counts, likelihoods=evidence.likelihoods)
     if log > -math.inf:
-        arguments, tables, log = cut_arguments(base, states, counts, soft, weights)
+        layout, tables, log = cut_layout(base, states, counts, soft, weights)
     if log > -math.inf and evidence.likelihoods:
         log += weigh(evidence, starts, states, counts, soft, weights)
     return Question(
-        PreparedModel(arguments, tables, ready.directed), ready, spans,
+        PreparedModel(layout, tables, ready.directed), ready, spans,
         (counts == 1) - 1, soft, starts, counts, states, weights, log,
-        _digest((*deciding(arguments), soft)),
+        _digest((*deciding(layout), soft)),
         not evidence.likelihoods and not (known >= 0).any(), False, {},
     )  # fmt: skip
 
