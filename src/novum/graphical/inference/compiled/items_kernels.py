@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from novum.graphical.inference.compiled.factors_kernels import MESSAGE_ITEM, ONES, SOFT
 from novum.graphical.inference.compiled.layout import (
     CLIQUE_FIELDS,
@@ -234,5 +232,5 @@ def program_room(tree, items, count, cards, block, n_pairs, n_records, most_axes
     for item in range(count):
         c = items.table[HOME, item]
         members = tree.members[tree.starts[c] : tree.starts[c + 1]]
-        map_room += np.int64(block_cells(cards, members, block))
+        map_room += int(block_cells(cards, members, block))
     return room, map_room
