@@ -20,7 +20,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: run test test-all test-browser lint types layers tests doctests setup format lock bench bench-cold clean
+.PHONY: run test test-all test-browser fuzz peer-tests lint types layers tests doctests setup format lock bench bench-cold clean
 
 run: $(READY)  ## the main job on a bundled table
 	$(BIN)/novum run
@@ -33,6 +33,16 @@ test-browser: $(CHECKS)  ## the report in a real browser, which is installed fir
 
 test-all: test test-browser  ## and the slow extras, before an issue is closed
 	$(BIN)/pytest -q -n 2 -m slow
+
+# Every test draws the same examples; this draws new ones, pass after pass, and stops at a failure.
+MINUTES ?= 10
+fuzz: $(CHECKS)  ## properties on new examples for MINUTES=10 or as long as one likes
+	end=$$(($$(date +%s) + 60 * $(MINUTES))); until test $$(date +%s) -ge $$end; do \
+	  $(BIN)/pytest -q -n 2 -m "hypothesis and not slow" --hypothesis-profile=fuzz || exit 1; \
+	done
+
+peer-tests: $(CHECKS)  ## scikit-learn's own tests with Novum's classes in place of its own
+	$(BIN)/python -m tests.peers
 
 setup: $(CHECKS)
 

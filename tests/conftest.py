@@ -1,15 +1,23 @@
-"""Hypothesis: no deadlines, since the first example may compile a kernel; the same examples in CI.
+"""The same checks for everybody: fixed examples, and a Ctrl-C that arrives.
 
-A push is judged by what it changes, so CI draws the same examples every time; everywhere else new
-ones are drawn and a failure found once is kept.
+Hypothesis draws the same examples in every run, so that a failure is one of the change at hand; the
+profile `fuzz` (`make fuzz`) draws new ones and keeps those that fail. There are no deadlines, since
+the first example may compile a kernel.
+
+A shell that starts a command in the background makes it ignore SIGINT, and its children with it.
+Tests of interruption need the usual handler: set here, it holds in the workers, which are started
+later, and in every process that a test starts, since a handler becomes the default across `exec`.
 """
 
 from __future__ import annotations
 
-import os
+import signal
 
 from hypothesis import settings
 
-settings.register_profile("novum", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, database=None)
-settings.load_profile("ci" if os.environ.get("CI") else "novum")
+settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
+settings.register_profile("fuzz", deadline=None, print_blob=True)
+settings.load_profile("fixed")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
