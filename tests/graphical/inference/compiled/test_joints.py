@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -193,3 +198,29 @@ def test_stated_limits_hold_for_small_questions() -> None:
     with pytest.raises(MemoryLimitError):
         network.query(node, engine=JunctionTree("1B"))
     assert network.query(node, engine=JunctionTree("1GB")).values.sum() == pytest.approx(1)
+
+
+def test_an_interruption_arrives_as_such_while_results_are_made() -> None:
+    # Numba runs Python code to make the arrays of a result, and goes on where that raises.
+    rng = np.random.default_rng(0)
+    network = BayesianNetwork().add("x0", table=[0.5, 0.5])
+    for i in range(1, 120):
+        parents = [f"x{p}" for p in sorted({max(0, i - 1), max(0, i - 5), max(0, i - 9)})]
+        table = rng.dirichlet([1.0, 1.0], size=[2] * len(parents))
+        network = network.add(f"x{i}", parents=parents, table=table)
+    network.query("x0", "x119")
+
+    def ask_for_ever() -> None:
+        for i in itertools.cycle(range(119)):
+            network.query(f"x{i}")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        for _ in range(20):
+            timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                ask_for_ever()
+            timer.join()
+    finally:
+        signal.signal(signal.SIGINT, before)

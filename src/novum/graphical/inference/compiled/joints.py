@@ -19,6 +19,7 @@ from novum.graphical.inference.compiled.planning import (
     BLOCK,
     NO_MAPS,
     NOTHING,
+    call_planner,
     compiled_planner,
     first_bytes,
     program_key,
@@ -75,9 +76,9 @@ def small_joint(
     if program is not None and (program.cells > AT_ONCE or program.bytes > most_bytes):
         return None
     code, maps = (NOTHING, NO_MAPS) if program is None else (program.code, program.maps)
-    code, maps, prices, table, log = planner(
-        *ready.layout, ready.logs, question.known, question.soft, targets, CONNECTED, JOINT,
-        ready.directed, BLOCK, most_bytes, ready.tables, question.spans, question.starts,
+    code, maps, prices, table, log = call_planner(
+        planner, *ready.layout, ready.logs, question.known, question.soft, targets, CONNECTED,
+        JOINT, ready.directed, BLOCK, most_bytes, ready.tables, question.spans, question.starts,
         question.weights, code, maps, most, AT_ONCE,
     )  # fmt: skip
     if program is None:

@@ -150,7 +150,7 @@ def _plan(ready: PreparedModel, request: Request, most: float) -> tuple[Any, ...
     planner = compiled_planner(known)
     found: tuple[Any, ...]
     if planner is not None:
-        found = planner(*arguments)
+        found = call_planner(planner, *arguments)
     else:
         found = _patience.interpret(_planner(), *arguments)
     return found[:3]
@@ -162,6 +162,23 @@ def compiled_planner(known: Positions) -> Any:
     if _patience.is_left_for(planner) and np.count_nonzero(known < 0) <= MOST_INTERPRETED:
         return None
     return planner
+
+
+def call_planner(planner: Any, *arguments: Any) -> tuple[Any, ...]:
+    """What the compiled planner returns; an interruption during the call as the error that it is.
+
+    Numba makes the arrays of a result with the help of Python code, where the handlers of signals
+    run that came meanwhile. It goes on without looking at their errors, and Python finds a result
+    with an exception set.
+    """
+    try:
+        found: tuple[Any, ...] = planner(*arguments)
+    except SystemError as error:
+        reason: BaseException = error
+        while isinstance(reason, SystemError) and reason.__cause__ is not None:
+            reason = reason.__cause__
+        raise reason from None
+    return found
 
 
 @cache
