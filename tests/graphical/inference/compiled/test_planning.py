@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -143,3 +147,26 @@ def test_python_plans_small_questions_for_a_while(
     monkeypatch.setattr(planning, "MOST_INTERPRETED", 0)
     question.prices  # noqa: B018
     assert asked == ["Python"]
+
+
+def test_the_orders_of_large_models_do_not_hold_up_ctrl_c() -> None:
+    known = np.full(planning.MOST_UNWATCHED + 1, -1)
+    released = threading.Event()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    began = time.monotonic()
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            planning.call_planner(released.wait, known, 30.0)
+        assert time.monotonic() - began < 10.0
+    finally:
+        signal.signal(signal.SIGINT, before)
+        released.set()
+    assert planning.call_planner(lambda *a: a, known, 1, 2) == (1, 2)
+
+    def fail() -> None:
+        raise ValueError("in the other thread")
+
+    with pytest.raises(ValueError, match="in the other thread"):
+        planning.call_planner(fail, known)

@@ -77,8 +77,9 @@ def small_joint(
         return None
     code, maps = (NOTHING, NO_MAPS) if program is None else (program.code, program.maps)
     code, maps, prices, table, log = call_planner(
-        planner, *ready.layout, ready.logs, question.known, question.soft, targets, CONNECTED,
-        JOINT, ready.directed, BLOCK, most_bytes, ready.tables, question.spans, question.starts,
+        planner, question.known,
+        *ready.layout, ready.logs, question.known, question.soft, targets, CONNECTED, JOINT,
+        ready.directed, BLOCK, most_bytes, ready.tables, question.spans, question.starts,
         question.weights, code, maps, most, AT_ONCE,
     )  # fmt: skip
     if program is None:

@@ -8,7 +8,9 @@ variables.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -36,6 +38,8 @@ UNCHECKED_BYTES = 5e7
 # While the planner is not compiled, questions of up to so many unobserved variables are planned by
 # Python, as long as there is patience.
 MOST_INTERPRETED = 400
+# Orders of more unobserved variables may take longer than Ctrl-C should wait.
+MOST_UNWATCHED = 500
 _patience = Patience(seconds=2.0)
 # Arguments of the planner where there is nothing, and where a question is only planned.
 NOTHING, NO_MAPS, NO_CELLS = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0)
@@ -150,7 +154,7 @@ def _plan(ready: PreparedModel, request: Request, most: float) -> tuple[Any, ...
     planner = compiled_planner(known)
     found: tuple[Any, ...]
     if planner is not None:
-        found = call_planner(planner, *arguments)
+        found = call_planner(planner, known, *arguments)
     else:
         found = _patience.interpret(_planner(), *arguments)
     return found[:3]
@@ -164,13 +168,16 @@ def compiled_planner(known: Positions) -> Any:
     return planner
 
 
-def call_planner(planner: Any, *arguments: Any) -> tuple[Any, ...]:
+def call_planner(planner: Any, known: Positions, *arguments: Any) -> tuple[Any, ...]:
     """What the compiled planner returns; an interruption during the call as the error that it is.
 
     Numba makes the arrays of a result with the help of Python code, where the handlers of signals
     run that came meanwhile. It goes on without looking at their errors, and Python finds a result
-    with an exception set.
+    with an exception set. The orders of large models take seconds: these are sought by another
+    thread, which an interruption leaves alone.
     """
+    if np.count_nonzero(known < 0) > MOST_UNWATCHED:
+        return _called_elsewhere(planner, arguments)
     try:
         found: tuple[Any, ...] = planner(*arguments)
     except SystemError as error:
@@ -179,6 +186,21 @@ def call_planner(planner: Any, *arguments: Any) -> tuple[Any, ...]:
             reason = reason.__cause__
         raise reason from None
     return found
+
+
+def _called_elsewhere(planner: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The planner's result, waited for as Ctrl-C allows."""
+    outcome: Future[tuple[Any, ...]] = Future()
+
+    def work() -> None:
+        try:
+            outcome.set_result(planner(*arguments))
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    # A daemon, so that a process that gave up does not stay for it.
+    threading.Thread(target=work, daemon=True).start()
+    return outcome.result()
 
 
 @cache
