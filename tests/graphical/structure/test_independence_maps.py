@@ -96,7 +96,7 @@ def test_oracles() -> None:
 
 def test_too_many_variables_are_refused() -> None:
     with pytest.raises(InputError, match="at most 12"):
-        perfect_map([f"v{i}" for i in range(13)], GRAPH)
+        perfect_map([f"v{i}" for i in range(13)], lambda a, b, given: True)
 
 
 def test_models_are_asked_as_their_joint_tables() -> None:
@@ -113,3 +113,19 @@ def test_models_are_asked_as_their_joint_tables() -> None:
         )
         assert is_independence_map(GRAPH, model)
         assert not is_independence_map(Dag.from_edges([("a", "c"), ("c", "d")], "abcd"), model)
+
+
+def test_a_graph_of_any_size_is_a_perfect_map_of_itself() -> None:
+    names = [f"v{i}" for i in range(40)]
+    edges = [(names[i], names[j]) for i in range(40) for j in (i + 1, i + 3) if j < 40]
+    graph = Dag.from_edges(edges)
+    assert perfect_map(names, graph).pattern == graph.pattern()
+    # A part that holds all ancestors of its nodes is a perfect map of these.
+    first = names[:20]
+    inside = [(a, b) for a, b in edges if b in first]
+    assert perfect_map(first, graph).pattern == Dag.from_edges(inside, first).pattern()
+    with pytest.raises(InputError, match="at most 12 variables"):
+        perfect_map(names[1:], graph)
+    # A common cause that is left out: asked pair by pair, as before.
+    fork = Dag.from_edges([("h", "a"), ("h", "b")])
+    assert repr(perfect_map("ab", fork).pattern) == "PartialDag of 'a', 'b': a - b"

@@ -2,14 +2,10 @@
 
 Two graphs are I-equivalent iff they have the same skeleton and the same immoralities. A class is
 shown by one partly directed graph, its *pattern* (CPDAG): an edge has a direction iff it has that
-one in all members. It follows from the skeleton and the immoralities by Meek's rules:
-
-    1  a -> b - c, a and c not joined                     gives  b -> c
-    2  a -> b -> c, a - c                                 gives  a -> c
-    3  a - b, a - c, a - d, c -> b, d -> b, c, d apart    gives  a -> b
-
-What is left without direction falls apart into chordal graphs, each of which can be directed on
-its own (`novum.graphical.structure.orientations` counts and draws the ways).
+one in all members. It follows from the skeleton and the immoralities by Meek's rules. What is left
+without direction falls apart into chordal graphs, each of which can be directed on its own
+(`novum.graphical.structure.known_directions` counts and draws the ways, also where more directions
+are known than a pattern has).
 
 References
 ----------
@@ -18,18 +14,17 @@ Verma and Pearl (1990); Meek (1995); Chickering (2002).
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from novum.core.errors import InputError
 from novum.core.randomness import RandomSource, stream
 from novum.core.text import listed
-from novum.graphical.structure.dag import Dag, html_table, reached
-from novum.graphical.structure.orientations import Orientations
-
-Near = dict[int, set[int]]
+from novum.graphical.structure.dag import Dag, html_table
+from novum.graphical.structure.known_directions import Directions, Near, close_by_rules
 
 
 def are_equivalent(one: Dag, other: Dag) -> bool:
@@ -76,27 +71,36 @@ class PartialDag:
     def __hash__(self) -> int:
         return hash((frozenset(self.names), self.directed, self.undirected))
 
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.names)}
+    def __post_init__(self) -> None:
+        known = set(self.names)
+        for pair in itertools.chain(self.directed, self.undirected):
+            if len(set(pair)) != 2 or not known.issuperset(pair):
+                raise InputError(
+                    f"An edge of a partly directed graph joins two of its nodes, got "
+                    f"{listed([str(end) for end in pair])}."
+                )
 
     @cached_property
-    def _parts(self) -> list[Orientations]:
-        """The ways to direct each part that undirected edges join."""
-        near = _neighbors(self.undirected, self._places)
-        seen: set[int] = set()
-        parts = []
-        for node in sorted(near):
-            if node not in seen:
-                part = reached(near, [node])
-                seen |= part
-                parts.append(Orientations(near, part))
-        return parts
+    def _members(self) -> Directions:
+        """The ways to direct what is left undirected."""
+        places = {name: place for place, name in enumerate(self.names)}
+        near: Near = {place: set() for place in places.values()}
+        into: Near = {place: set() for place in places.values()}
+        for pair in itertools.chain(self.directed, self.undirected):
+            a, b = (places[name] for name in pair)
+            near[a].add(b)
+            near[b].add(a)
+        for parent, child in self.directed:
+            into[places[child]].add(places[parent])
+        return Directions(near, into)
 
-    @cached_property
+    @property
     def size(self) -> int:
-        """How many graphs the class has; none where the undirected edges are not chordal."""
-        return math.prod(part.size for part in self._parts)
+        """How many graphs have these edges and directions, and no immoralities but theirs.
+
+        Where Meek's rules direct further edges, these count as directed.
+        """
+        return self._members.size
 
     def members(self, most: int = 10_000) -> Iterator[Dag]:
         """All graphs of the class, one after the other; refused where there are more than `most`.
@@ -111,21 +115,22 @@ class PartialDag:
                 f"The class has {_number(self.size)} members, more than most = {most}. Raise most, "
                 "or draw some by sample."
             )
-        yield from (self._directed_by(orders) for orders in _all_orders(self._parts))
+        yield from (self._directed_by(order) for order in self._members)
 
     def sample(self, random_state: RandomSource = None) -> Dag:
         """A member of the class, each with the same probability."""
         rng = stream(random_state, "member of a class")
         if self.size == 0:
             raise InputError(
-                "The undirected edges have a cycle of four or more nodes that no edge shortens, so "
-                "they cannot be directed without a new immorality."
+                "The class has no members: the undirected edges have a cycle of four or more nodes "
+                "that no edge shortens, or the directions lead to a cycle, so they cannot be "
+                "directed without a new immorality or a cycle."
             )
-        return self._directed_by(part.draw(rng) for part in self._parts)
+        return self._directed_by(self._members.draw(rng))
 
-    def _directed_by(self, orders: Iterable[list[int]]) -> Dag:
-        """The member whose undirected edges point onwards in the orders of their parts."""
-        rank = {self.names[node]: at for order in orders for at, node in enumerate(order)}
+    def _directed_by(self, order: list[int]) -> Dag:
+        """The member whose undirected edges point onwards in an order of the nodes."""
+        rank = {self.names[node]: at for at, node in enumerate(order)}
         turned = [tuple(sorted(pair, key=rank.__getitem__)) for pair in self.undirected]
         return Dag.from_edges(sorted([*self.directed, *((a, b) for a, b in turned)]), self.names)
 
@@ -177,51 +182,12 @@ def completed(
     into: Near = {node: set() for node in near}
     for a, b in directed:
         into[b].add(a)
-    free = {(a, b) for a in near for b in near[a] if a not in into[b] and b not in into[a]}
-    waiting = set(free)
-    while waiting:
-        a, b = waiting.pop()
-        if (a, b) in free and _is_compelled(a, b, near, into, free):
-            free -= {(a, b), (b, a)}
-            into[b].add(a)
-            # Only edges at either end can follow now.
-            for end in (a, b):
-                for other in near[end]:
-                    waiting |= {(end, other), (other, end)} & free
+    free = close_by_rules(near, into)
     return PartialDag(
         names,
         frozenset((names[a], names[b]) for b in into for a in into[b]),
         frozenset(frozenset((names[a], names[b])) for a, b in free),
     )
-
-
-def _is_compelled(a: int, b: int, near: Near, into: Near, free: set[tuple[int, int]]) -> bool:
-    """Whether one of the rules directs a - b as a -> b."""
-    if any(c not in near[b] for c in into[a]):
-        return True
-    if any(a in into[c] for c in into[b]):
-        return True
-    between = [c for c in into[b] if (a, c) in free]
-    return any(d not in near[c] for i, c in enumerate(between) for d in between[:i])
-
-
-def _all_orders(parts: list[Orientations]) -> Iterator[list[list[int]]]:
-    """All ways to direct several parts, each as an order of its nodes."""
-    if not parts:
-        yield []
-        return
-    for first in parts[0]:
-        yield from ([first, *others] for others in _all_orders(parts[1:]))
-
-
-def _neighbors(pairs: Iterable[frozenset[str]], places: dict[str, int]) -> Near:
-    """Of each node with an undirected edge, those at its other ends."""
-    near: Near = {}
-    for pair in pairs:
-        a, b = (places[name] for name in pair)
-        near.setdefault(a, set()).add(b)
-        near.setdefault(b, set()).add(a)
-    return near
 
 
 def _number(count: int) -> str:
