@@ -96,7 +96,7 @@ def test_oracles() -> None:
 
 def test_too_many_variables_are_refused() -> None:
     with pytest.raises(InputError, match="at most 12"):
-        perfect_map([f"v{i}" for i in range(13)], lambda a, b, given: True)
+        perfect_map([f"v{i}" for i in range(13)], lambda *_: True)
 
 
 def test_models_are_asked_as_their_joint_tables() -> None:
