@@ -13,7 +13,7 @@ from novum.core.errors import NotAdditiveError
 from novum.core.exact_validation import exact_cross_val_predict
 from novum.linear import LinearRegression, Ridge
 from novum.linear.definitions import predictions_without
-from novum.linear.leverage import leave_one_out, leverages, penalized_root
+from novum.linear.leverage import leave_one_out, leverages, penalized_inverse
 from novum.linear.solution import Design, solve
 from novum.linear.statistics import LeastSquaresStatistics
 from tests.linear.tables import Floats, integer_tables, normal_table, sample_of
@@ -51,10 +51,10 @@ def test_leverages_are_the_diagonal_of_the_hat_matrix(alpha: float, intercept: b
     found = leverages(sample, design, solution, alpha, intercept)
     hat = hat_matrix(X, weight, alpha, intercept)
     np.testing.assert_allclose(found, np.diag(hat), rtol=1e-12)
-    root = penalized_root(design, solution, alpha)
+    found_inverse = penalized_inverse(design, solution, alpha) @ np.eye(3)
     x = X - np.average(X, axis=0, weights=weight) if intercept else X
     inverse = np.linalg.inv((x.T * weight) @ x + alpha * np.eye(3))
-    np.testing.assert_allclose(root @ root.T, inverse, rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(found_inverse, inverse, rtol=1e-11, atol=1e-14)
 
 
 def test_leverages_sum_to_the_number_of_coefficients() -> None:

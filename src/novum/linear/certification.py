@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from novum.core.certificate import Certificate, Verdict
-from novum.linear.leverage import penalized_root
+from novum.linear.leverage import penalized_inverse
 from novum.linear.solution import Design, Floats, Solution, squared_residuals
 from novum.numerics.linear_algebra import EPSILON, SMALLEST_NORMAL, column_norms
 
@@ -57,18 +57,22 @@ def certify(design: Design, solution: Solution, seconds: float) -> Certificate:
 def _bounds(design: Design, solution: Solution, gradient: Floats) -> tuple[float, float, float]:
     """How far the objective, its square root (by rounding) and the coefficients may be off."""
     p, coef = solution.coef.shape[0], solution.coef
-    unit = 10.0 * (p + 1) * design.rounding
+    # A column takes part in as many reflections as the factor has rows.
+    unit = 10.0 * (min(design.x.shape) + 1) * design.rounding
     slack = unit[p:] + unit[:p] @ np.abs(coef)
     residual = np.sqrt(squared_residuals(design, coef))
     excess, away = 0.0, 2 * EPSILON * column_norms(coef)
     for value in np.unique(solution.alpha):
         chosen = solution.alpha == value
-        root = penalized_root(design, solution, float(value))
-        turned = root.T @ gradient[:, chosen]
-        moved = np.abs(root) @ (np.abs(root).T @ unit[:p])
-        away[chosen] += column_norms(root @ turned)
-        away[chosen] += _norm(root) * slack[chosen] + _norm(moved) * residual[chosen]
-        excess += float((turned**2).sum())
+        inverse = penalized_inverse(design, solution, float(value))
+        root = np.abs(inverse.root)
+        moved = _norm(root @ (root.T @ unit[:p]))
+        if inverse.basis is not None:
+            moved += _norm(unit[:p]) / inverse.alpha
+        away[chosen] += column_norms(inverse @ gradient[:, chosen])
+        # The targets and the products with the columns lie in the space of the rows.
+        away[chosen] += _norm(root) * slack[chosen] + moved * residual[chosen]
+        excess += float(inverse.squares(gradient[:, chosen].T).sum())
     return excess, _norm(slack), _norm(away)
 
 

@@ -23,7 +23,7 @@ from scipy import linalg, special
 
 from novum.core.text import printable
 from novum.linear.solution import Design, Floats, Solution
-from novum.numerics.linear_algebra import column_norms
+from novum.numerics.linear_algebra import EPSILON, column_norms
 
 Covariance = Literal["classical", "HC0", "HC1", "HC2", "HC3"]
 
@@ -180,18 +180,29 @@ def unit_deviations(
     if fit_intercept:
         first = np.append(1 / np.sqrt(weight), design.x_mean @ root)
         deviations = np.append(column_norms(first[:, np.newaxis]), deviations)
-    deviations[undetermined(design, solution, fit_intercept)] = np.nan
+    deviations[undetermined(design, solution, weight, fit_intercept)] = np.nan
     return deviations
 
 
-def undetermined(design: Design, solution: Solution, fit_intercept: bool) -> NDArray[np.bool_]:
-    """Which coefficients, intercept first, the data leave open."""
-    null = solution.null_space
-    slopes = np.linalg.norm(null, axis=1) > 1e-8
+def undetermined(
+    design: Design, solution: Solution, weight: float, fit_intercept: bool
+) -> NDArray[np.bool_]:
+    """Which coefficients, intercept first, the data leave open.
+
+    A slope is left open where its axis is not all in the space of the directions that count, the
+    intercept where the means are not. Both are seen in the scaled columns: units do not matter.
+    """
+    kept = solution.directions[: solution.rank]
+    p = kept.shape[1]
+    slopes = 1 - (kept**2).sum(axis=0) > (64 + p) * EPSILON
     if not fit_intercept:
         return np.asarray(slopes)
-    offset = np.abs(design.x_mean @ null) > 1e-8 * column_norms(design.x_mean[:, np.newaxis])
-    return np.append(offset.any(), slopes)
+    means = design.x_mean * solution.scale
+    outside = means - kept.T @ (kept @ means)
+    # Relative to the columns about zero: means that are rounding errors of a spread are none.
+    size = column_norms((design.noise / EPSILON * solution.scale)[:, np.newaxis])[0]
+    offset = column_norms(outside[:, np.newaxis])[0] > 1e-8 * size / np.sqrt(weight)
+    return np.append(offset, slopes)
 
 
 def inverse_root(design: Design, solution: Solution) -> Floats:
@@ -200,7 +211,4 @@ def inverse_root(design: Design, solution: Solution) -> Floats:
     if rank == p:
         scaled = (design.x * solution.scale)[:p]
         return solution.scale[:, np.newaxis] * linalg.solve_triangular(scaled, np.eye(p))
-    kept = solution.directions[:rank].T / solution.singular_values[:rank]
-    root = solution.scale[:, np.newaxis] * kept
-    null = solution.null_space
-    return np.asarray(root - null @ (null.T @ root))
+    return np.asarray(solution.shortest / solution.singular_values[:rank])

@@ -9,6 +9,12 @@ factor, `R_x = U S V'`, and `t_i = V'(x_i - x_mean)`,
 
 for every strength at once. A weight counts copies of a row and one copy is left out, so that
 weight 2 is the row twice here too. Folds use sums of statistics (`core.exact_validation`).
+
+With no more rows than columns every row nearly fits itself and `1 - h_i` would cancel. There the
+left singular vectors `z_j` of the rows, all of them but the constant, give both as plain sums:
+
+    1 - h_i = alpha sum_j z_ij^2 / (s_j^2 + alpha),
+    y_i - yhat_i = alpha sum_j z_ij (z_j'y) / (s_j^2 + alpha).
 """
 
 from __future__ import annotations
@@ -32,7 +38,7 @@ from novum.core.fitting import fitting
 from novum.core.validation import Sample
 from novum.linear.prediction import LinearPredictor
 from novum.linear.ridge import Ridge, strengths
-from novum.linear.solution import Design, Floats, solve
+from novum.linear.solution import Design, Floats, row_basis, solve
 
 
 class RidgeCV(LinearPredictor, BaseEstimator):
@@ -197,6 +203,10 @@ class RidgeCV(LinearPredictor, BaseEstimator):
             )
         counted = sample.rows(weight > 0)
         design = Design.of(sum_blocks(ridge._sum, counted), self.fit_intercept)
+        if counted.n_rows <= design.x.shape[1]:
+            found = _path_predictions(sample, design, alphas)
+            found[weight > 0] = _left_out_of_few(counted, design, alphas, self.fit_intercept)
+            return found
         found, remainder = leave_one_out_path(sample, design, alphas, self.fit_intercept)
         for row in np.flatnonzero((remainder < SAFE_REMAINDER).any(axis=1)):
             left = weight.copy()
@@ -207,13 +217,17 @@ class RidgeCV(LinearPredictor, BaseEstimator):
         return found
 
     def _scores(self, sample: Sample, predictions: Floats) -> Floats:
-        """Score of each target and strength on some rows, shape (t, n_alphas)."""
+        """Score of each target, or of all of them, and strength, shape (t or 1, n_alphas)."""
         targets = sample.targets
         if self.scoring is None and self.cv is None:
             errors = (targets[:, :, np.newaxis] - predictions) ** 2
             return -np.average(errors, axis=0, weights=sample.weight)
         scorer = check_scoring(_Identity(), scoring=self.scoring)
         weight = {} if sample.weight is None else {"sample_weight": sample.weight}
+        if not self.alpha_per_target and targets.shape[1] > 1:
+            # A score of several targets need not be the mean of the scores of each.
+            paths = np.moveaxis(predictions, -1, 0)
+            return np.array([[scorer(_Identity(), path, targets, **weight) for path in paths]])
         scores = np.empty(predictions.shape[1:])
         for t, a in np.ndindex(*scores.shape):
             scores[t, a] = scorer(_Identity(), predictions[:, t, a], targets[:, t], **weight)
@@ -282,3 +296,25 @@ def leave_one_out_path(
             with np.errstate(divide="ignore", invalid="ignore"):
                 found[rows, t] = y - (y - fitted) / remainder[rows]
     return found, remainder
+
+
+def _left_out_of_few(
+    sample: Sample, design: Design, alphas: Floats, fit_intercept: bool
+) -> Floats:
+    """Leave-one-out predictions of no more rows than columns, all of positive weight, (n, t, a)."""
+    n, weight = sample.n_rows, sample.weights
+    root = np.sqrt(weight)[:, np.newaxis]
+    rows = root * (treatment_rows(sample, 0, n) - design.x_mean)
+    # Orthonormal columns that span what is orthogonal to a constant.
+    apart = linalg.qr(root)[0][:, 1:] if fit_intercept else np.eye(n)
+    _, triangle, order = row_basis(apart.T @ rows)
+    u, s, _ = linalg.svd(triangle.T, check_finite=False)
+    z = apart[:, order] @ u
+    shrink = 1 / (s[:, np.newaxis] ** 2 + alphas)
+    turned_targets = z.T @ (root * (sample.targets - design.y_mean))
+    residuals = np.einsum("ij,jt,ja->ita", z, turned_targets, shrink, optimize=True)
+    # A row of weight below one is less than one copy, and all of it is left out.
+    copy = np.minimum(weight, 1.0)[:, np.newaxis] / weight[:, np.newaxis]
+    remainder = (1 - copy) / alphas + copy * (z**2 @ shrink)
+    errors = residuals / (root * remainder)[:, np.newaxis]
+    return np.asarray(sample.targets[:, :, np.newaxis] - errors)

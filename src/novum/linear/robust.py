@@ -42,7 +42,7 @@ def robust_errors(
         freedom = total - solution.rank - fit_intercept
         meat *= total / freedom if freedom > 0 else np.nan
     errors = np.sqrt(np.stack([np.einsum("ij,jk,ik->i", root, m, root) for m in meat]))
-    errors[:, undetermined(design, solution, fit_intercept)] = np.nan
+    errors[:, undetermined(design, solution, total, fit_intercept)] = np.nan
     return errors
 
 

@@ -10,11 +10,15 @@ Rank: a cell is known to half a unit in its last place, so a column is known to 
 included. A direction `v` counts only if its singular value exceeds what those errors alone would
 give it, `sqrt(sum_j (v_j eps |x_j|)^2)`, times a small factor. Without full rank the solution of
 smallest norm (in the user's units) is given.
+
+With fewer rows than columns, `m < p`, both kinds of solution lie in the space of the rows,
+`B = Q C` with `R_x' = Q T`: nothing larger than `p x m` is formed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +92,7 @@ class Solution:
     scale : array of shape (p,)
         Powers of two by which columns were multiplied.
     singular_values, directions : arrays of shape (q,), (q, p)
-        Of the scaled design.
+        Of the scaled design, `q` the smaller of its sides.
     rank : int
     alpha : array of shape (t,)
     """
@@ -108,6 +112,20 @@ class Solution:
             return 1.0
         return float(self.singular_values[0] / self.singular_values[self.rank - 1])
 
+    @cached_property
+    def shortest(self) -> Floats:
+        """`P` of shape (p, rank): `P c` is the shortest `coef` with `V D^-1 coef = c`.
+
+        `V` are the directions that count and `D` the scale, so `c` is all that the data can say.
+        """
+        kept = self.directions[: self.rank] / self.scale
+        # A common factor, so that no square of a cell leaves the range of a double.
+        unit = unit_scale(np.abs(kept).max(initial=0.0))
+        basis, triangle, order = row_basis(kept * unit)
+        found = np.empty_like(basis)
+        found[:, order] = linalg.solve_triangular(triangle, basis.T).T
+        return found * unit
+
     @property
     def null_space(self) -> Floats:
         """Orthonormal directions of `coef`, shape (p, p - rank), that the data say nothing of."""
@@ -122,7 +140,7 @@ def solve(design: Design, alpha: Floats, *, positive: bool = False) -> Solution:
     """The minimizer for one penalty for each target."""
     scale = unit_scale(column_norms(design.x))
     scaled = design.x * scale
-    _, s, vt = linalg.svd(scaled, full_matrices=False, check_finite=False)
+    u, s, vt = linalg.svd(scaled, full_matrices=False, check_finite=False)
     rank = _rank(s, vt, design.noise * scale)
     penalty = np.broadcast_to(np.asarray(alpha, float), (design.y.shape[1],))
     found = Solution(
@@ -136,11 +154,26 @@ def solve(design: Design, alpha: Floats, *, positive: bool = False) -> Solution:
         elif value > 0:
             coef[:, chosen] = _penalized(design, design.y[:, chosen], float(value))
         else:
-            coef[:, chosen] = _unpenalized(scaled, design.y[:, chosen], found)
+            coef[:, chosen] = _unpenalized(scaled, u, design.y[:, chosen], found)
     # Exactly zero, because the mean that multiplies it may be large.
     coef[~design.x.any(axis=0)] = 0.0
     intercept = design.y_mean - design.x_mean @ coef
-    return Solution(coef, intercept, scale, s, vt, rank, penalty)
+    return replace(found, coef=coef, intercept=intercept)
+
+
+def row_basis(rows: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
+    """`Q` (p, q), triangular `T` (q, m) and an order with `rows[order] = T'Q'`, for rows (m, p).
+
+    Columns of very unequal units are rows of `Q`. Sorted by size, with pivots, reflections are
+    stable for each of them (Cox and Higham 1998).
+    """
+    by_size = np.argsort(-np.abs(rows).max(axis=0, initial=0.0), kind="stable")
+    sorted_basis, triangle, order = linalg.qr(
+        rows.T[by_size], mode="economic", pivoting=True, check_finite=False
+    )
+    basis = np.empty_like(sorted_basis)
+    basis[by_size] = sorted_basis
+    return basis, triangle, order
 
 
 def plain_singular_values(design: Design) -> Floats:
@@ -169,24 +202,26 @@ def _rank(s: Floats, vt: Floats, noise: Floats) -> int:
     )
 
 
-def _unpenalized(scaled: Floats, y: Floats, found: Solution) -> Floats:
+def _unpenalized(scaled: Floats, u: Floats, y: Floats, found: Solution) -> Floats:
     p = scaled.shape[1]
     if found.rank == p:
         inner = linalg.solve_triangular(scaled[:p], y[:p], check_finite=False)
         return np.asarray(found.scale[:, np.newaxis] * inner)
-    if found.rank == 0:
-        return np.zeros((p, y.shape[1]))
-    # Least squares on the directions that count, then the part in the null space taken out.
-    kept = found.directions[: found.rank]
-    inner = kept.T @ linalg.lstsq(scaled @ kept.T, y, check_finite=False)[0]
-    coef = found.scale[:, np.newaxis] * inner
-    null = found.null_space
-    return np.asarray(coef - null @ (null.T @ coef))
+    # What the data say of the directions that count, by the shortest coefficients.
+    inner = u[:, : found.rank].T @ y / found.singular_values[: found.rank, np.newaxis]
+    return found.shortest @ inner
 
 
 def _penalized(design: Design, y: Floats, alpha: float) -> Floats:
     """QR of `[R_x; sqrt(alpha) I]`: never forms a square, so `alpha` may be small."""
-    rows, targets = _augmented(design, y, alpha)
+    if len(design.x) < design.x.shape[1]:
+        basis, triangle, order = row_basis(design.x)
+        return basis @ _augmented_solution(triangle.T, y[order], alpha)
+    return _augmented_solution(design.x, y, alpha)
+
+
+def _augmented_solution(x: Floats, y: Floats, alpha: float) -> Floats:
+    rows, targets = _augmented(x, y, alpha)
     scale = unit_scale(column_norms(rows))
     q, r = linalg.qr(rows * scale, mode="economic", check_finite=False)
     inner = linalg.solve_triangular(r, q.T @ targets, check_finite=False)
@@ -197,7 +232,7 @@ def _non_negative(design: Design, y: Floats, alpha: float) -> Floats:
     """The best coefficients of at least zero (Lawson and Hanson's active sets)."""
     from scipy.optimize import nnls
 
-    rows, targets = _augmented(design, y, alpha)
+    rows, targets = _augmented(design.x, y, alpha)
     if not rows.size:
         return np.zeros((rows.shape[1], y.shape[1]))
     scale = unit_scale(column_norms(rows))
@@ -205,9 +240,9 @@ def _non_negative(design: Design, y: Floats, alpha: float) -> Floats:
     return np.asarray(scale[:, np.newaxis] * np.column_stack(columns))
 
 
-def _augmented(design: Design, y: Floats, alpha: float) -> tuple[Floats, Floats]:
-    p = design.x.shape[1]
+def _augmented(x: Floats, y: Floats, alpha: float) -> tuple[Floats, Floats]:
+    p = x.shape[1]
     if alpha == 0:
-        return design.x, y
-    rows = np.vstack([design.x, np.sqrt(alpha) * np.eye(p)])
+        return x, y
+    rows = np.vstack([x, np.sqrt(alpha) * np.eye(p)])
     return rows, np.vstack([y, np.zeros((p, y.shape[1]))])

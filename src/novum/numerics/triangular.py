@@ -133,6 +133,10 @@ class TriangularFactor:
         size = np.maximum(np.linalg.norm(a, axis=0), np.linalg.norm(b, axis=0))
         size[size == 0] = 1.0
         a, b = a / size, b / size
+        if len(a) + len(b) < len(size):
+            # In an orthonormal basis of all rows, which has fewer of them than there are columns.
+            basis = linalg.qr(np.vstack([a, b]).T, mode="economic")[0]
+            a, b = a @ basis, b @ basis
         return bool(
             np.isclose(self.weight, other.weight, rtol=rtol)
             and np.allclose(a.T @ a, b.T @ b, rtol=0, atol=rtol * max(1, len(size)))
@@ -186,7 +190,8 @@ def factor_of_rows(
     if is_small(n_rows, n_columns):
         return _factor_of_small(n_rows, n_columns, fill, weight)
     size = min(n_rows, block_rows(n_columns))
-    scratch = np.empty((n_columns + 1 + size, n_columns + 1), order="F")
+    # The factor of what came before has at most as many rows as came.
+    scratch = np.empty((min(n_rows - size, n_columns + 1) + size, n_columns + 1), order="F")
     factor, center = np.zeros((0, n_columns + 1)), np.zeros(n_columns)
     for start in range(0, n_rows, size):
         stop = min(start + size, n_rows)
