@@ -201,6 +201,38 @@ def test_coefficients_that_are_not_determined_have_no_standard_error() -> None:
     assert np.isnan(inferred(offset, np.arange(10.0)).standard_errors).all()
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_collinear_standardized_columns_leave_the_intercept_its_error(seed: int) -> None:
+    """Means of 1e-17 are rounding errors: they say nothing about the intercept, in any units."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 9, size=(30, 3)).astype(float)
+    X = np.column_stack([X, X[:, 0] + X[:, 1]])
+    X, y = (X - X.mean(axis=0)) / X.std(axis=0), rng.normal(size=30)
+    expected = np.sqrt(((y - inferred_mean(X, y)) ** 2).sum() / 26 / 30)
+    for unit in (np.ones(4), np.array([1e6, 1.0, 1e-6, 1e3])):
+        errors = inferred(X * unit, y).standard_errors
+        assert errors[0] == pytest.approx(expected, rel=1e-9)
+        assert np.isnan(errors).tolist() == [False, True, True, False, True]
+        robust = LinearRegression().fit(X * unit, y).inference(X * unit, y, covariance="HC0")
+        assert np.isfinite(robust.standard_errors[0])
+
+
+def inferred_mean(X: Floats, y: Floats) -> Floats:
+    return LinearRegression().fit(X, y).predict(X)
+
+
+def test_units_of_other_columns_do_not_hide_an_open_intercept() -> None:
+    rng = np.random.default_rng(0)
+    twice = rng.normal(size=25)
+    X = np.column_stack([1e12 + 1e11 * rng.normal(size=25), twice, twice + 3.0])
+    assert np.isnan(inferred(X, rng.normal(size=25)).standard_errors).tolist() == [
+        True,
+        False,
+        True,
+        True,
+    ]
+
+
 def test_no_freedom_no_errors() -> None:
     found = inferred([[0.0], [1.0]], [1.0, 3.0])
     assert found.degrees_of_freedom == 0

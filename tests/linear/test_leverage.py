@@ -57,6 +57,23 @@ def test_leverages_are_the_diagonal_of_the_hat_matrix(alpha: float, intercept: b
     np.testing.assert_allclose(found_inverse, inverse, rtol=1e-11, atol=1e-14)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_inverse_of_a_wide_table_is_kept_by_its_rows(intercept: bool) -> None:
+    X, y = normal_table(6, 15)
+    sample = sample_of(X, y)
+    design = Design.of(LeastSquaresStatistics.of(sample), intercept)
+    x = X - X.mean(axis=0) if intercept else X
+    inverse = np.linalg.inv(x.T @ x + 0.7 * np.eye(15))
+    found = penalized_inverse(design, solve(design, np.array([0.7])), 0.7)
+    assert found.root.shape[1] < 15
+    others = np.random.default_rng(5).normal(size=(4, 15))
+    np.testing.assert_allclose(found @ others.T, inverse @ others.T, rtol=1e-10)
+    expected = np.einsum("ij,jk,ik->i", others, inverse, others)
+    np.testing.assert_allclose(found.squares(others), expected, rtol=1e-11)
+    plain = penalized_inverse(design, solve(design, np.zeros(1)), 0.0)
+    np.testing.assert_allclose(plain @ np.eye(15), np.linalg.pinv(x.T @ x), atol=1e-12)
+
+
 def test_leverages_sum_to_the_number_of_coefficients() -> None:
     X, y = normal_table(5000, 4)
     sample = sample_of(X + 1e8, y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from novum.core.certificate import Verdict
 from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import (
     InputError,
@@ -351,3 +353,45 @@ def test_skops_keeps_a_model() -> None:
     found = skops_io.loads(stored, trusted=untrusted)
     assert found.predict(X).tobytes() == model.predict(X).tobytes()
     assert found.certificate_ == model.certificate_
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(), RidgeCV()], ids=name_of)
+def test_few_rows_of_many_columns_need_no_square_of_the_width(
+    model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """30 x 60,000 within 300 MB: a matrix of the width squared would take 29 GB."""
+    monkeypatch.setenv("NOVUM_MEMORY_LIMIT", "300MB")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 60_000)) + 7.0
+    y = X[:, :5].sum(axis=1) + rng.normal(size=30)
+    tracemalloc.start()
+    model.fit(X, y)
+    assert tracemalloc.get_traced_memory()[1] < 300e6
+    tracemalloc.stop()
+    # The dual, in the space of the rows.
+    Z, t = X - X.mean(axis=0), y - y.mean()
+    alpha = 0.0 if isinstance(model, LinearRegression) else getattr(model, "alpha_", 1.0)
+    expected = Z.T @ np.linalg.lstsq(Z @ Z.T + alpha * np.eye(30), t, rcond=1e-12)[0]
+    np.testing.assert_allclose(model.coef_, expected, atol=1e-12 * np.abs(expected).max())
+    assert model.certificate_.verdict is Verdict.PROVED
+    assert model.certificate_.details["rank"] == 29
+
+
+def test_few_rows_of_many_columns_add_up_and_come_off() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(20, 5_000)), rng.normal(size=20)
+    whole = LinearRegression().fit(X, y)
+    parts = LinearRegression().partial_fit(X[:7], y[:7]).partial_fit(X[7:], y[7:])
+    assert parts.statistics_.isclose(whole.statistics_)
+    assert not parts.statistics_.isclose(LinearRegression().statistics(X[1:], y[1:]))
+    np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-14)
+    parts.forget(X[:7], y[:7])
+    np.testing.assert_allclose(parts.coef_, LinearRegression().fit(X[7:], y[7:]).coef_, atol=1e-13)
+    found = whole.inference()
+    assert found.degrees_of_freedom == 0
+    assert np.isnan(found.standard_errors).all()
+    assert found.r_squared == pytest.approx(1.0)
+    ridge = Ridge(100.0).fit(X, y)
+    squares = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:19] ** 2
+    expected = 1 + (squares / (squares + 100.0)).sum()
+    assert ridge.degrees_of_freedom_ == pytest.approx(expected, rel=1e-12)

@@ -233,3 +233,51 @@ def test_messages_name_the_model_the_user_made() -> None:
         RidgeCV().fit(frame.assign(a=np.nan), y)
     with pytest.warns(UserWarning, match="but RidgeCV was fitted with feature names"):
         RidgeCV().fit(frame, y).predict(X)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_few_rows_are_left_out_by_sums_that_do_not_cancel(intercept: bool) -> None:
+    """A penalty of 1e-9: every row fits itself to 11 digits, and leaving it out is still exact."""
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(-9, 9, (7, 12)).astype(float), rng.integers(-9, 9, 7).astype(float)
+    alphas = (1e-9, 0.1, 10.0)
+    rows = [[i] for i in range(7)]
+    expected = [
+        predictions_without(X, y, rows, intercept=intercept, alpha=alpha) for alpha in alphas
+    ]
+    model = RidgeCV(
+        alphas, fit_intercept=intercept, store_cv_results=True, scoring="neg_mean_squared_error"
+    ).fit(X, y)
+    np.testing.assert_allclose(model.cv_results_, np.column_stack(expected), rtol=1e-8, atol=1e-8)
+
+
+def test_few_rows_with_weights_are_copies() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(6, 9)), rng.normal(size=6)
+    weight = np.array([1.0, 2.0, 0.5, 0.0, 1.0, 3.0])
+    found = RidgeCV(ALPHAS, store_cv_results=True).fit(X, y, weight).cv_results_
+    for i, copies in enumerate(weight):
+        left = weight.copy()
+        left[i] -= min(copies, 1.0)
+        for a, alpha in enumerate(ALPHAS):
+            error = y[i] - Ridge(alpha).fit(X, y, left).predict(X[i : i + 1])[0]
+            assert found[i, a] == pytest.approx(error**2, rel=1e-9)
+
+
+def test_a_scorer_of_several_targets_sees_them_all() -> None:
+    X, y = normal_table(40, 4)
+    Y = np.column_stack([y, np.random.default_rng(1).normal(size=40)])
+    shapes = []
+
+    def larger_error(_: object, predicted: Floats, targets: Floats) -> float:
+        shapes.append(targets.shape)
+        return -float(((predicted - targets) ** 2).mean(axis=0).max())
+
+    model = RidgeCV(ALPHAS, scoring=larger_error).fit(X, Y)
+    other = OtherRidgeCV(ALPHAS, scoring=larger_error).fit(X, Y)
+    assert set(shapes) == {(40, 2)}
+    assert model.alpha_ == other.alpha_
+    assert model.best_score_ == pytest.approx(other.best_score_, rel=1e-10)
+    shapes.clear()
+    RidgeCV(ALPHAS, scoring=larger_error, alpha_per_target=True).fit(X, Y)
+    assert set(shapes) == {(40,)}

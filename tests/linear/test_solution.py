@@ -175,6 +175,28 @@ def test_more_columns_than_rows_interpolate() -> None:
     np.testing.assert_allclose(X @ found.coef[:, 0] + found.intercept[0], y, rtol=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e100])
+@pytest.mark.parametrize("alpha", [0.0, 1e-6, 3.0])
+def test_wide_tables_are_solved_by_their_rows(alpha: float, unit: float) -> None:
+    """In rational arithmetic: the dual `X'(XX' + alpha I)^-1 y` of the centered table."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-9, 9, (5, 12)).astype(float), rng.integers(-9, 9, 5).astype(float)
+    X[:, 3] = X[:, 1] - X[:, 0]
+    coef = np.array(exact_least_squares(X.tolist(), y.tolist(), alpha=alpha)[1], float)
+    found = solved(X * unit, y, alpha * unit**2)
+    assert found.rank == 4
+    np.testing.assert_allclose(found.coef[:, 0] * unit, coef, rtol=1e-11, atol=1e-13)
+
+
+def test_wide_tables_of_unequal_units_keep_the_digits_of_every_column() -> None:
+    """Columns in units 1e8 apart: the small coefficients of the large columns are right too."""
+    rng = np.random.default_rng(1)
+    unit = np.ldexp(1.0, rng.integers(-13, 14, 14))
+    X, y = rng.integers(-9, 9, (6, 14)) * unit, rng.integers(-9, 9, 6).astype(float)
+    exact = np.array(exact_least_squares(X.tolist(), y.tolist())[1], float)
+    np.testing.assert_allclose(solved(X, y).coef[:, 0], exact, rtol=1e-9)
+
+
 def test_one_row_no_columns() -> None:
     one = solved(np.array([[3.0, 4.0]]), np.array([10.0]))
     assert one.coef.tolist() == [[0.0], [0.0]]

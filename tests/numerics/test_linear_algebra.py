@@ -140,9 +140,24 @@ def test_rank_does_not_depend_on_units() -> None:
     assert orthonormal_basis(np.zeros((3, 0))).shape == (3, 0)
 
 
+@pytest.mark.parametrize("small", [1e-8, 1e-20, 1e-200])
+def test_rank_is_that_of_the_transpose(small: float) -> None:
+    rng = np.random.default_rng(0)
+    for A in (
+        np.array([[1.0, 1.0], [0.0, small]]),
+        np.array([[1.0, 1.0], [small, -small]]),
+        rng.normal(size=(4, 2)) @ rng.normal(size=(2, 3)) * [[1.0], [small], [1.0], [1.0]],
+    ):
+        assert rank(A) == rank(A.T) == 2
+    assert coordinates([1.0, small], [[1.0, 1.0], [0.0, small]]).tolist() == [0.0, 1.0]
+
+
 def test_the_tolerance_decides_as_stated() -> None:
-    A = np.array([[1.0, 1.0], [0.0, 1e-6]])
+    A = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-6]])
     assert (rank(A), rank(A, rtol=1e-5)) == (2, 1)
+    # Among its columns, not among its rows: a basis is one of columns.
+    upper = np.array([[1.0, 1.0], [0.0, 1e-6]])
+    assert orthonormal_basis(upper, rtol=1e-5).shape == (2, 1)
     with pytest.raises(ValueError, match="at least 0 and below 1"):
         rank(A, rtol=1.0)
 

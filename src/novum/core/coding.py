@@ -47,6 +47,8 @@ class Coding:
     @cached_property
     def starts(self) -> Positions:
         """First position of every column of the schema in the full design."""
+        if self.schema.is_numeric:
+            return np.arange(self.schema.n_columns + 1)
         widths = [1 if c.kind is Kind.NUMERIC else c.n_levels for c in self.schema.columns]
         return np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
 
@@ -57,6 +59,8 @@ class Coding:
     @cached_property
     def treatment(self) -> Positions:
         """Positions in the full design that the treatment design keeps."""
+        if self.schema.is_numeric:
+            return np.arange(self.full_width)
         references = {
             int(self.starts[i]) for i in self.schema.categorical if self.schema.columns[i].n_levels
         }

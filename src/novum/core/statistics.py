@@ -29,6 +29,7 @@ from novum.core.errors import InputError, NotAdditiveError
 from novum.core.fitting import fitting
 from novum.core.schema import Schema
 from novum.core.validation import Sample
+from novum.numerics.blas_threads import one_blas_thread
 
 
 @runtime_checkable
@@ -117,14 +118,18 @@ class StatisticsMixin(ABC):
         if not hasattr(self, "statistics_"):
             return self.fit_statistics(self.statistics(X, y, sample_weight))
         _check_names(self, X)
-        return self.fit_statistics(self.statistics_ + self.statistics(X, y, sample_weight))
+        with one_blas_thread():
+            found = self.statistics_ + self.statistics(X, y, sample_weight)
+        return self.fit_statistics(found)
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Removes rows exactly: the model is that of the remaining rows."""
         _refuse_fit_without_sums(self)
         check_is_fitted(self, "statistics_")
         _check_names(self, X)
-        return self.fit_statistics(self.statistics_ - self.statistics(X, y, sample_weight))
+        with one_blas_thread():
+            found = self.statistics_ - self.statistics(X, y, sample_weight)
+        return self.fit_statistics(found)
 
     def fit_stream(
         self,

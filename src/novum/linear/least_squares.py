@@ -22,6 +22,7 @@ from novum.core.validation import Sample
 from novum.linear.inference import Covariance, LinearInference, infer
 from novum.linear.model import LinearModel
 from novum.linear.solution import Floats
+from novum.numerics.blas_threads import one_blas_thread
 
 # Sums over the same rows agree far better, also when some were added and removed on the way.
 _SAME_ROWS = 1e-6
@@ -149,23 +150,24 @@ class LinearRegression(LinearModel):
         (array([0.2646, 0.1414]), 0.9)
         """
         self._check_inference(covariance)
-        design = self._design()
-        solution = self._solution(design)
-        robust = None
-        if covariance != "classical":
-            from novum.linear.robust import robust_errors
+        with one_blas_thread():
+            design = self._design()
+            solution = self._solution(design)
+            robust = None
+            if covariance != "classical":
+                from novum.linear.robust import robust_errors
 
-            rows = self._rows_again(X, y, sample_weight, covariance)
-            errors = robust_errors(rows, design, solution, self.fit_intercept, covariance)
-            robust = covariance, errors
-        found = infer(
-            design,
-            solution,
-            self.statistics_.weight,
-            self.coef_names_,
-            self.fit_intercept,
-            robust,
-        )
+                rows = self._rows_again(X, y, sample_weight, covariance)
+                errors = robust_errors(rows, design, solution, self.fit_intercept, covariance)
+                robust = covariance, errors
+            found = infer(
+                design,
+                solution,
+                self.statistics_.weight,
+                self.coef_names_,
+                self.fit_intercept,
+                robust,
+            )
         return found.single() if self.statistics_.vector_target else found
 
     def _check_inference(self, covariance: str) -> None:

@@ -204,8 +204,11 @@ class RidgeCV(LinearPredictor, BaseEstimator):
         counted = sample.rows(weight > 0)
         design = Design.of(sum_blocks(ridge._sum, counted), self.fit_intercept)
         if counted.n_rows <= design.x.shape[1]:
-            found = _path_predictions(sample, design, alphas)
+            found = np.empty((*sample.targets.shape, alphas.size))
             found[weight > 0] = _left_out_of_few(counted, design, alphas, self.fit_intercept)
+            if counted.n_rows < sample.n_rows:
+                rest = sample.rows(weight == 0)
+                found[weight == 0] = _path_predictions(rest, design, alphas)
             return found
         found, remainder = leave_one_out_path(sample, design, alphas, self.fit_intercept)
         for row in np.flatnonzero((remainder < SAFE_REMAINDER).any(axis=1)):
@@ -298,9 +301,7 @@ def leave_one_out_path(
     return found, remainder
 
 
-def _left_out_of_few(
-    sample: Sample, design: Design, alphas: Floats, fit_intercept: bool
-) -> Floats:
+def _left_out_of_few(sample: Sample, design: Design, alphas: Floats, fit_intercept: bool) -> Floats:
     """Leave-one-out predictions of no more rows than columns, all of positive weight, (n, t, a)."""
     n, weight = sample.n_rows, sample.weights
     root = np.sqrt(weight)[:, np.newaxis]

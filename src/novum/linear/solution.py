@@ -17,7 +17,7 @@ With fewer rows than columns, `m < p`, both kinds of solution lie in the space o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -143,10 +143,8 @@ def solve(design: Design, alpha: Floats, *, positive: bool = False) -> Solution:
     u, s, vt = linalg.svd(scaled, full_matrices=False, check_finite=False)
     rank = _rank(s, vt, design.noise * scale)
     penalty = np.broadcast_to(np.asarray(alpha, float), (design.y.shape[1],))
-    found = Solution(
-        np.zeros((scaled.shape[1], penalty.size)), design.y_mean, scale, s, vt, rank, penalty
-    )
-    coef = np.empty_like(found.coef)
+    coef = np.empty((scaled.shape[1], penalty.size))
+    found = Solution(coef, design.y_mean.copy(), scale, s, vt, rank, penalty)
     for value in np.unique(penalty):
         chosen = penalty == value
         if positive:
@@ -157,8 +155,8 @@ def solve(design: Design, alpha: Floats, *, positive: bool = False) -> Solution:
             coef[:, chosen] = _unpenalized(scaled, u, design.y[:, chosen], found)
     # Exactly zero, because the mean that multiplies it may be large.
     coef[~design.x.any(axis=0)] = 0.0
-    intercept = design.y_mean - design.x_mean @ coef
-    return replace(found, coef=coef, intercept=intercept)
+    found.intercept[...] -= design.x_mean @ coef
+    return found
 
 
 def row_basis(rows: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:

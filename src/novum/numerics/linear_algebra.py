@@ -113,14 +113,18 @@ def orthonormal_basis(vectors: ArrayLike, rtol: float | None = None) -> Floats:
 
 
 def rank(A: ArrayLike, rtol: float | None = None) -> int:
-    """Number of independent columns.
+    """Number of independent columns, which is that of independent rows.
+
+    Neither the units of columns nor those of rows matter: a direction counts when it stands out
+    from rounding errors among the one or among the other.
 
     >>> rank([[1, 2, 3], [2, 4, 7]])
     2
-    >>> rank([[1, 1e-20], [0, 1e-20]])
-    2
+    >>> rank([[1, 1e-20], [0, 1e-20]]), rank([[1, 1], [0, 1e-20]]), rank([[1, 0], [1, 1e-20]])
+    (2, 2, 2)
     """
-    return orthonormal_basis(A, rtol).shape[1]
+    matrix = _checked_matrix(A)
+    return max(orthonormal_basis(side, rtol).shape[1] for side in (matrix, matrix.T))
 
 
 def is_in_span(x: ArrayLike, vectors: ArrayLike, rtol: float = 1e-10) -> bool:
