@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 from sklearn.feature_selection import mutual_info_regression
 from sklearn.metrics import mutual_info_score
 
 from novum.core.errors import InputError
-from novum.distributions.information import entropy
+from novum.distributions.information import entropy, mutual_information
 from novum.distributions.information_estimates import (
+    digamma_of_position,
     estimate_entropy,
     estimate_mutual_information,
     neighbor_entropy,
@@ -114,6 +117,92 @@ def test_neighbor_information_does_not_depend_on_units() -> None:
     x, y = np.random.default_rng(6).normal(size=(2, 400))
     scaled = neighbor_mutual_information(2.0**20 * x, 2.0**-20 * y)
     assert scaled == pytest.approx(neighbor_mutual_information(x, y), abs=1e-12)
+
+
+# --- Numbers with ties ----------------------------------------------------------------------------
+
+
+@given(st.integers(0, 4), st.integers(1, 6), st.data())
+def test_place_of_a_marked_one_is_the_mean_over_all_orders(
+    offset: int, size: int, data: st.DataObject
+) -> None:
+    marked = data.draw(st.integers(1, size))
+    which = data.draw(st.integers(1, marked))
+    places = [chosen[which - 1] for chosen in combinations(range(1, size + 1), marked)]
+    wanted = np.mean([special.digamma(offset + place) for place in places])
+    arguments = (np.array([v]) for v in (offset, size, marked, which))
+    assert digamma_of_position(*arguments)[0] == pytest.approx(wanted, abs=1e-12)
+
+
+def test_places_of_large_ties_do_not_underflow() -> None:
+    # The 200th of 300 marked among a million: the first weight alone would be 1e-700.
+    arguments = [np.array([v]) for v in (0, 10**6, 300, 200)]
+    # From 0 strictly nearer the mean has a closed form.
+    wanted = special.digamma(200) + special.digamma(10**6 + 1) - special.digamma(301)
+    assert digamma_of_position(*arguments)[0] == pytest.approx(wanted, abs=1e-9)
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 2, 3])
+def test_rounded_independent_numbers_have_no_information(decimals: int) -> None:
+    rng = np.random.default_rng(7)
+    found = []
+    for _ in range(12):
+        x, y = rng.normal(size=(2, 500)).round(decimals)
+        found += [neighbor_mutual_information(x, y), neighbor_mutual_information(x, y[::-1])]
+    # One estimate has a standard error of about 0.05 bits.
+    assert abs(np.mean(found)) < 4 * 0.05 / math.sqrt(len(found))
+
+
+@pytest.mark.parametrize("decimals", [1, 2])
+def test_rounding_far_below_the_spread_changes_little(decimals: int) -> None:
+    rng = np.random.default_rng(8)
+    x, noise = rng.normal(size=(2, 3000))
+    y = 0.8 * x + 0.6 * noise
+    exact = -0.5 * math.log(1 - 0.64)
+    rounded = neighbor_mutual_information(x.round(decimals), y.round(decimals), base=math.e)
+    assert rounded == pytest.approx(exact, abs=0.06)
+
+
+def test_repeated_rows_have_the_information_of_their_joint_law() -> None:
+    rng = np.random.default_rng(9)
+    law = np.array([[0.3, 0.1, 0.0], [0.05, 0.05, 0.5]])
+    cells = rng.choice(6, 4000, p=law.ravel())
+    x, y = np.divmod(cells, 3)
+    # The sampling error of the mean of the log ratios is about 0.01 bits.
+    assert neighbor_mutual_information(x, y) == pytest.approx(mutual_information(law), abs=0.04)
+    assert neighbor_mutual_information(x / 10, y / 10) == pytest.approx(
+        neighbor_mutual_information(x, y), abs=1e-12
+    )
+
+
+def test_a_repeating_column_with_a_continuous_one() -> None:
+    rng = np.random.default_rng(10)
+    x = rng.integers(0, 2, 3000)
+    # Two groups two deviations apart: 0.3363 nats by quadrature.
+    found = neighbor_mutual_information(x, rng.normal(size=3000) + 2 * x, base=math.e)
+    assert found == pytest.approx(0.3363, abs=0.06)
+
+
+def test_ties_are_broken_as_jitter_does_on_average() -> None:
+    rng = np.random.default_rng(11)
+    x, noise = rng.normal(size=(2, 300)).round(1)
+    y = x + noise
+    jittered = [
+        mutual_info_regression(x[:, None] + 0.0, y, n_neighbors=3, random_state=seed)[0]
+        for seed in range(40)
+    ]
+    error = np.std(jittered) / math.sqrt(40)
+    found = neighbor_mutual_information(x, y, base=math.e)
+    # Jitter moves a row and all its distances together; one order for each row does not.
+    assert found == pytest.approx(np.mean(jittered), abs=4 * error + 0.02)
+
+
+def test_vectors_may_repeat() -> None:
+    rng = np.random.default_rng(12)
+    x = rng.normal(size=(800, 2)).round(0)
+    y = rng.normal(size=800).round(1)
+    assert abs(neighbor_mutual_information(x, y)) < 0.15
+    assert neighbor_mutual_information(x, x[:, 0]) > 1.5
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special, stats
 from sklearn import feature_selection as theirs
 
 from novum.core.errors import InputError
@@ -102,6 +106,49 @@ def test_ties_and_units_do_not_matter() -> None:
     groups = rng.integers(0, 2, 200)
     # Powers of two change no rounding, so the neighbors are the same.
     assert information_of_groups(x * 1024, groups) == information_of_groups(x, groups)
+
+
+@given(
+    st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.7]), min_size=4, max_size=6),
+    st.integers(1, 3),
+    st.data(),
+)
+def test_shuffled_classes_have_no_information(x: list[float], k: int, data: st.DataObject) -> None:
+    """Over all orders of the classes the mean is exactly 0, whatever the ties are."""
+    labels = data.draw(st.sampled_from([[0, 1], [0, 0, 1]]))
+    groups = (labels * 6)[: len(x)]
+    shuffled = [information_of_groups(np.array(x), np.array(g), k) for g in permutations(groups)]
+    assert np.mean(shuffled) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 2, 6])
+def test_rounded_noise_has_no_information(decimals: int) -> None:
+    draws = np.random.default_rng(1)
+    X = draws.normal(size=(600, 20)).round(decimals)
+    y, z = draws.integers(0, 3, 600), draws.normal(size=600).round(decimals)
+    # 20 estimates of standard error 0.02 (classes) and 0.04 (numbers).
+    assert abs(mutual_info_classif(X, y).mean()) < 4 * 0.02 / np.sqrt(20)
+    assert abs(mutual_info_regression(X, z).mean()) < 4 * 0.04 / np.sqrt(20)
+
+
+def test_the_informative_column_is_chosen_among_rounded_noise() -> None:
+    draws = np.random.default_rng(2)
+    y = draws.integers(0, 3, 600)
+    X = np.column_stack([draws.normal(size=600).round(2), draws.normal(size=600) + 0.7 * y])
+    model = SelectKBest(MutualInformation(), k=1).fit(X, y)
+    assert model.get_support().tolist() == [False, True]
+
+
+def test_rounded_numbers_have_the_information_of_the_rounded_law() -> None:
+    draws = np.random.default_rng(3)
+    y = draws.integers(0, 2, 5000)
+    x = (draws.normal(size=5000) + 1.5 * y).round(0)
+    edges = np.arange(-40.5, 41)
+    cells = np.array([np.diff(stats.norm.cdf(edges, mean)) / 2 for mean in (0, 1.5)])
+    exact = np.sum(special.xlogy(cells, cells / (cells.sum(axis=0) / 2 + 1e-300)))
+    assert information_of_groups(x, y) == pytest.approx(exact, abs=0.03)
+    # The same numbers in decimal units, where differences of equal steps differ by rounding.
+    assert information_of_groups(x / 10, y) == pytest.approx(information_of_groups(x, y), abs=1e-12)
 
 
 # --- Missing cells --------------------------------------------------------------------------------

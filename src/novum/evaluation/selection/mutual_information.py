@@ -7,15 +7,14 @@ something about `y`, and values say it only where they are there. Under `missing
 factor alone is taken. By kinds, with `n` known rows:
 
     codes, classes    H(X) + H(Y) - H(X, Y), each entropy corrected for its bias (Miller-Madow)
-    numbers, classes  psi(n) + mean_i [psi(k_i) - psi(n_c(i)) - psi(m_i)]                     (Ross)
+    numbers, classes  psi(n) + mean_i [psi(k) - psi(n_c(i)) - psi(m_i)]                       (Ross)
     numbers, numbers  psi(n) + psi(k) - mean_i [psi(a_i + 1) + psi(b_i + 1)]               (Kraskov)
 
-Ross: `k_i` rows of the class of row `i` lie within its distance to the k-th of them, and `m_i` rows
-of any class. Numbers that repeat have neighbors at distance 0; there all rows at distance 0 are
-counted, which is the estimate for codes, and pairs of such numbers are estimated as a mixture:
-
-    psi(n) + mean_i [psi(k_i) - psi(a_i) - psi(b_i)]      rows within the distance      (after Gao)
-
+Ross: `m_i` rows of any class are as near to row `i` as the k-th neighbor of its own class. Both are
+averaged over the orders in which ties at that distance can be broken
+(`novum.distributions.information_estimates`), because numbers of real tables are rounded: counting
+the ties on one side only finds information in noise. Broken at random, shuffled classes have
+information 0 on average whatever the ties are, and numbers that are codes have that of codes.
 Nothing is drawn at random. Estimates may fall below zero by chance, and are not cut off.
 
 References
@@ -36,8 +35,10 @@ from scipy import special
 from novum.core.errors import InputError
 from novum.core.validation import Sample
 from novum.distributions.information_estimates import (
+    digamma_of_position,
     estimate_mutual_information,
     neighbor_mutual_information,
+    others_within,
 )
 from novum.evaluation.selection.column_scores import (
     ColumnReader,
@@ -48,12 +49,10 @@ from novum.evaluation.selection.column_scores import (
     read_columns,
 )
 from novum.evaluation.selection.group_tests import GroupTest
+from novum.numerics.ties import ROUNDING
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
-
-# The smallest number: only equal numbers are nearer than this.
-_TINY = 5e-324
 
 
 @dataclass(frozen=True)
@@ -183,44 +182,24 @@ def information_of_groups(values: Floats, groups: Codes, n_neighbors: int = 3) -
         rows = np.flatnonzero(codes == group)
         if rows.size == 0:
             continue
-        ordered = np.sort(x[rows])
-        distance = _neighbor_distance(ordered, min(n_neighbors, rows.size - 1))
-        inside = np.full(rows.size, min(n_neighbors, rows.size - 1))
-        # The neighbor that sets a distance is not counted, the row itself is; of rows at distance
-        # 0 all are counted.
-        radius = np.where(distance > 0, distance, _TINY)
-        repeated = distance == 0
-        inside[repeated] = _nearer(ordered, ordered[repeated], radius[repeated])
-        near = _nearer(everything, ordered, radius)
-        terms[rows] = special.digamma(inside) - special.digamma(rows.size) - special.digamma(near)
+        ordered, k = np.sort(x[rows]), min(n_neighbors, rows.size - 1)
+        distance = _neighbor_distance(ordered, k)
+        tolerance = np.maximum(ROUNDING * (np.abs(ordered) + distance), 5e-324)
+        nearer, within = distance - tolerance, distance + tolerance
+        own, own_within = (others_within(ordered, ordered, radius) for radius in (nearer, within))
+        inside, reached = (
+            others_within(everything, ordered, radius) for radius in (nearer, within)
+        )
+        place = digamma_of_position(inside, reached - inside, own_within - own, k - own)
+        terms[rows] = special.digamma(k) - special.digamma(rows.size) - place
     return float(special.digamma(x.size) + terms.mean())
 
 
 def information_of_numbers(x: Floats, y: Floats, n_neighbors: int = 3) -> float:
     """Between two columns of numbers, in nats; too few rows to have neighbors give 0."""
-    if x.size <= n_neighbors or np.ptp(y) == 0:
+    if x.size <= n_neighbors or np.ptp(x) == 0 or np.ptp(y) == 0:
         return 0.0
-    pairs = np.column_stack([x, y])
-    if np.unique(pairs, axis=0, return_counts=True)[1].max() <= n_neighbors:
-        return neighbor_mutual_information(x, y, n_neighbors, base=math.e)
-    return _of_mixture(x, y, n_neighbors)
-
-
-def _of_mixture(x: Floats, y: Floats, n_neighbors: int) -> float:
-    from scipy.spatial import cKDTree
-
-    parts = [(x - x.mean()) / x.std(), (y - y.mean()) / y.std()]
-    joint = np.column_stack(parts)
-    tree = cKDTree(joint)
-    distance = tree.query(joint, k=[n_neighbors + 1], p=np.inf)[0][:, 0]
-    # Ends are inside: on a grid many rows share the distance of the k-th one.
-    radius = np.nextafter(distance, np.inf)
-    itself = (distance > 0).astype(np.intp)
-    inside = tree.query_ball_point(joint, radius, p=np.inf, return_length=True) - itself
-    terms = special.digamma(inside) + special.digamma(x.size)
-    for part in parts:
-        terms -= special.digamma(_nearer(np.sort(part), part, radius) - itself)
-    return float(terms.mean())
+    return neighbor_mutual_information(x, y, n_neighbors, base=math.e)
 
 
 def _neighbor_distance(ordered: Floats, k: int) -> Floats:
@@ -238,30 +217,6 @@ def _neighbor_distance(ordered: Floats, k: int) -> Floats:
         reach = np.maximum(here - ordered[first[inside]], ordered[last[inside]] - here)
         best[inside] = np.minimum(best[inside], reach)
     return best
-
-
-def _nearer(ordered: Floats, points: Floats, radius: Floats) -> NDArray[np.intp]:
-    """How many of some sorted numbers are nearer to each point than a distance.
-
-    What counts is the difference as it is rounded, not the rounded end of the interval: the
-    neighbor that sets a distance would otherwise be counted half of the time.
-    """
-    above = -_below(-ordered[::-1], -points, radius)
-    return ordered.size + above - _below(ordered, points, radius)
-
-
-def _below(ordered: Floats, points: Floats, radius: Floats) -> NDArray[np.intp]:
-    """How many of some sorted numbers lie at least a distance below each point."""
-    count = np.searchsorted(ordered, points - radius, side="right")
-    padded = np.concatenate([[-np.inf], ordered, [np.inf]])
-    while True:
-        last, following = padded[count], padded[count + 1]
-        too_many = points - last < radius
-        too_few = points - following >= radius
-        if not (too_many.any() or too_few.any()):
-            return count
-        count = np.where(too_many, np.searchsorted(ordered, last, side="left"), count)
-        count = np.where(too_few, np.searchsorted(ordered, following, side="right"), count)
 
 
 def known_cells(sample: Sample, j: int) -> NDArray[np.bool_]:
