@@ -66,6 +66,16 @@ def test_shares_sum_to_one(a: list[float]) -> None:
         np.testing.assert_allclose(shares + total, a, rtol=1e-12, atol=1e-11)
 
 
+@given(st.lists(st.integers(-40, 40), min_size=1, max_size=8), st.floats(-1e300, 1e300))
+def test_shares_survive_normalizers_that_swallow_them(gaps: list[int], offset: float) -> None:
+    moved = offset + np.array(gaps, float)
+    # What the terms themselves keep of their differences is kept.
+    kept = moved - moved.max()
+    shares, _ = log_normalize(moved)
+    assert np.exp(shares).sum() == pytest.approx(1.0, rel=1e-14)
+    np.testing.assert_allclose(shares, kept - np.log(np.exp(kept).sum()), atol=1e-13)
+
+
 def test_normalizing_at_infinity() -> None:
     shares, total = log_normalize([[np.inf, 0.0, np.inf], [-np.inf] * 3, [0.0, np.nan, 0.0]])
     np.testing.assert_allclose(shares[0], [-np.log(2), -np.inf, -np.log(2)])

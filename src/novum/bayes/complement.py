@@ -103,7 +103,7 @@ class ComplementNB(CountModel):
         check_is_fitted(self)
         raise InputError("ComplementNB has scores, no law to draw from. Use MultinomialNB.")
 
-    def _joint(self, sample: Sample) -> Floats:
+    def _joint(self, sample: Sample, relative: bool = False) -> Floats:  # noqa: ARG002
         scores = self._log_likelihood(sample)
         # A class that was declared but never met has every row as its complement, and no claim.
         return np.where(self.class_count_ > 0, scores, -np.inf)

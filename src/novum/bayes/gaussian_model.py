@@ -400,10 +400,14 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstimat
         if relative and noise is None and law.is_normal and law.is_shared:
             assert isinstance(law, MatrixDensities)
             if law.linear_scores_are_safe and not np.isnan(np.sum(rows)):
-                return law.linear_scores(rows, self._log_prior())
-        scores = self._log_density(rows, noise) + self._log_prior()
-        refuse_overflow(scores.max(axis=1))
-        return scores
+                scores = law.linear_scores(rows, self._log_prior())
+                refuse_overflow(scores.max(axis=1))
+                return scores
+        scores = self._log_density(rows, noise)
+        top = scores.max(axis=1)
+        refuse_overflow(top)
+        # Relative to the likeliest class the prior counts, whatever the size of the densities.
+        return (scores - top[:, np.newaxis] if relative else scores) + self._log_prior()
 
     def _matrices(self) -> Floats:
         """Covariance matrices of all classes (K, d, d)."""

@@ -152,7 +152,9 @@ class HypothesisSpace:
     @property
     def log_posterior(self) -> Floats:
         """`log P(h | D)`, one for each hypothesis."""
-        return log_normalize(self._log_prior + self.log_likelihood)[0]
+        # Relative to the likeliest, so that the prior counts whatever the size of the likelihoods.
+        likelihood = log_normalize(self.log_likelihood)[0]
+        return log_normalize(self._log_prior + likelihood)[0]
 
     @property
     def posterior(self) -> dict[str, float]:

@@ -175,7 +175,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row; of equal ones the first."""
-        joint = self._joint(self._features(X))
+        joint = self._joint(self._features(X), relative=True)
         best = joint.argmax(axis=1)
         if np.isneginf(joint[np.arange(len(joint)), best]).any():
             best = self._normalized(joint).argmax(axis=1)
@@ -203,7 +203,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
             raise InputError(f"`explain` takes one row, got {sample.n_rows}. Pass them one by one.")
         if len(self.classes_) < 2:
             raise InputError("There is one class only, so there is nothing to explain.")
-        order = np.argsort(-self._joint(sample)[0], kind="stable")
+        order = np.argsort(-self._joint(sample, relative=True)[0], kind="stable")
         chosen = int(order[0]) if label is None else self._class_code(label)
         rival = next(int(k) for k in order if k != chosen)
         rival = rival if against is None else self._class_code(against)
@@ -311,13 +311,19 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
             total += block.log_likelihood(sample)
         return total
 
-    def _joint(self, sample: Sample) -> Floats:
+    def _joint(self, sample: Sample, relative: bool = False) -> Floats:
+        """`log P(k, x)`; if `relative`, up to a term that all classes of a row share."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.class_prior_)
-        return self._log_likelihood(sample) + logs
+        likelihood = self._log_likelihood(sample)
+        if relative:
+            # The prior counts, whatever the size of the likelihoods.
+            top = likelihood.max(axis=1, keepdims=True)
+            likelihood -= np.where(np.isfinite(top), top, 0.0)
+        return likelihood + logs
 
     def _posterior(self, sample: Sample) -> Floats:
-        return self._normalized(self._joint(sample))
+        return self._normalized(self._joint(sample, relative=True))
 
     def _normalized(self, joint: Floats) -> Floats:
         found = log_normalize(joint, axis=1)[0]

@@ -56,6 +56,9 @@ def log_sum_exp(
 def log_normalize(a: ArrayLike, axis: int = -1) -> tuple[Floats, Floats]:
     """`a - log sum exp(a)` along `axis`, and the log normalizer.
 
+    The shares are right, and sum to one, whatever the size of the terms, also where the normalizer
+    is so large that the differences between terms are below its rounding.
+
     Returns
     -------
     normalized : array like `a`
@@ -71,16 +74,18 @@ def log_normalize(a: ArrayLike, axis: int = -1) -> tuple[Floats, Floats]:
     ([0.25, 0.75], 4.0)
     """
     terms = np.asarray(a, float)
-    total = log_sum_exp(terms, axis=axis, keepdims=True)
-    finite = np.where(np.isfinite(total), total, 0.0)
-    with np.errstate(invalid="ignore"):
-        shares = terms - finite
-    infinite = total == np.inf
-    if infinite.any():
-        count = np.sum(terms == np.inf, axis=axis, keepdims=True)
-        equal = np.where(terms == np.inf, -np.log(np.maximum(count, 1)), -np.inf)
-        shares = np.where(infinite, equal, shares)
-    shares = np.where(np.isnan(total), np.nan, shares)
+    top = np.max(terms, axis=axis, keepdims=True, initial=-np.inf)
+    infinite = top == np.inf
+    # Shares come from the differences to the largest term. Taking them from the normalizer would
+    # lose them where it is so large that its own rounding exceeds the logarithm of the sum.
+    shift = np.where(np.isinf(top), 0.0, top)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
+        if infinite.any():
+            terms = np.where(infinite, np.where(terms == np.inf, 0.0, -np.inf), terms)
+        gaps = terms - shift
+        log_sum = np.log(np.sum(np.exp(gaps), axis=axis, keepdims=True))
+        shares = gaps - np.where(np.isneginf(log_sum), 0.0, log_sum)
+        total = np.where(infinite, np.inf, log_sum + shift)
     return shares, np.squeeze(total, axis=axis)
 
 
