@@ -13,6 +13,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from novum.numerics.blas_threads import _libraries, one_blas_thread
+from tests.numerics.forked_process import needs_fork, output
 
 
 def threads_allowed() -> set[int]:
@@ -131,3 +132,71 @@ def test_limits_of_others_come_back() -> None:
             pass
         assert threads_allowed() == {1}
     assert threads_allowed() == before
+
+
+def test_threads_that_come_first_at_once_leave_no_limit() -> None:
+    found = output("""
+        from threadpoolctl import threadpool_info, threadpool_limits
+        import numpy, scipy.linalg
+        from novum.numerics.blas_threads import one_blas_thread
+        threadpool_limits(limits=2, user_api="blas")
+        barrier = threading.Barrier(20)
+        def enter():
+            barrier.wait()
+            with one_blas_thread():
+                pass
+        threads = [threading.Thread(target=enter) for _ in range(20)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        print({library["num_threads"] for library in threadpool_info()
+               if library["user_api"] == "blas"})
+    """)
+    assert found == "{2}"
+
+
+@needs_fork
+def test_limits_of_threads_that_a_fork_leaves_behind_are_lifted_in_the_child() -> None:
+    found = output("""
+        from threadpoolctl import threadpool_limits
+        from novum.numerics.blas_threads import _libraries, one_blas_thread
+        def counts():
+            return {library.get_num_threads() for group in _libraries() for library in group}
+        _libraries()
+        threadpool_limits(limits=2, user_api="blas")
+        def child():
+            with one_blas_thread():
+                inside = counts()
+            return inside == {1} and counts() == {2}
+        print(while_inside(one_blas_thread, lambda: succeeds(lambda: counts() == {2})))
+        print(while_inside(one_blas_thread, lambda: succeeds(child)))
+        def keeps_its_own():
+            with one_blas_thread():
+                return succeeds(lambda: counts() == {1})
+        print(while_inside(one_blas_thread, keeps_its_own), counts() == {2})
+    """)
+    assert found.split() == ["True"] * 4
+
+
+@needs_fork
+def test_children_of_a_process_whose_threads_fit_do_not_hang() -> None:
+    found = output("""
+        import numpy as np
+        from novum.svm import SVC
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(80, 3))
+        y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+        SVC().fit(X, y)
+        expected = SVC().fit(X, y).decision_function(X)
+        over = threading.Event()
+        def keep_fitting():
+            while not over.is_set():
+                SVC().fit(X, y)
+        threads = [threading.Thread(target=keep_fitting) for _ in range(4)]
+        for thread in threads: thread.start()
+        def child():
+            return np.array_equal(SVC().fit(X, y).decision_function(X), expected)
+        print(sum(succeeds(child) for _ in range(25)))
+        over.set()
+        for thread in threads: thread.join()
+    """)
+    assert found == "25"

@@ -10,16 +10,22 @@ BLAS built on OpenMP has a number for each thread, which every thread sets and l
 
 from __future__ import annotations
 
-import functools
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from weakref import WeakSet
+
+from novum.numerics.shared_state import held_over_fork
 
 
 class _User:
     """Someone inside `one_blas_thread`, who counts only as long as the `with` block lives."""
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
 
 
 class _Limit:
@@ -45,6 +51,16 @@ class _Limit:
 
     def leave(self, user: _User) -> None:
         self._users.discard(user)
+        self._lift_if_unused()
+
+    def keep_thread(self, thread: int) -> None:
+        """Drops the users of all threads but one."""
+        for user in list(self._users):
+            if user.thread != thread:
+                self._users.discard(user)
+        self._lift_if_unused()
+
+    def _lift_if_unused(self) -> None:
         if not self._users and self._before is not None:
             self._set(self._before)
             self._before = None
@@ -56,7 +72,8 @@ class _Limit:
             library.set_num_threads(count)
 
 
-_lock = threading.Lock()
+# Libraries are looked for, counted and limited by one thread at a time.
+_lock = threading.RLock()
 _own = threading.local()
 
 
@@ -69,31 +86,40 @@ def one_blas_thread() -> Iterator[None]:
     >>> with one_blas_thread():
     ...     pass
     """
-    shared, own, user = _process_limit(), _thread_limit(), _User()
+    _import_blas()
+    user = _User()
     try:
         with _lock:
-            shared.enter(user)
-        own.enter(user)
+            _process_limit().enter(user)
+            _thread_limit().enter(user)
         yield
     finally:
-        own.leave(user)
         with _lock:
-            shared.leave(user)
+            _thread_limit().leave(user)
+            _process_limit().leave(user)
 
 
-@functools.cache
+@cache
+def _import_blas() -> None:
+    # SciPy brings a BLAS of its own, which must be there to be found. Imports wait for each other,
+    # and never for our lock.
+    import threadpoolctl  # noqa: F401
+
+
+@cache
 def _libraries() -> tuple[list[Any], list[Any]]:
     """BLAS libraries with one limit for the process, and those with one for each thread."""
-    # SciPy brings a BLAS of its own, which must be there to be found.
-    import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
+    _import_blas()
     found = ThreadpoolController().select(user_api="blas").lib_controllers
     by_thread = [lib for lib in found if getattr(lib, "threading_layer", None) == "openmp"]
     return [lib for lib in found if lib not in by_thread], by_thread
 
 
-@functools.cache
+# Called by the holder of the lock. A cache alone would not do: threads that come first at once
+# would each make one, see the limit of the others, and take it for what was there before.
+@cache
 def _process_limit() -> _Limit:
     return _Limit(_libraries()[0])
 
@@ -110,3 +136,15 @@ def _release_control(libraries: list[Any]) -> None:
         release = getattr(library, "clear_controlling_thread", None)
         if release is not None:
             release(force=True)
+
+
+def _lift_limits_of_other_threads() -> None:
+    """In a forked child, whose only thread is the one that forked."""
+    if _process_limit.cache_info().currsize:
+        _process_limit().keep_thread(threading.get_ident())
+
+
+if hasattr(os, "register_at_fork"):
+    # Runs before the lock is released in the child: children undo in the order of registration.
+    os.register_at_fork(after_in_child=_lift_limits_of_other_threads)
+held_over_fork(_lock)

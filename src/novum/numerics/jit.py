@@ -202,7 +202,10 @@ def _decorator(
         _compiler_digest()
         dispatcher = _dispatcher(function, options, loops, signature is None)
         if dispatcher is not function:
+            from novum.numerics.jit_waiting import compile_while_waiting
+
             _keep_on_disk(dispatcher)
+            compile_while_waiting(dispatcher)
             announce_slow_compilations()
         if signature is not None:
             registered = RegisteredKernel(

@@ -9,7 +9,6 @@ kernels without them.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -108,21 +107,22 @@ class Patience:
 
 # Globals of modules with kernels, by their identity, and the same with functions in their place.
 _plain_globals: dict[int, dict[str, Any]] = {}
-# Held while globals are filled: nobody else may see them with compiled names inside.
-_filling = threading.RLock()
 
 
-def _uncompiled(kernel: Any) -> FunctionType:
+def _uncompiled(kernel: Any, unfinished: dict[int, dict[str, Any]] | None = None) -> FunctionType:
+    """The function of a kernel, among globals that are seen by others only when all are filled."""
     function = getattr(kernel, "py_func", kernel)
     names = function.__globals__
-    with _filling:
-        plain = _plain_globals.get(id(names))
-        if plain is None:
-            # Kept before it is filled: kernels of one module call each other.
-            plain = _plain_globals[id(names)] = dict(names)
-            for name, value in list(plain.items()):
-                if hasattr(value, "py_func"):
-                    plain[name] = _uncompiled(value)
+    filling = {} if unfinished is None else unfinished
+    plain = _plain_globals.get(id(names)) or filling.get(id(names))
+    if plain is None:
+        # Kept before it is filled: kernels of one module call each other.
+        plain = filling[id(names)] = dict(names)
+        for name, value in list(names.items()):
+            if hasattr(value, "py_func"):
+                plain[name] = _uncompiled(value, filling)
+    if unfinished is None:
+        _plain_globals.update(filling)
     return FunctionType(
         function.__code__, plain, function.__name__, function.__defaults__, function.__closure__
     )

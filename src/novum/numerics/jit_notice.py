@@ -14,10 +14,12 @@ import sys
 import threading
 from typing import Any
 
+from novum.numerics.shared_state import fork_safe_lock
+
 PATIENCE_SECONDS = 1.0
 
 _installed = False
-_install_lock = threading.Lock()
+_install_lock = fork_safe_lock()
 
 
 class SlowCompilation:

@@ -9,7 +9,6 @@ intervention does:
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -28,6 +27,7 @@ from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.inference.protocol import Engine
 from novum.graphical.models.arrays import UNKNOWN, Evidence, Floats, ModelArrays, read_only
 from novum.graphical.models.states import refuse_set, state_like
+from novum.numerics.shared_state import fork_safe_lock
 
 # A state of each node, or several of which it has one.
 States = Mapping[str, Level | Sequence[Level] | AbstractSet[Level]]
@@ -219,7 +219,7 @@ def intervened(
 _CUTS_KEPT = 16
 _cuts: WeakKeyDictionary[ModelArrays, dict[tuple[tuple[int, int], ...], ModelArrays]]
 _cuts = WeakKeyDictionary()
-_cuts_lock = threading.Lock()
+_cuts_lock = fork_safe_lock()
 
 
 def _kept_cut(model: ModelArrays, chosen: Mapping[int, int]) -> ModelArrays:

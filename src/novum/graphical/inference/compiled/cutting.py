@@ -13,7 +13,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -25,6 +25,7 @@ from novum.graphical.inference.compiled.prepared import ModelLayout, PreparedMod
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
 from novum.numerics.jit_interpreted import Patience
+from novum.numerics.shared_state import cached_property, fork_safe_lock
 
 Marks = NDArray[np.uint8]
 
@@ -65,7 +66,7 @@ class Whole:
     ready: PreparedModel
     is_small: bool
     asked: OrderedDict[Any, Any] = field(default_factory=OrderedDict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: threading.Lock = field(default_factory=fork_safe_lock)
 
     @classmethod
     def of(cls, model: ModelArrays) -> Whole:

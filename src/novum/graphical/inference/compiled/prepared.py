@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -25,6 +24,7 @@ from novum.graphical.inference.compiled.layout import (
 from novum.graphical.models.arrays import Floats, ModelArrays, Positions, spans_of
 from novum.numerics.jit import as_argument
 from novum.numerics.jit_interpreted import Patience
+from novum.numerics.shared_state import cached_property, fork_safe_lock
 
 # Programs kept for each model, and integers in all of them together.
 MOST_PROGRAMS = 4096
@@ -138,7 +138,7 @@ class PreparedModel:
     outline: Outline = NO_OUTLINE
     programs: OrderedDict[Any, Program] = field(default_factory=OrderedDict)
     integers: list[int] = field(default_factory=lambda: [0])
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: threading.Lock = field(default_factory=fork_safe_lock)
 
     @classmethod
     def of(cls, model: ModelArrays) -> PreparedModel:
