@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from novum.core.errors import InputError
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 Roots = tuple[Floats, Floats]

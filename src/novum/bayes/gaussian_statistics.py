@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from novum.numerics import double_double as dd
 from novum.numerics.column_moments import ColumnMoments, column_moments_of
 from novum.numerics.jit import as_argument
 from novum.numerics.moments import Moments, moments_of
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 AnyMoments = Moments | ColumnMoments

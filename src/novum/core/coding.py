@@ -12,7 +12,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from novum.core.errors import SchemaError, UnseenLevelWarning
 from novum.core.schema import MISSING, UNSEEN, Codes, Kind, Schema, level_key
 from novum.core.validation import Sample
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]

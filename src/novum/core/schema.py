@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from novum.core.errors import SchemaError
 from novum.numerics import counting
+from novum.numerics.shared_state import cached_property
 
 Level = str | int | float | bool
 Codes = NDArray[np.int32]

@@ -10,7 +10,6 @@ mean is from zero; sparse ones stay sparse, and the mean is taken off the produc
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from novum.core.validation import Sample
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 

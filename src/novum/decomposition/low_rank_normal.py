@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +31,7 @@ from novum.decomposition.spectrum import Spectrum, spectrum_of_moments
 from novum.distributions.multivariate.parameters import ArrayParameters, checked_vector
 from novum.numerics.blas_threads import one_blas_thread
 from novum.numerics.moments import Moments, moments_of
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 LOG_TWO_PI = float(np.log(2 * np.pi))

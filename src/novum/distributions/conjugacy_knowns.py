@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -20,6 +19,7 @@ from novum.distributions.multivariate.parameters import ArrayParameters
 from novum.distributions.multivariate.positive_definite import DefiniteRoot, definite_root
 from novum.distributions.univariate import arguments
 from novum.distributions.univariate.level_codes import checked_levels
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,6 @@ largest of them has its peak (`log_gamma`): nothing large cancels, and 1e9 trial
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Integral
 from typing import ClassVar
 
@@ -31,6 +30,7 @@ from novum.distributions.multivariate.parameters import ArrayParameters, checked
 from novum.distributions.protocol import Size
 from novum.distributions.univariate import arguments
 from novum.distributions.univariate.log_gamma import log_binomial_term
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 

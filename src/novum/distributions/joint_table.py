@@ -17,7 +17,6 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from novum.distributions.joint_table_states import (
     shown,
 )
 from novum.distributions.propositions import Proposition, proposition_of
+from novum.numerics.shared_state import cached_property
 
 if TYPE_CHECKING:
     from novum.distributions.conditional_table import ConditionalTable

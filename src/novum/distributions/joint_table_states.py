@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from novum.core.errors import InputError, MemoryLimitError
 from novum.core.schema import Level, level_key
 from novum.core.text import printable
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 from novum.core.errors import InputError
 from novum.core.memory import check_memory
 from novum.core.randomness import seed, stream
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

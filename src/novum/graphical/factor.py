@@ -14,7 +14,6 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +25,7 @@ from novum.distributions.joint_table import JointTable, table_over
 from novum.distributions.joint_table_states import StateAxis, StateSpace, check_cells, names_of
 from novum.distributions.joint_table_text import as_html, as_text
 from novum.graphical.models.states import refuse_set
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 Names = str | Iterable[str]

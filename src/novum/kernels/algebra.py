@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from numbers import Real
 from typing import Any
@@ -31,6 +30,7 @@ from novum.kernels.parameters import kernel_factor, positive_integer
 from novum.kernels.protocol import Array, Kernel, Prepared, Takes
 from novum.kernels.vectors.polynomial import raised_in_place
 from novum.kernels.vectors.vector_rows import LARGEST_SINGLE, as_single
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,6 @@ the same name on vectors.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from novum.kernels.vectors.gaussian import SINGLE_LIMIT
 from novum.kernels.vectors.polynomial import Polynomial
 from novum.kernels.vectors.sigmoid import Sigmoid
 from novum.kernels.vectors.vector_rows import LARGEST_SINGLE, as_single
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 MIN_WIDTH = 1e-100

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from novum.kernels.precomputed import Precomputed
 from novum.kernels.protocol import Kernel
 from novum.kernels.similarity_matrix import objects_at
 from novum.kernels.validity import check_kernel
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 

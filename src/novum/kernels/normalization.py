@@ -11,7 +11,6 @@ the same numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from novum.kernels.feature_maps import UnitLength
 from novum.kernels.protocol import Array, Kernel, Prepared, Takes
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.vector_rows import LARGEST_SINGLE
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 

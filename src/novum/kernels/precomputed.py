@@ -10,7 +10,6 @@ learners check it (`check_kernel`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from novum.core.errors import InputError
 from novum.kernels.protocol import Array, Kernel, Prepared
 from novum.kernels.vectors.vector_rows import as_single, in_form_of, read_vectors
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]

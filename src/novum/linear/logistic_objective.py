@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy import linalg
@@ -20,6 +19,7 @@ from scipy import linalg
 from novum.linear.logistic_loss import Floats, LossSums, class_basis, reduced_hessian
 from novum.linear.logistic_rows import Rows
 from novum.numerics.linear_algebra import unit_scale
+from novum.numerics.shared_state import cached_property
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from novum.core.validation import Sample
 from novum.linear.logistic_loss import Codes, Floats, LossSums, mixed_curvature
 from novum.linear.logistic_rows import Curvature, DenseRows, Rows, own_curvature
 from novum.numerics.jit import as_argument
+from novum.numerics.shared_state import cached_property
 
 # Cells of a sparse table that one call reads, so few that Ctrl-C is heard soon.
 PART_CELLS = 20_000_000

@@ -16,7 +16,6 @@ of the model, not of the batch in which a row comes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -32,6 +31,7 @@ from novum.kernels.protocol import Kernel
 from novum.kernels.validity import admitted
 from novum.kernels.vectors.linear import Linear
 from novum.numerics.blas_threads import one_blas_thread
+from novum.numerics.shared_state import cached_property
 from novum.svm.objects import (
     KernelSample,
     SparseVectors,

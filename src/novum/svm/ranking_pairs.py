@@ -13,7 +13,6 @@ can be drawn from more than memory would hold.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 from novum.core.memory import check_memory
 from novum.core.randomness import RandomSource, stream
 from novum.kernels.protocol import Array, Prepared
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.schema import Kind, Schema
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]

@@ -18,7 +18,6 @@ Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983, e
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from novum.core.validation import Sample
 from novum.data.scaling.class_sums import pooled_scatter, scatter_of_classes
 from novum.numerics import double_double as dd
 from novum.numerics.moments import Parts, check_scatter, merged
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 

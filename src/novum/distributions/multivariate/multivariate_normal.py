@@ -15,7 +15,6 @@ conditionals, but no density, and what needs one says which columns depend on ea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +46,7 @@ from novum.distributions.multivariate.positive_definite import (
 from novum.distributions.univariate.log_gamma import ratio_deviance
 from novum.numerics.blas_threads import one_blas_thread
 from novum.numerics.moments import Moments, moments_of
+from novum.numerics.shared_state import cached_property
 
 if TYPE_CHECKING:
     from novum.distributions.univariate.normal import Normal

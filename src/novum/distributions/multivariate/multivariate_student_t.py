@@ -15,7 +15,6 @@ There are no sums that tell all about a sample; the likelihood is maximized by t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +34,7 @@ from novum.distributions.multivariate.matrix_gamma import log_gamma_ratio
 from novum.distributions.multivariate.parameters import ArrayParameters, checked_vector
 from novum.distributions.multivariate.positive_definite import DefiniteRoot, definite_root
 from novum.distributions.univariate.log_gamma import log_minus_digamma
+from novum.numerics.shared_state import cached_property
 
 if TYPE_CHECKING:
     from novum.core.certificate import Certificate

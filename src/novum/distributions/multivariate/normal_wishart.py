@@ -16,7 +16,6 @@ which merge as moments do: `s = s_a + s_b + (c_b - c_a)' P_a P^-1 P_b (c_b - c_a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, overload
 
 import numpy as np
@@ -37,6 +36,7 @@ from novum.distributions.multivariate.parameters import (
 from novum.distributions.multivariate.positive_definite import definite_root
 from novum.distributions.multivariate.wishart import Wishart, WishartStatistics
 from novum.distributions.univariate.log_gamma import ratio_deviance
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 LOG_TWO_PI = float(np.log(2 * np.pi))

@@ -15,7 +15,6 @@ that depend on each other; `semidefinite_root` serves what still makes sense wit
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +23,7 @@ from novum.core.errors import InputError
 from novum.numerics.blas_threads import one_blas_thread
 from novum.numerics.definiteness import checked_symmetric
 from novum.numerics.linear_algebra import EPSILON, power_of_two
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 

@@ -20,7 +20,6 @@ statistical theory", 1982, ch. 3.2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,6 +50,7 @@ from novum.distributions.univariate.log_gamma import (
 )
 from novum.numerics.blas_threads import one_blas_thread
 from novum.numerics.linear_algebra import EPSILON, power_of_two
+from novum.numerics.shared_state import cached_property
 
 if TYPE_CHECKING:
     from novum.distributions.univariate.gamma import Gamma

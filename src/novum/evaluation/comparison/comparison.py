@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +23,7 @@ from novum.evaluation.comparison.verdicts import (
     rank_sentence,
 )
 from novum.evaluation.measures.intervals import Interval
+from novum.numerics.shared_state import cached_property
 
 
 @dataclass(frozen=True, eq=False, repr=False)

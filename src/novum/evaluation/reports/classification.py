@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from novum.evaluation.reports.pages import save_page
 from novum.evaluation.reports.predictions import Given, Judged, read_given, sort_out
 from novum.evaluation.reports.rows import frame_of_rows
 from novum.evaluation.reports.tables import html_report, text_report
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,6 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -43,6 +42,7 @@ from novum.evaluation.validation.split_checks import (
     checked_labels,
     checked_parts,
 )
+from novum.numerics.shared_state import cached_property
 
 Rows = NDArray[np.intp]
 Pair = tuple[Rows, Rows]

@@ -19,7 +19,6 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from novum.core.errors import InputError
 from novum.graphical.inference.flat_factors import FlatFactors, flat_factors, starts_of
 from novum.graphical.inference.plain_junction import impossible
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
+from novum.numerics.shared_state import cached_property
 
 # Beyond these numbers a block is refused: of possible joint states, and of states looked at.
 MOST_CELLS = 2**12

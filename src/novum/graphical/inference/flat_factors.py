@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from novum.graphical.inference.plain_junction import impossible
 from novum.graphical.inference.relevance import relevant_factors
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
+from novum.numerics.shared_state import cached_property
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from novum.distributions.joint_table_states import StateAxis, StateSpace, shown
 from novum.graphical.inference.protocol import Beliefs, Diagnosis
 from novum.graphical.models.arrays import read_only
 from novum.graphical.models.kept_attributes import kept_attributes
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 # Lines of a long answer that are shown.

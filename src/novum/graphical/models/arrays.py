@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]

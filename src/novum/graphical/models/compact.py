@@ -13,7 +13,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +30,7 @@ from novum.graphical.models.conditional import (
     rows_of_states,
 )
 from novum.graphical.models.states import refuse_set, state_like
+from novum.numerics.shared_state import cached_property
 
 # Of two states, the one that says that something is there.
 _AFFIRMATIVE = ("true", "yes", "present", "on", "1", "t", "y")

@@ -9,7 +9,6 @@ Where that graph has no cycles, messages along it are exact; the junction tree i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.model_record import ModelRecord, graph_factors, record_of_graph
 from novum.graphical.models.network_questions import NetworkQuestions
 from novum.graphical.models.states import refuse_set
+from novum.numerics.shared_state import cached_property
 
 
 class FactorGraph(NetworkQuestions):

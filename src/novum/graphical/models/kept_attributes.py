@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
+
+from novum.numerics.shared_state import cached_property
 
 
 def kept_attributes(value: object) -> dict[str, Any]:

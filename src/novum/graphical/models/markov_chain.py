@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from novum.graphical.models import markov_chain_structure as structure
 from novum.graphical.models.answers import Posterior
 from novum.graphical.models.markov_chain_rows import WRONG, checked_rows, from_mapping
 from novum.graphical.models.questions import state_of
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 Start = Level | Mapping[Level, float] | Sequence[float] | NDArray[np.float64]

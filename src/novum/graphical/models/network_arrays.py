@@ -11,7 +11,6 @@ variables stand behind the others in the arrays (`ModelArrays.n_hidden`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import accumulate
 from typing import Self
 
@@ -20,6 +19,7 @@ import numpy as np
 from novum.graphical.models.arrays import Floats, ModelArrays, Positions, read_only
 from novum.graphical.models.compact import NoisyOr
 from novum.graphical.models.conditional import Conditional, Tabular
+from novum.numerics.shared_state import cached_property
 
 # Above this number of parents a chain has fewer cells than the table in every case.
 CHAIN_ABOVE = 4

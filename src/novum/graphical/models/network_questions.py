@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from numbers import Integral
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -38,6 +37,7 @@ from novum.graphical.models.questions import (
 )
 from novum.graphical.models.states import names_in_order
 from novum.graphical.structure.dag import CyclicGraphError
+from novum.numerics.shared_state import cached_property
 
 if TYPE_CHECKING:
     from novum.graphical.inference.forecast import Forecast

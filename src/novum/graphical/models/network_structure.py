@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from novum.core.errors import InputError, MemoryLimitError
@@ -15,6 +14,7 @@ from novum.graphical.models.conditional import Conditional
 from novum.graphical.models.network_arrays import arrays_of
 from novum.graphical.models.network_questions import NetworkQuestions
 from novum.graphical.models.questions import place_of
+from novum.numerics.shared_state import cached_property
 
 if TYPE_CHECKING:
     from novum.core.svg_text import SvgText

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +32,7 @@ from novum.graphical.models.questions import (
     place_of,
     states_given,
 )
+from novum.numerics.shared_state import cached_property
 
 if TYPE_CHECKING:
     from novum.graphical.models.explaining import Explanation

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+
+from novum.numerics.shared_state import cached_property
 
 Nodes = frozenset[int]
 # A step along an edge of the tree of cliques.

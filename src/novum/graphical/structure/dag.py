@@ -9,7 +9,6 @@ from __future__ import annotations
 import html
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from novum.core.errors import InputError
 from novum.core.text import label_text, listed, meant
 from novum.distributions.joint_table_states import names_of
+from novum.numerics.shared_state import cached_property
 
 if TYPE_CHECKING:
     from novum.graphical.structure.equivalence import PartialDag

@@ -18,13 +18,13 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from novum.core.errors import InputError
 from novum.core.randomness import RandomSource, stream
 from novum.core.text import listed
 from novum.graphical.structure.dag import Dag, html_table
 from novum.graphical.structure.known_directions import Directions, Near, close_by_rules
+from novum.numerics.shared_state import cached_property
 
 
 def are_equivalent(one: Dag, other: Dag) -> bool:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 from novum.graphical.structure.triangulation import Order
+from novum.numerics.shared_state import cached_property
 
 
 @dataclass(frozen=True)

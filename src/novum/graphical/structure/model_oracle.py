@@ -11,7 +11,6 @@ Independences that only the numbers of large tables show cannot be proved that w
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from novum.distributions.joint_table import JointTable
 from novum.graphical.models.questions import place_of
 from novum.graphical.structure.separation import connected
 from novum.graphical.structure.triangulation import interaction_graph
+from novum.numerics.shared_state import cached_property
 
 if TYPE_CHECKING:
     from novum.graphical.models.network_questions import NetworkQuestions

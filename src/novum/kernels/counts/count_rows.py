@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from novum.kernels.counts.feature_split import (
     split,
 )
 from novum.kernels.similarity_block import empty_block
+from novum.numerics.shared_state import cached_property
 
 Array = NDArray[Any]
 Integers = NDArray[np.int64]

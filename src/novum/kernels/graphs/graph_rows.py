@@ -9,7 +9,6 @@ first brought into the features of the other, times their factors.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from novum.core.errors import InputError
 from novum.kernels.counts.count_rows import CountRows
 from novum.kernels.graphs.vocabulary import Vocabulary
 from novum.kernels.protocol import Array, Floats, Prepared
+from novum.numerics.shared_state import cached_property
 
 Codes = NDArray[np.int32]
 Integers = NDArray[np.int64]

@@ -12,7 +12,6 @@ numberings run in a Python dict, with the same codes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.numerics.jit import as_argument
+from novum.numerics.shared_state import cached_property
 
 Codes = NDArray[np.int32]
 Integers = NDArray[np.int64]

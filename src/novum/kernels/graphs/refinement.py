@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 from novum.kernels.graphs.graph_sample import GraphSample
 from novum.kernels.graphs.numbering import EMPTY, Rows, RowTable, numbered
 from novum.numerics.jit import as_argument
+from novum.numerics.shared_state import cached_property
 
 Codes = NDArray[np.int32]
 Integers = NDArray[np.int64]

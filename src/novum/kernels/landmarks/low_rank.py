@@ -12,7 +12,6 @@ and trees become rows of r numbers, with which learners work at the price of a l
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from novum.kernels.similarity_matrix import objects_at
 from novum.kernels.validity import IndefiniteKernelError, refuse_indefinite
 from novum.numerics.blas_threads import one_blas_thread
 from novum.numerics.linear_algebra import EPSILON
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +28,7 @@ from novum.kernels.parameters import positive_integer, positive_number
 from novum.kernels.protocol import Array, Floats, Kernel, Prepared, Takes
 from novum.kernels.strings.grams import Vocabulary, further_counts, learned_counts
 from novum.kernels.strings.sequences import Alphabet, coded_strings
+from novum.numerics.shared_state import cached_property
 
 Gram = Hashable
 

@@ -16,7 +16,6 @@ smallest automaton recognizing the subwords of a text", Theoretical Computer Sci
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +34,7 @@ from novum.kernels.strings.automaton import (
 )
 from novum.kernels.strings.plain_automaton import PlainAutomaton
 from novum.kernels.strings.sequences import CodedStrings, coded_strings
+from novum.numerics.shared_state import cached_property
 
 Integers = NDArray[np.int64]
 

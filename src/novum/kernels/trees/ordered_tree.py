@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Integral
 from typing import Any, Self
 
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.text import label_text, printable
+from novum.numerics.shared_state import cached_property
 
 Label = str | int
 Positions = NDArray[np.int64]

@@ -8,7 +8,6 @@ preorder. Within a tree, nodes of one production form a group, and know their ra
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from novum.kernels.trees.ordered_tree import OrderedTree
 from novum.kernels.trees.vocabulary import Vocabulary
+from novum.numerics.shared_state import cached_property
 
 Positions = NDArray[np.int64]
 LEAF = -1

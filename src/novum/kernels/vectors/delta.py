@@ -11,7 +11,6 @@ instead of 0, which products over columns need, where one difference would make 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +22,7 @@ from novum.core.validation import Sample
 from novum.kernels.parameters import finite_number
 from novum.kernels.protocol import Array, Kernel, Prepared, Takes
 from novum.kernels.vectors.table_rows import read_rows
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 # Rows of a block compared at a time, so that the block stays in the cache.

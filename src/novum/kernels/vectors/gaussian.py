@@ -19,7 +19,6 @@ entry is off by more than `EXACT`, however far from each other the data lie.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +37,7 @@ from novum.kernels.vectors.vector_rows import (
     read_vectors,
     squared_lengths,
 )
+from novum.numerics.shared_state import cached_property
 
 if TYPE_CHECKING:
     from novum.kernels.composition import GaussianOf

@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from novum.core.errors import InputError
 from novum.core.memory import check_memory
 from novum.core.validation import Sample, check_sample
 from novum.kernels.protocol import Array, Kernel, Prepared
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 # Single precision ends at 3.4e38; sums on the way to an entry need some room.

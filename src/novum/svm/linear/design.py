@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from novum.core.errors import InputError
 from novum.core.memory import check_memory
 from novum.core.text import label_text
 from novum.core.validation import Sample
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]

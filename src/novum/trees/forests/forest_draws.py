@@ -14,7 +14,6 @@ from __future__ import annotations
 import warnings
 import zlib
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 from novum.core.errors import InputError
 from novum.core.memory import check_memory
 from novum.core.randomness import stream
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

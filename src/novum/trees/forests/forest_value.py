@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 from novum.core.errors import InputError
 from novum.core.schema import Schema
 from novum.numerics import as_argument
+from novum.numerics.shared_state import cached_property
 from novum.trees.growth.coding import TableCoding
 from novum.trees.routing import leaf_answers
 from novum.trees.tree import Question, Tree

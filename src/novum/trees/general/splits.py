@@ -9,11 +9,11 @@ impurity times weight. `GainRatio` chooses by its own rules.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novum.numerics.shared_state import cached_property
 from novum.trees.general.absolute_error import TIE, DeviationScores
 from novum.trees.general.exact_table import (
     ABOVE,

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +26,7 @@ from novum.core.errors import InputError
 from novum.core.schema import Schema
 from novum.core.targets import check_classes, check_numbers, plain_target
 from novum.core.validation import check_sample
+from novum.numerics.shared_state import cached_property
 from novum.trees.cells import cells_of
 from novum.trees.routing import route
 from novum.trees.tree import Question, Tree

@@ -16,7 +16,6 @@ Rows whose cell is missing gain nothing and count all the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from novum.core.schema import Column, Kind
+from novum.numerics.shared_state import cached_property
 from novum.trees.tree import Question
 
 Floats = NDArray[np.float64]

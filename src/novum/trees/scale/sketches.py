@@ -15,12 +15,12 @@ log2(n) additions and once in its chunk. `error` is the bound that was in fact r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.errors import InputError
+from novum.numerics.shared_state import cached_property
 from novum.trees.growth.coding import midpoints
 
 Floats = NDArray[np.float64]

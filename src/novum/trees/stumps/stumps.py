@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from novum.core.errors import ModelFileError
 from novum.core.schema import Kind, Schema
+from novum.numerics.shared_state import cached_property
 from novum.trees.tree import Question, Tree, single_leaf
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,6 @@ a million rows needs the memory of one more column and no second table.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from novum.core.columns import arrow_column, codes_of, numbers_of
 from novum.core.schema import MISSING, Column, Kind, Level
+from novum.numerics.shared_state import cached_property
 
 Mask = NDArray[np.bool_]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from novum.apps.job.table.task import Positions, Task
 from novum.core.randomness import stream
 from novum.core.sources import ReadReport
 from novum.core.text import printable
+from novum.numerics.shared_state import cached_property
 
 # Rows that costly searches look at; fewer in wide tables, so that their cells stay few.
 SAMPLE_ROWS = 20_000

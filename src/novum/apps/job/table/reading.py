@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
@@ -32,6 +31,7 @@ from novum.core.schema import Column, Kind, Schema
 from novum.core.sources import ColumnReport, KindWish, ReadReport
 from novum.core.text import printable
 from novum.data import bundled, readers
+from novum.numerics.shared_state import cached_property
 
 
 @dataclass(frozen=True, eq=False)
