@@ -29,7 +29,7 @@ rules_of_classes = st.builds(
     GrowthRules,
     criterion=st.sampled_from(("gini", "entropy")),
     nominal=st.sampled_from(("subset", "single", "multiway")),
-    missing=st.sampled_from(("fractional", "direction")),
+    missing=st.sampled_from(("fractional", "direction", "auto")),
     max_depth=st.sampled_from((None, 2)),
     min_samples_leaf=st.sampled_from((1.0, 2.0)),
     max_leaf_nodes=st.sampled_from((None, 2, 4)),

@@ -203,7 +203,7 @@ def test_replaced_rows_do_not_know_new_levels_either() -> None:
     np.testing.assert_allclose(model.predict_proba(pd.DataFrame({"c": ["z"]})), [[0.4, 0.6]])
 
 
-@pytest.mark.parametrize("rule", ["fractional", "direction", "most_common", "most_common_of_class"])
+@pytest.mark.parametrize("rule", ["fractional", "direction", "auto", "most_common", "most_common_of_class"])
 def test_columns_and_rows_without_any_cell(rule: str) -> None:
     frame = HOLES.assign(nothing=np.nan)
     frame.loc[5] = [np.nan, None, np.nan]

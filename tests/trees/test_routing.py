@@ -114,7 +114,7 @@ def test_answers_of_several_targets_are_shares_of_each() -> None:
 
 
 @pytest.mark.parametrize("nominal", ["subset", "multiway"])
-@pytest.mark.parametrize("missing", ["fractional", "direction"])
+@pytest.mark.parametrize("missing", ["fractional", "direction", "auto"])
 @given(table=training_tables(), seed=st.integers(0, 10**6))
 def test_against_the_definition(table: object, nominal: str, missing: str, seed: int) -> None:
     tree = grow(table, GrowthRules(nominal=nominal, missing=missing))  # type: ignore[arg-type]

@@ -86,7 +86,7 @@ def test_rules_of_the_binary_engine() -> None:
     assert (rules.max_depth, rules.max_features, rules.max_leaf_nodes) == (4, 2, 9)
     assert rules.max_thresholds == 5
     assert rules.random_cuts
-    assert rules.direction
+    assert rules.missing == "direction"
     # There are no nominal columns where this engine is asked for branches of all levels.
     assert rules.nominal == "subset"
     assert rules.scaled(4.0).min_gain == pytest.approx(0.8)

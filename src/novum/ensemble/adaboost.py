@@ -104,9 +104,10 @@ class AdaBoostClassifier(
     learner is fitted as it would be alone. Weight 2 is the row twice, exactly.
 
     **Stumps** of `DecisionTreeClassifier(max_depth=1)` are found on codes that are made once for
-    all rounds. They take nominal and missing cells as trees do, with
-    `nominal="auto"` as "subset"; where a cell does not answer, the branches are mixed by their
-    shares and the likeliest class is answered.
+    all rounds. They take nominal cells as trees do, with `nominal="auto"` as "subset"; where a
+    cell does not answer, the branches are mixed by their shares and the likeliest class is
+    answered. The default learner has `missing="auto"`: where cells are missing it may ask whether
+    they are, and is grown by the engine of the trees.
 
     References
     ----------
@@ -209,7 +210,7 @@ class AdaBoostClassifier(
         """The base learner, as given or by default."""
         if self.estimator is not None:
             return self.estimator
-        return DecisionTreeClassifier(max_depth=1)
+        return DecisionTreeClassifier(max_depth=1, missing="auto")
 
     def _learning(
         self, base: Any, X: Any, y: Any, sample_weight: Any, root: np.random.SeedSequence
@@ -224,13 +225,12 @@ class AdaBoostClassifier(
             return FittedLearning(base, training, rows, others, root), float(weight)
         sample = check_sample(self, X, y, sample_weight, target="classes", allow_missing=True)
         rows, others = self._taken(sample.target, sample.weight, sample.classes, root)
-        self.schema_, weights = sample.schema, sample.weights
-        if rules is not None:
+        self.schema_, weights, cells = sample.schema, sample.weights, cells_of(sample)
+        # Stumps send missing cells down in parts; the engine of trees knows other ways.
+        if rules is not None and (base.missing == "fractional" or not np.isnan(cells).any()):
             return StumpLearning(sample, rows, others, rules), float(weights[rows].sum())
         assert sample.classes is not None
-        table = TrainingRows(
-            sample.schema, cells_of(sample), sample.targets, weights, (sample.classes,)
-        )
+        table = TrainingRows(sample.schema, cells, sample.targets, weights, (sample.classes,))
         return TreeLearning(base, table, rows, others, root), float(weights[rows].sum())
 
     def _taken(
@@ -424,7 +424,15 @@ class AdaBoostClassifier(
 
 # What may differ from a tree's defaults without leaving the engine of stumps.
 _OF_STUMPS = frozenset(
-    {"criterion", "max_depth", "nominal", "max_bins", "categorical_features", "random_state"}
+    {
+        "criterion",
+        "max_depth",
+        "nominal",
+        "missing",
+        "max_bins",
+        "categorical_features",
+        "random_state",
+    }
 )
 _CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy"}
 
@@ -441,6 +449,7 @@ def stump_rules(base: Any) -> StumpRules | None:
     defaults = DecisionTreeClassifier().get_params(deep=False)
     plain = all(params[name] == defaults[name] for name in defaults if name not in _OF_STUMPS)
     known = params["criterion"] in tuple(_CRITERIA) and params["nominal"] != "multiway"
+    known &= params["missing"] in ("fractional", "auto")
     if params["max_depth"] != 1 or not (plain and known):
         return None
     criterion = _CRITERIA[params["criterion"]]

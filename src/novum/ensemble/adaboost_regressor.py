@@ -167,7 +167,9 @@ class AdaBoostRegressor(CallbackSupport, RegressorMixin, MetaEstimatorMixin, Bas
 
     def _base(self) -> Any:
         """The base learner, as given or by default."""
-        return DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
+        if self.estimator is not None:
+            return self.estimator
+        return DecisionTreeRegressor(max_depth=3, missing="auto")
 
     def _learning(
         self, base: Any, X: Any, y: Any, sample_weight: Any, root: np.random.SeedSequence

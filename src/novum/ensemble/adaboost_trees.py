@@ -47,7 +47,7 @@ def grows_on_codes(base: Any) -> bool:
         isinstance(base.criterion, str)
         and base.criterion in _CRITERIA
         and base.nominal != "multiway"
-        and base.missing in ("fractional", "direction")
+        and base.missing in ("fractional", "direction", "auto")
         and base.pruning is None
         and base.ccp_alpha == 0
         and getattr(base, "class_weight", None) is None

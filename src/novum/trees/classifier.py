@@ -57,9 +57,10 @@ class DecisionTreeClassifier(DecisionMixin, ClassifierMixin, TreeModel):
         "subset" divides the levels into two sets, "single" parts one level from the rest, "auto"
         divides into sets where a node has 50 rows for each level and parts single levels
         elsewhere; "multiway" makes a branch for each level.
-    missing : {"fractional", "direction", "most_common", "most_common_of_class"}
-        Missing cells go down all branches in parts (C4.5), or all to the better side, or are
-        replaced before the fit by the most common value of the column (of the class).
+    missing : {"fractional", "auto", "direction", "most_common", "most_common_of_class"}
+        Missing cells go down all branches in parts (C4.5); or, node by node, in parts, all to one
+        side or to a branch of their own, whichever gains most ("auto"); or all to the better
+        side; or are replaced before the fit by the most common value of the column (of the class).
     pruning : ReducedError, CostComplexity, Pessimistic or None
     max_thresholds : int, optional
         Cuts of a column that a node tries, drawn at random.
@@ -80,7 +81,7 @@ class DecisionTreeClassifier(DecisionMixin, ClassifierMixin, TreeModel):
 
     Notes
     -----
-    Gains are those of the rows whose cell is known. A level that was not met in training, in all
+    Gains are those of the rows whose cell is known or has a branch. A level that was not met in training, in all
     or at a node, is treated as missing there. Of equal splits the lowest column wins, then the
     lowest threshold. Weights count rows: weight 2 is the row twice, and limits on samples are
     limits on weight. One tree costs O(columns x rows) for each of its levels.

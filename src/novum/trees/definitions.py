@@ -333,19 +333,18 @@ def best_split(
         The node.
     criterion : {"entropy", "gini", "squared_error", "absolute_error"}
     nominal : {"subset", "single", "multiway"}
-    missing : {"fractional", "direction"}
+    missing : {"fractional", "direction", "auto"}
         Whether missing cells are left out of the score, or join the better branch (the lower one
-        of a tie).
+        of a tie), or the best of these and of a branch of their own (the first of a tie).
     min_branch_weight : float
         A split with a lighter branch is none.
     """
     found: list[tuple[Split, float]] = []
     for column in range(table.schema.n_columns):
-        for split in candidate_splits(table, entries, column, nominal):
-            for directed in _directions(table, entries, split, missing):
-                branches = branch_entries(table, entries, directed)
-                if min(weight_of(branch) for branch in branches) >= min_branch_weight * (1 - TIE):
-                    found.append((directed, gain(table, entries, directed, criterion)))
+        for split in _with_missing(table, entries, column, nominal, missing):
+            branches = branch_entries(table, entries, split)
+            if min(weight_of(branch) for branch in branches) >= min_branch_weight * (1 - TIE):
+                found.append((split, gain(table, entries, split, criterion)))
     if not found:
         return None
     slack = TIE * weighted_impurity(table, entries, criterion)
@@ -353,8 +352,34 @@ def best_split(
     return next(pair for pair in found if pair[1] >= largest - slack)
 
 
-def _directions(table: TrainingTable, entries: Entries, split: Split, missing: str) -> list[Split]:
-    """The split with every branch that missing cells may take, where the node has missing cells."""
-    if missing == "fractional" or len(known_entries(table, entries, split.column)) == len(entries):
-        return [split]
-    return [replace(split, missing_branch=branch) for branch in range(split.n_branches)]
+def _with_missing(
+    table: TrainingTable, entries: Entries, column: int, nominal: str, missing: str
+) -> list[Split]:
+    """The splits of a column with all ways that missing cells may take, where the node has some."""
+    splits = candidate_splits(table, entries, column, nominal)
+    known = known_entries(table, entries, column)
+    if missing == "fractional" or not 0 < len(known) < len(entries):
+        return splits
+    multiway = nominal == "multiway" and table.schema.columns[column].kind is Kind.NOMINAL
+    directed = [
+        replace(split, missing_branch=branch)
+        for split in splits
+        for branch in range(split.n_branches)
+    ]
+    if missing == "direction":
+        return directed
+    alone = _missing_alone(table, known, column, multiway)
+    return [*splits, alone] if multiway else [*splits, *directed, alone]
+
+
+def _missing_alone(table: TrainingTable, known: Entries, column: int, multiway: bool) -> Split:
+    """Missing cells in the last branch; known ones in another, or in that of their level."""
+    kind = table.schema.columns[column]
+    if kind.kind is not Kind.NOMINAL:
+        return Split(column, Question.THRESHOLD, threshold=math.inf, missing_branch=1)
+    if not multiway:
+        every = tuple(range(kind.n_levels))
+        return Split(column, Question.SUBSET, levels=(every, ()), missing_branch=1)
+    present = sorted({int(table.cells[row, column]) for row, _ in known})
+    levels = (*((level,) for level in present), ())
+    return Split(column, Question.MULTIWAY, levels=levels, missing_branch=len(present))

@@ -47,7 +47,7 @@ class GrowthRules:
     ----------
     criterion : {"gini", "entropy", "squared_error", "absolute_error"}
     nominal : {"subset", "single", "multiway"}
-    missing : {"fractional", "direction"}
+    missing : {"fractional", "direction", "auto"}
     max_depth : int, optional
     min_samples_split : float
         A lighter node is a leaf.

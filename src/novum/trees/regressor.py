@@ -52,9 +52,10 @@ class DecisionTreeRegressor(RegressorMixin, TreeModel):
         "subset" divides the levels into two sets, "single" parts one level from the rest, "auto"
         divides into sets where a node has 50 rows for each level and parts single levels
         elsewhere; "multiway" makes a branch for each level.
-    missing : {"fractional", "direction", "most_common"}
-        Missing cells go down all branches in parts, or all to the better side, or are replaced
-        before the fit by the most common value of the column (of numbers the median).
+    missing : {"fractional", "auto", "direction", "most_common"}
+        Missing cells go down all branches in parts; or, node by node, in parts, all to one side
+        or to a branch of their own, whichever gains most ("auto"); or all to the better side; or
+        are replaced before the fit by the most common value of the column (of numbers the median).
     pruning : ReducedError, CostComplexity or None
     max_thresholds : int, optional
         Cuts of a column that a node tries, drawn at random.

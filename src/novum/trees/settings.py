@@ -25,7 +25,7 @@ from novum.trees.training import TrainingRows
 
 Floats = NDArray[np.float64]
 
-MISSING_RULES = {"fractional", "direction", "most_common", "most_common_of_class"}
+MISSING_RULES = {"fractional", "direction", "auto", "most_common", "most_common_of_class"}
 
 # Parameters that trees and forests share, as scikit-learn checks them.
 GROWTH_CONSTRAINTS: dict[str, list[Any]] = {
@@ -73,7 +73,7 @@ def growth_rules(model: Any, rows: TrainingRows, criterion: str) -> GrowthRules:
         random_cuts=getattr(model, "splitter", "best") == "random",
         # Without nominal columns their splits may be called anything.
         nominal="subset" if model.nominal == "multiway" else model.nominal,
-        direction=model.missing == "direction",
+        missing=rule_for_missing(model),
         signs=monotone_signs(model.monotonic_cst, rows),
     )
 
@@ -90,7 +90,7 @@ def general_rules(model: Any, rows: TrainingRows, criterion: str | GainRatio) ->
         criterion=criterion,
         # Sets are not chosen by the number of rows here.
         nominal="subset" if model.nominal == "auto" else model.nominal,
-        missing="direction" if model.missing == "direction" else "fractional",
+        missing=rule_for_missing(model),
         max_depth=model.max_depth,
         min_samples_split=split,
         min_samples_leaf=leaf,
@@ -101,6 +101,11 @@ def general_rules(model: Any, rows: TrainingRows, criterion: str | GainRatio) ->
         max_thresholds=model.max_thresholds,
         splitter=model.splitter,
     )
+
+
+def rule_for_missing(model: Any) -> str:
+    """What nodes do with missing cells; those that were replaced are not missing any more."""
+    return "fractional" if model.missing.startswith("most_common") else str(model.missing)
 
 
 def least_weights(model: Any, weight: Floats) -> tuple[float, float]:

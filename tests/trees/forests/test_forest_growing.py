@@ -32,6 +32,7 @@ ALL = {"n_estimators": 1, "bootstrap": False, "max_features": None}
         {},
         {"nominal": "subset"},
         {"missing": "direction"},
+        {"missing": "auto"},
         {"max_leaf_nodes": 9},
         {"criterion": "entropy"},
         {"monotonic_cst": {"width": 1}},
@@ -76,7 +77,7 @@ def test_one_tree_of_numbers_is_a_decision_tree(setting: dict[str, Any]) -> None
     np.testing.assert_allclose(forest.feature_importances_, tree.feature_importances_, rtol=1e-9)
 
 
-@pytest.mark.parametrize("missing", ["fractional", "direction"])
+@pytest.mark.parametrize("missing", ["fractional", "direction", "auto"])
 @pytest.mark.parametrize("numbers", [False, True])
 def test_compact_nodes_are_the_tree_on_edges(missing: str, numbers: bool) -> None:
     table = mixed_table(300)

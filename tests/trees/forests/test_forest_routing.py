@@ -40,6 +40,7 @@ def new_rows(n: int = 200) -> pd.DataFrame:
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"missing": "direction"},
+    {"missing": "auto"},
     {"missing": "direction", "nominal": "subset"},
     {"nominal": "single"},
     {"max_bins": 8},
@@ -120,7 +121,7 @@ def test_blocks_and_jobs_do_not_change_a_bit(max_bins: int | None) -> None:
 
 
 @pytest.mark.parametrize("max_bins", [255, None])
-@pytest.mark.parametrize("missing", ["fractional", "direction"])
+@pytest.mark.parametrize("missing", ["fractional", "direction", "auto"])
 def test_leaves_and_paths_are_those_of_the_trees(max_bins: int | None, missing: str) -> None:
     table = mixed_table(150)
     model = ExtraTreesClassifier(4, random_state=0, max_bins=max_bins, missing=missing)

@@ -24,7 +24,7 @@ def grown(draw: st.DrawFn) -> tuple[TrainingTable, GrowthRules]:
     criterion = "gini" if target == "classes" else "squared_error"
     table = draw(training_tables(target=target, max_targets=2))
     nominal = draw(st.sampled_from(("subset", "multiway")))
-    missing = draw(st.sampled_from(("fractional", "direction")))
+    missing = draw(st.sampled_from(("fractional", "direction", "auto")))
     return table, GrowthRules(criterion=criterion, nominal=nominal, missing=missing)
 
 

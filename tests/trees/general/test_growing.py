@@ -22,7 +22,7 @@ from tests.strategies.tree_tables import assert_same_tree, training_tables
 
 tables_of_classes = training_tables(target="classes", max_targets=2)
 tables_of_numbers = training_tables(target="numbers", max_targets=2)
-missing_rules = st.sampled_from(("fractional", "direction"))
+missing_rules = st.sampled_from(("fractional", "direction", "auto"))
 least_weights = st.sampled_from((1.0, 2.0))
 
 

@@ -30,7 +30,7 @@ def found(table: TrainingTable, rules: GeneralRules, seed: int = 0) -> Split | N
 @given(
     st.sampled_from(("gini", "entropy", "squared_error", "absolute_error")),
     st.sampled_from(("subset", "single", "multiway")),
-    st.sampled_from(("fractional", "direction")),
+    st.sampled_from(("fractional", "direction", "auto")),
     st.sampled_from((0.0, 1.0, 2.5)),
     st.data(),
 )

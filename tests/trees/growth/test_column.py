@@ -137,14 +137,14 @@ def test_the_best_column_and_cut(
     assert clean(growth)
 
 
-@pytest.mark.parametrize("direction", [False, True])
+@pytest.mark.parametrize("missing", ["fractional", "direction", "auto"])
 @pytest.mark.parametrize("random_cuts", [False, True])
 @pytest.mark.parametrize("nominal", ["subset", "single", "auto"])
 @pytest.mark.parametrize(
     ("n_classes", "criterion"), [(2, "gini"), (3, "entropy"), (0, "squared_error")]
 )
 def test_scratch_is_left_clean(
-    n_classes: int, criterion: str, nominal: str, random_cuts: bool, direction: bool
+    n_classes: int, criterion: str, nominal: str, random_cuts: bool, missing: str
 ) -> None:
     """Whatever was asked: what one node leaves behind would be counted in the next."""
     for n, wide, max_thresholds in (
@@ -158,7 +158,7 @@ def test_scratch_is_left_clean(
             criterion,
             nominal=nominal,
             random_cuts=random_cuts,
-            direction=direction,
+            missing=missing,
             max_thresholds=max_thresholds,
             max_features=2,
         )

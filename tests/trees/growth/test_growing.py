@@ -45,7 +45,7 @@ def engine_rules(rules: definitions.GrowthRules, table: TrainingTable) -> Growth
         min_leaf=rules.min_samples_leaf * SLACK,
         min_gain=rules.min_impurity_decrease * float(table.weight.sum()) * SLACK,
         nominal=rules.nominal,
-        direction=rules.missing == "direction",
+        missing=rules.missing,
     )
 
 
@@ -75,7 +75,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("missing", ["fractional", "direction"])
+@pytest.mark.parametrize("missing", ["fractional", "direction", "auto"])
 @pytest.mark.parametrize(("target", "criterion", "nominal"), CASES)
 @given(data=st.data())
 def test_trees_equal_the_definitions(
@@ -109,13 +109,14 @@ def test_trees_with_levels_equal_the_definitions(
     assert_same_tree(found, expected, or_equal_sets=True)
 
 
+@pytest.mark.parametrize("missing", ["direction", "auto"])
 @pytest.mark.parametrize(("target", "criterion", "nominal"), CASES)
 @given(data=st.data())
-def test_missing_levels_go_to_the_better_side(
-    target: str, criterion: str, nominal: str, data: st.DataObject
+def test_missing_levels_go_where_they_gain_most(
+    target: str, criterion: str, nominal: str, missing: str, data: st.DataObject
 ) -> None:
     table = data.draw(training_tables(target=target, kinds=(Kind.NOMINAL,)))
-    rules = definitions.GrowthRules(criterion, nominal, "direction", max_depth=1, **NO_MINIMUM)
+    rules = definitions.GrowthRules(criterion, nominal, missing, max_depth=1, **NO_MINIMUM)
     expected = definitions.grow(table, rules)
     found = grown_by(Growth, table, engine_rules(rules, table), None)
     assert found.gain[0] == pytest.approx(expected.gain[0], rel=1e-9, abs=1e-9)

@@ -84,7 +84,7 @@ def test_reasons_for_one_row() -> None:
 
 
 @pytest.mark.parametrize(
-    "missing", ["fractional", "direction", "most_common", "most_common_of_class"]
+    "missing", ["fractional", "direction", "auto", "most_common", "most_common_of_class"]
 )
 def test_the_split_of_every_node_is_among_its_candidates(missing: str) -> None:
     """Also where missing cells were replaced: the trace is of the rows that the tree saw."""
@@ -94,7 +94,7 @@ def test_the_split_of_every_node_is_among_its_candidates(missing: str) -> None:
     inner = np.flatnonzero(model.tree_.question)
     text = str(trace)
     assert text.count("splits by") == inner.size
-    if missing != "direction":
+    if missing not in ("direction", "auto"):
         # With a direction the gain is that of all rows; the trace lists gains of the known ones.
         assert text.count(", the best of ") == inner.size
 

@@ -32,10 +32,10 @@ from tests.trees.scale.grown_tables import (
 
 
 @settings(max_examples=60)
-@given(table=training_tables(max_rows=25), direction=st.booleans())
-def test_rows_arrive_where_routing_sends_them(table: TrainingTable, direction: bool) -> None:
+@given(table=training_tables(max_rows=25), missing=st.sampled_from(["fractional", "direction", "auto"]))
+def test_rows_arrive_where_routing_sends_them(table: TrainingTable, missing: str) -> None:
     rows = rows_of(table)
-    task = task_of(rows, GrowthRules("gini", direction=direction))
+    task = task_of(rows, GrowthRules("gini", missing=missing))
     grown = grow_trees(task)
     (tree,) = trees_of(task, grown)
     integers = grown.trees[0].integers

@@ -45,7 +45,7 @@ LIMITS: list[dict[str, Any]] = [
     table=training_tables(max_rows=30, max_targets=2),
     criterion=st.sampled_from(["gini", "entropy"]),
     nominal=st.sampled_from(["subset", "single", "auto"]),
-    direction=st.booleans(),
+    missing=st.sampled_from(["fractional", "direction", "auto"]),
     limits=st.sampled_from(LIMITS),
     n_parts=st.integers(1, 6),
 )
@@ -53,12 +53,12 @@ def test_a_classification_tree_is_that_of_the_engine_in_memory(
     table: TrainingTable,
     criterion: str,
     nominal: str,
-    direction: bool,
+    missing: str,
     limits: dict[str, Any],
     n_parts: int,
 ) -> None:
     rows = rows_of(table)
-    rules = GrowthRules(criterion, nominal=nominal, direction=direction, **limits)
+    rules = GrowthRules(criterion, nominal=nominal, missing=missing, **limits)
     (tree,) = trees_of(task_of(rows, rules, n_parts=n_parts))
     assert_same_tree(tree, in_memory(rows, rules))
 
@@ -67,15 +67,15 @@ def test_a_classification_tree_is_that_of_the_engine_in_memory(
 @given(
     table=training_tables(target="numbers", max_rows=30, max_targets=2),
     nominal=st.sampled_from(["subset", "single", "auto"]),
-    direction=st.booleans(),
+    missing=st.sampled_from(["fractional", "direction", "auto"]),
     limits=st.sampled_from(LIMITS),
     n_parts=st.integers(1, 6),
 )
 def test_a_regression_tree_is_that_of_the_engine_in_memory(
-    table: TrainingTable, nominal: str, direction: bool, limits: dict[str, Any], n_parts: int
+    table: TrainingTable, nominal: str, missing: str, limits: dict[str, Any], n_parts: int
 ) -> None:
     rows = rows_of(table)
-    rules = GrowthRules("squared_error", nominal=nominal, direction=direction, **limits)
+    rules = GrowthRules("squared_error", nominal=nominal, missing=missing, **limits)
     (tree,) = trees_of(task_of(rows, rules, n_parts=n_parts))
     assert_same_tree(tree, in_memory(rows, rules))
 

@@ -41,13 +41,13 @@ def split_of(search: SplitSearch, level: LevelStatistics) -> Split | None:
 @given(
     table=training_tables(max_rows=20, max_targets=2),
     criterion=st.sampled_from(["gini", "entropy"]),
-    direction=st.booleans(),
+    missing=st.sampled_from(["fractional", "direction", "auto"]),
 )
 def test_the_split_and_its_children_are_those_of_the_rows(
-    table: TrainingTable, criterion: str, direction: bool
+    table: TrainingTable, criterion: str, missing: str
 ) -> None:
     rows = rows_of(table)
-    rules = GrowthRules(criterion, direction=direction, max_depth=1)
+    rules = GrowthRules(criterion, missing=missing, max_depth=1)
     search, level = searched(rows, rules)
     tree = in_memory(rows, rules)
     assert search.impurity(level) == pytest.approx(tree.impurity[0], abs=1e-12)

@@ -60,8 +60,8 @@ class RandomForestClassifier(ForestClassifier):
     nominal : {"auto", "subset", "single", "multiway"}
         How nodes ask about levels: sets of them where a node has 50 rows for each level and one
         level against the rest elsewhere; always sets; always one; or a branch for each.
-    missing : {"fractional", "direction", "most_common", "most_common_of_class"}
-        As for `DecisionTreeClassifier`.
+    missing : {"auto", "fractional", "direction", "most_common", "most_common_of_class"}
+        As for `DecisionTreeClassifier`; "auto" learns from cells being missing.
     max_thresholds : int, optional
         Cuts of a column that a node tries, drawn at random.
     max_bins : int up to 255, or None
@@ -142,7 +142,7 @@ class RandomForestClassifier(ForestClassifier):
         max_samples: float | None = None,
         monotonic_cst: Any = None,
         nominal: str = "auto",
-        missing: str = "fractional",
+        missing: str = "auto",
         max_thresholds: int | None = None,
         max_bins: int | None = 255,
         categorical_features: Any = "auto",
@@ -190,7 +190,7 @@ class RandomForestRegressor(ForestRegressor):
         `oob_score(y_true, y_pred)`.
     monotonic_cst : array-like or dict, optional
         Per column 1 (predictions must not fall along it), -1 or 0; squared error only.
-    missing : {"fractional", "direction", "most_common"}
+    missing : {"auto", "fractional", "direction", "most_common"}
     n_estimators, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, \
 max_leaf_nodes, min_impurity_decrease, bootstrap, n_jobs, random_state, verbose, warm_start, \
 ccp_alpha, max_samples, nominal, max_thresholds, max_bins, categorical_features
@@ -247,7 +247,7 @@ ccp_alpha, max_samples, nominal, max_thresholds, max_bins, categorical_features
         max_samples: float | None = None,
         monotonic_cst: Any = None,
         nominal: str = "auto",
-        missing: str = "fractional",
+        missing: str = "auto",
         max_thresholds: int | None = None,
         max_bins: int | None = 255,
         categorical_features: Any = "auto",

@@ -166,7 +166,7 @@ class TreeGrower:
 
     def _sides(self, grown: GrownNodes, table: CodedTable) -> dict[str, Any]:
         """The arrays that not every forest needs."""
-        directed = self.member.missing == "direction" and table.any_missing
+        directed = bool((grown.integers[:, at.MISSING_BRANCH] >= 0).any())
         level_start, level_branch = level_branches(grown, table)
         return {
             "threshold": np.empty(0),

@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 from novum.numerics.jit import kernel
-from novum.trees.general.exact_table import DIRECTED, GAIN, MARGIN, RESOLUTION, TOWARDS
-from novum.trees.general.growing_kernels import best_cut, keep
+from novum.trees.general.exact_table import GAIN, MARGIN, MISSING_RULE, RESOLUTION, TOWARDS
+from novum.trees.general.growing_kernels import best_cut, keep, keep_known
 
 
 @kernel("float64(float64[:,::1], float64[::1], int64, float64, float64)")
@@ -92,10 +92,12 @@ def scan_deviations(  # type: ignore[no-untyped-def]
         out[c, GAIN], out[c, TOWARDS] = -np.inf, -1.0
         for i in range(known):
             keys[i] = columns[j, rows[order[j, i]]]
-        if known < 2 or not keys[0] + limits[RESOLUTION] < keys[known - 1]:
-            continue
-        directed = limits[DIRECTED] > 0.0 and known < m
-        for side in range(2 if directed else 1):
+        rule = limits[MISSING_RULE] if known < m else 0.0
+        # Missing cells left out, in the upper branch, in the lower one.
+        for way in range(1 if rule == 1.0 else 0, 1 if rule == 0.0 else 3):
+            if known < 2 or not keys[0] + limits[RESOLUTION] < keys[known - 1]:
+                break
+            directed = way > 0
             scores[:] = 0.0
             base[0] = 0.0
             for t in range(n_targets):
@@ -103,7 +105,7 @@ def scan_deviations(  # type: ignore[no-untyped-def]
                 for passing in range(2):
                     fenwick[:, :] = 0.0
                     totals[:] = 0.0
-                    if directed and passing == side:
+                    if directed and passing == way - 1:
                         join_missing(fenwick, totals, known, order[j], place[t], weight, targets[t])
                     for i in range(known):
                         at = i if passing == 1 else known - 1 - i
@@ -116,7 +118,7 @@ def scan_deviations(  # type: ignore[no-untyped-def]
                             scores[at - 1] -= deviation(fenwick, totals, ranked[t])
                     if passing == 1:
                         base[2] = totals[0]
-                        if directed and side == 0:
+                        if way == 1:
                             join_missing(
                                 fenwick, totals, known, order[j], place[t], weight, targets[t]
                             )
@@ -126,4 +128,22 @@ def scan_deviations(  # type: ignore[no-untyped-def]
             tried = best_cut(
                 keys, scores, below, known, both, base, limits, fractions[c], state, found
             )
-            keep(tried, both, limits[MARGIN], 1.0 - side if directed else -1.0, found, out[c])
+            keep(tried, both, limits[MARGIN], 2.0 - way if directed else -1.0, found, out[c])
+        if rule == 2.0 and known > 0:
+            gain, known_weight, lost_weight = 0.0, 0.0, 0.0
+            for t in range(n_targets):
+                for part in range(2):
+                    # The known cells and then all of them; the missing ones alone.
+                    fenwick[:, :] = 0.0
+                    totals[:] = 0.0
+                    if part == 0:
+                        for i in range(known):
+                            e = order[j, i]
+                            join(fenwick, totals, place[t, e], weight[e], targets[t, e])
+                        known_weight = totals[0]
+                        gain -= deviation(fenwick, totals, ranked[t])
+                    join_missing(fenwick, totals, known, order[j], place[t], weight, targets[t])
+                    cost = deviation(fenwick, totals, ranked[t])
+                    gain += cost if part == 0 else -cost
+                    lost_weight = totals[0]
+            keep_known(gain * base[1], known_weight, lost_weight, limits, out[c])

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
 # Places in the limits of a search for thresholds, and in its answer for one column.
-LEAST, TENTH, SLACK, MARGIN, START, RESOLUTION, DIRECTED, MOST = range(8)
+LEAST, TENTH, SLACK, MARGIN, START, RESOLUTION, MISSING_RULE, MOST = range(8)
 GAIN, THRESHOLD, TRIED, BELOW, ABOVE, TOWARDS = range(6)
 
 

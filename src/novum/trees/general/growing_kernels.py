@@ -21,10 +21,10 @@ from novum.numerics.jit import kernel
 from novum.trees.general.exact_table import (
     ABOVE,
     BELOW,
-    DIRECTED,
     GAIN,
     LEAST,
     MARGIN,
+    MISSING_RULE,
     MOST,
     RESOLUTION,
     SLACK,
@@ -140,7 +140,9 @@ def scan_sums(  # type: ignore[no-untyped-def]
     """The best threshold of each chosen ordered column, written to one row of `out` for each.
 
     `columns[j]` and `order[j]` belong together; `total` has the node's sums and, last, its weight.
-    With `limits[DIRECTED]` missing cells are tried in the upper and then in the lower branch.
+    By `limits[MISSING_RULE]` missing cells are left out (0); are tried in the upper and then in the
+    lower branch (1); or all of these and a branch of their own (2), of which they take the first
+    unless a later one gains more.
     """
     m, n_slots, n_targets = rows.size, total.size - 1, slot.shape[1]
     keys, scores, below = np.empty(m), np.empty(m), np.empty(m)
@@ -162,18 +164,20 @@ def scan_sums(  # type: ignore[no-untyped-def]
         out[c, GAIN], out[c, TOWARDS] = -np.inf, -1.0
         for i in range(known):
             keys[i] = columns[j, rows[order[j, i]]]
-        if known < 2 or not keys[0] + limits[RESOLUTION] < keys[known - 1]:
-            continue
-        directed = limits[DIRECTED] > 0.0 and known < m
+        rule = limits[MISSING_RULE] if known < m else 0.0
         base[2] = total[n_slots] - lost_weight
-        for side in range(2 if directed else 1):
+        # Missing cells left out, in the upper branch, in the lower one.
+        for way in range(1 if rule == 1.0 else 0, 1 if rule == 0.0 else 3):
+            if known < 2 or not keys[0] + limits[RESOLUTION] < keys[known - 1]:
+                break
+            directed = way > 0
             # Sums of the lower and upper side, then the same transformed.
             whole = 0.0
-            low = lost_weight if side == 1 else 0.0
+            low = lost_weight if way == 2 else 0.0
             high = total[n_slots] - (0.0 if directed else lost_weight) - low
             both = low + high
             for k in range(n_slots):
-                sums[0, k] = lost[k] if side == 1 else 0.0
+                sums[0, k] = lost[k] if way == 2 else 0.0
                 sums[1, k] = total[k] - sums[0, k] - (0.0 if directed else lost[k])
                 sums[2, k] = transformed(sums[0, k], bits)
                 sums[3, k] = transformed(sums[1, k], bits)
@@ -202,14 +206,39 @@ def scan_sums(  # type: ignore[no-untyped-def]
             tried = best_cut(
                 keys, scores, below, known, both, base, limits, fractions[c], state, found
             )
-            keep(tried, both, limits[MARGIN], 1.0 - side if directed else -1.0, found, out[c])
+            keep(tried, both, limits[MARGIN], 2.0 - way if directed else -1.0, found, out[c])
+        if rule == 2.0 and known > 0:
+            a, b, whole = 0.0, 0.0, 0.0
+            for k in range(n_slots):
+                a += transformed(total[k] - lost[k], bits)
+                b += transformed(lost[k], bits)
+                whole += transformed(total[k], bits)
+            score = side_score(a, base[2], n_targets, bits)
+            score += side_score(b, lost_weight, n_targets, bits)
+            score -= side_score(whole, total[n_slots], n_targets, bits)
+            keep_known(score * base[1], base[2], lost_weight, limits, out[c])
+
+
+@kernel("void(float64, float64, float64, float64[::1], float64[::1])")
+def keep_known(gain, known, lost, limits, out):  # type: ignore[no-untyped-def]
+    """Keep the question whether a cell is known in `out` where it gains more."""
+    least = limits[LEAST] - limits[SLACK]
+    if known < least or lost < least:
+        return
+    if gain > max(out[GAIN], limits[START]) + limits[MARGIN]:
+        out[GAIN], out[THRESHOLD], out[TRIED] = gain, np.inf, 0.0
+        out[BELOW], out[ABOVE], out[TOWARDS] = known, lost, 1.0
 
 
 @kernel("void(float64, float64, float64, float64, float64[::1], float64[::1])")
 def keep(tried, both, margin, towards, found, out):  # type: ignore[no-untyped-def]
-    """Keep what a search found in `out` where it is better, or as good at no higher threshold."""
+    """Keep what a search found in `out` where it is better, or as good at no higher threshold.
+
+    Missing cells that were left out stay left out where a side for them is only as good.
+    """
     out[TRIED] = max(out[TRIED], tried)
     tie = found[GAIN] >= out[GAIN] - margin and found[THRESHOLD] <= out[THRESHOLD]
+    tie &= out[TOWARDS] >= 0.0
     if found[GAIN] > out[GAIN] + margin or (out[GAIN] > -np.inf and tie):
         out[GAIN], out[THRESHOLD], out[BELOW] = found[GAIN], found[THRESHOLD], found[BELOW]
         out[ABOVE], out[TOWARDS] = both - found[BELOW], towards

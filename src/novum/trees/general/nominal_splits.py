@@ -26,6 +26,9 @@ from scipy import special
 Floats = NDArray[np.float64]
 Groups = NDArray[np.bool_]
 
+# The least weight that is one.
+_ANY = np.finfo(np.float64).tiny
+
 
 class LevelScores(Protocol):
     """Scores of groups of levels; the last place of a group is for the missing cells."""
@@ -117,7 +120,40 @@ class Grouping:
 
     @property
     def n_branches(self) -> int:
-        return int(self.branch.max()) + 1
+        return max(int(self.branch.max()), self.missing_branch) + 1
+
+
+def better(first: Grouping | None, second: Grouping | None, margin: float) -> Grouping | None:
+    """The second if it gains more than the first, by more than `margin`."""
+    if first is None or (second is not None and second.gain > first.gain + margin):
+        return second
+    return first
+
+
+def known_or_missing(levels: LevelScores, least: float) -> Grouping | None:
+    """All levels in one branch, missing cells in the other."""
+    if min(float(levels.weight[:-1].sum()), float(levels.weight[-1])) < max(least, _ANY):
+        return None
+    whole = _whole(levels, missing=True)
+    alone = np.zeros((1, len(levels.weight)), bool)
+    alone[0, -1] = True
+    parts = _whole(levels, missing=False) + float(levels.scores(alone)[0])
+    gain = max((parts - whole) / levels.n_targets, 0.0)
+    return Grouping(gain, np.zeros(len(levels.weight) - 1, np.int32), 1)
+
+
+def missing_as_level(levels: LevelScores, least: float, enough: int | None) -> Grouping | None:
+    """One branch for each level that occurs, and one more for missing cells; see `every_level`."""
+    present = np.flatnonzero(levels.weight > 0)
+    if present.size < 2 or levels.weight[-1] <= 0:
+        return None
+    if not _heavy_enough(levels.weight[present], least, enough):
+        return None
+    scores = levels.scores(np.eye(len(levels.weight), dtype=bool)[present])
+    branch = np.full(len(levels.weight), -1, np.int32)
+    branch[present] = np.arange(present.size)
+    gain = float(scores.sum() - _whole(levels, missing=True)) / levels.n_targets
+    return Grouping(gain, branch[:-1], int(branch[-1]))
 
 
 def every_level(

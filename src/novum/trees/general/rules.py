@@ -13,7 +13,7 @@ from novum.trees.general.gain_ratio import GainRatio
 CLASS_CRITERIA = ("entropy", "gini")
 NUMBER_CRITERIA = ("squared_error", "absolute_error")
 NOMINAL = ("multiway", "subset", "single")
-MISSING = ("fractional", "direction")
+MISSING = ("fractional", "direction", "auto")
 SPLITTERS = ("best", "random")
 
 
@@ -26,8 +26,9 @@ class GeneralRules:
     criterion : {"entropy", "gini", "squared_error", "absolute_error"} or GainRatio
     nominal : {"multiway", "subset", "single"}
         One branch for each level, the best two sets of levels, or one level against the others.
-    missing : {"fractional", "direction"}
-        Missing cells go down every branch in parts, or down the branch where they cost least.
+    missing : {"fractional", "direction", "auto"}
+        Missing cells go down every branch in parts, or down the branch where they cost least, or
+        as gains more: in parts, down that branch, or down a branch of their own.
     max_depth : int, optional
         Questions on the longest way from the root.
     min_samples_split : float

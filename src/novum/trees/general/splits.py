@@ -39,8 +39,11 @@ from novum.trees.general.nominal_splits import (
     Grouping,
     LevelScores,
     SumScores,
+    better,
     every_level,
     every_level_gains,
+    known_or_missing,
+    missing_as_level,
     random_groups,
     single_groups,
     subset_groups,
@@ -48,6 +51,9 @@ from novum.trees.general.nominal_splits import (
 )
 from novum.trees.general.rules import GeneralRules
 from novum.trees.tree import Question
+
+# Codes of the kernels for what may be done with missing cells.
+_RULES = {"fractional": 0, "direction": 1, "auto": 2}
 
 # --- Splits --------------------------------------------------------------------------------------
 
@@ -129,6 +135,7 @@ class _Node:
         self.ratio = search.ratio
         self.entries, self.sums = entries, sums
         self.directed = self.rules.missing == "direction"
+        self.by_gain = self.rules.missing == "auto"
         self.margin = TIE * sums.weight * sums.impurity
         self.least = self.rules.least_weight * (1 - TIE)
         self.counted = search.counted
@@ -137,11 +144,14 @@ class _Node:
             self.least = self.rules.least_weight - TOLERANCE
 
     def vary(self, columns: NDArray[np.int64]) -> bool:
-        """Whether any of the columns has two different known cells in the node."""
+        """Whether any of the columns has two different cells in the node.
+
+        A missing one differs from the others only where it may have a branch of its own.
+        """
         for column in columns:
             cells = self._cells(int(column))
             known = cells[~np.isnan(cells)]
-            if known.size and (known != known[0]).any():
+            if known.size and ((known != known[0]).any() or self.by_gain > (known.size == cells.size)):
                 return True
         return False
 
@@ -231,7 +241,8 @@ class _Node:
         most = self.rules.max_thresholds or 0
         least = self.rules.least_weight
         return np.array(
-            [least, tenth, slack, self.margin, start, resolution, float(self.directed), most], float
+            [least, tenth, slack, self.margin, start, resolution, _RULES[self.rules.missing], most],
+            float,
         )
 
     # Nominal columns
@@ -242,8 +253,8 @@ class _Node:
         """Fill in gains and information of nominal columns; their groupings, unless obvious."""
         multiway = self.rules.nominal == "multiway"
         if multiway and not self.directed and self.rules.criterion != "absolute_error":
-            self._every_level_of_all(columns, gain, information)
-            return {}
+            lost = self._every_level_of_all(columns, gain, information)
+            columns = columns[lost > 0] if self.by_gain else columns[:0]
         found = {}
         for column in map(int, columns):
             levels = self._levels(column)
@@ -257,9 +268,10 @@ class _Node:
 
     def _every_level_of_all(
         self, columns: NDArray[np.int64], gain: Floats, information: Floats
-    ) -> None:
+    ) -> Floats:
+        """Fill in what a branch for each level gains; the weight of each column's missing cells."""
         if not columns.size:
-            return
+            return np.empty(0)
         starts = np.cumsum([0, *(self.table.n_levels[columns] + 1)])
         table = self._level_table(columns, starts)
         how = SumScores(table[:, :-1], table[:, -1], self.table.n_targets, self.rules.in_bits)
@@ -267,6 +279,7 @@ class _Node:
         if self.ratio is not None:
             parts = information_parts(table[:, -1], self.sums.weight)
             information[columns] = np.add.reduceat(parts, starts[:-1])
+        return np.asarray(table[starts[1:] - 1, -1])
 
     @property
     def _enough(self) -> int | None:
@@ -274,7 +287,10 @@ class _Node:
         return None if self.ratio is None else 2
 
     def _every_level(self, levels: LevelScores) -> Grouping | None:
-        return every_level(levels, self.least, self._enough, self.directed)
+        found = every_level(levels, self.least, self._enough, self.directed)
+        if not self.by_gain:
+            return found
+        return better(found, missing_as_level(levels, self.least, self._enough), self.margin)
 
     def _two_sets(self, levels: LevelScores) -> Grouping | None:
         if self.rules.splitter == "random":
@@ -283,14 +299,20 @@ class _Node:
             groups = single_groups(levels)
         else:
             groups = subset_groups(levels)
-        if not len(groups):
-            return None
-        return two_sets(levels, groups, self.least, self.margin, self.directed)
+        ways = (False, True) if self.by_gain and levels.weight[-1] > 0 else (self.directed,)
+        found = None
+        for directed in ways if len(groups) else ():
+            sets = two_sets(levels, groups, self.least, self.margin, directed)
+            found = better(found, sets, self.margin)
+        if not self.by_gain:
+            return found
+        return better(found, known_or_missing(levels, self.least), self.margin)
 
     def _branch_weights(self, levels: LevelScores, grouping: Grouping) -> Floats:
         """Weights of the branches, and of the missing cells where these have no branch."""
         present = grouping.branch >= 0
-        counts = np.bincount(grouping.branch[present], levels.weight[:-1][present])
+        size = grouping.n_branches
+        counts = np.bincount(grouping.branch[present], levels.weight[:-1][present], size)
         weights = np.asarray(counts, np.float64)
         if grouping.missing_branch < 0:
             return np.append(weights, levels.weight[-1])

@@ -16,15 +16,18 @@ from novum.trees.growth.growing_columns import (
     ANY_MISSING,
     AUTO,
     BEST,
+    BY_GAIN,
     COLUMNS,
     CRITERION,
     DIRECTION,
     ENTRIES,
     ENTROPY,
+    FRACTIONAL,
     MAX_CUTS,
     MAX_FEATURES,
     MIN_LEAF,
     MISSING_CODE,
+    MISSING_RULE,
     NOMINAL_RULE,
     RANDOM_CUT,
     RULES,
@@ -48,7 +51,7 @@ from novum.trees.growth.quick_kernels import (
     mark_pairs,
 )
 from novum.trees.growth.search_kernels import cut_numbers, divide_levels
-from novum.trees.growth.split_kernels import weight_of
+from novum.trees.growth.split_kernels import quality, weight_of
 
 # Nodes with fewer rows than this mark the codes they touch.
 FEW_ROWS = 400
@@ -82,7 +85,6 @@ def try_column(sums, n_levels, column, columns, rules, work, facts, best):
         scratch[4, s] = facts[4 + s]
         scratch[5, s] = facts[4 + s]
     missing = weight_of(scratch[3], target_start, classes) > 0.0
-    both_ways = missing and options[DIRECTION] == 1
     if missing:
         for s in range(n_stats):
             scratch[4, s] = 0.0
@@ -96,52 +98,103 @@ def try_column(sums, n_levels, column, columns, rules, work, facts, best):
     shuffled = 0
     if options[RANDOM_CUT] or options[MAX_CUTS] > 0:
         shuffled = choose_cuts(columns, rules, work, column, n_levels, single)
-    place, missing_branch = 0.0, -1.0
-    if shuffled or not nominal:
-        gain, place, missing_branch = cut_numbers(
-            sums,
-            levels,
-            n_levels,
-            n_stats,
-            target_start,
-            criterion,
-            both_ways,
-            scratch,
-            limits[MIN_LEAF],
-            tie,
-            signs[column],
-            facts[1],
-            facts[2],
-            closed,
-        )
-        if shuffled and place >= 0.0:
-            mark_head(levels, n_levels, int(place), branch[: n_codes[column]])
-            if both_ways and branch[levels[0]] == 1:
-                missing_branch = 1.0 - missing_branch
-    else:
-        gain, missing_branch = divide_levels(
-            sums, n_levels, single, both_ways, rules, work, tie, n_stats
-        )
-    if place < 0.0 or gain < -0.5:
-        return
-    if is_better(gain, column, tie, best_number[0], best_integer[0]):
-        best_number[0] = gain
-        best_integer[0] = column
-        best_integer[1] = _SUBSET if nominal else _THRESHOLD
-        best_integer[4] = int(missing_branch)
-        if nominal:
-            for code in range(n_codes[column]):
-                best_branch[code] = branch[code]
+    # Missing cells in parts, then on one side, then alone: the first, unless a later one gains more.
+    rule = options[MISSING_RULE] if missing else FRACTIONAL
+    for way in range(1 if rule == DIRECTION else 0, 1 if rule == FRACTIONAL else 2):
+        both_ways = way == 1
+        place, missing_branch = 0.0, -1.0
+        if n_levels < 2:
+            break
+        if shuffled or not nominal:
+            gain, place, missing_branch = cut_numbers(
+                sums,
+                levels,
+                n_levels,
+                n_stats,
+                target_start,
+                criterion,
+                both_ways,
+                scratch,
+                limits[MIN_LEAF],
+                tie,
+                signs[column],
+                facts[1],
+                facts[2],
+                closed,
+            )
+            if shuffled and place >= 0.0:
+                mark_head(levels, n_levels, int(place), branch[: n_codes[column]])
+                if both_ways and branch[levels[0]] == 1:
+                    missing_branch = 1.0 - missing_branch
         else:
-            at = int(place)
-            best_integer[2] = levels[at]
-            best_integer[3] = levels[at + 1] if at + 1 < n_levels else -1
+            gain, missing_branch = divide_levels(
+                sums, n_levels, single, both_ways, rules, work, tie, n_stats
+            )
+        if place < 0.0 or gain < -0.5:
+            continue
+        if is_better(gain, column, tie, best_number[0], best_integer[0]):
+            best_number[0] = gain
+            best_integer[0] = column
+            best_integer[1] = _SUBSET if nominal else _THRESHOLD
+            best_integer[4] = int(missing_branch)
+            if nominal:
+                for code in range(n_codes[column]):
+                    best_branch[code] = branch[code]
+            else:
+                at = int(place)
+                best_integer[2] = levels[at]
+                best_integer[3] = levels[at + 1] if at + 1 < n_levels else -1
+    if rule == BY_GAIN:
+        amount = weight_of(scratch[3], target_start, classes)
+        if min(weight, amount) < limits[MIN_LEAF] or weight <= 0.0:
+            return
+        gain = (
+            quality(scratch[3], n_stats, target_start, criterion)
+            + quality(scratch[4], n_stats, target_start, criterion)
+            - quality(scratch[5], n_stats, target_start, criterion)
+        )
+        if is_better(gain, column, tie, best_number[0], best_integer[0]):
+            best_number[0] = max(gain, 0.0)
+            best_integer[0] = column
+            best_integer[1] = _SUBSET if nominal else _THRESHOLD
+            # Every code goes left, also one that no row of the node has.
+            best_integer[2] = n_codes[column] - 1
+            best_integer[3] = -1
+            best_integer[4] = 1
+            for code in range(n_codes[column]):
+                best_branch[code] = 0
 
 
 @lean_kernel("boolean(float64, int64, float64, float64, int64)")
 def is_better(gain, column, tie, best_gain, best_column):
     """Whether a split replaces the best so far; of equals the lower column is better."""
     return gain > best_gain + tie or (gain >= best_gain - tie and column < best_column)
+
+
+@lean_kernel(f"boolean(float64[::1], int64, {RULES}, int64)")
+def is_divided(sums, n_levels, rules, n_stats):
+    """Whether the rows differ in a column: in their codes or, by gain, in having one at all."""
+    target_start, options = rules[0], rules[1]
+    if n_levels != 1 or options[MISSING_RULE] != BY_GAIN:
+        return n_levels > 1
+    at = options[MISSING_CODE] * n_stats
+    return weight_of(sums[at : at + n_stats], target_start, options[CRITERION] <= ENTROPY) > 0.0
+
+
+@lean_kernel(f"int64(float64[::1], int64, int64, {COLUMNS}, {RULES}, {WORK}, float64[::1], {BEST})")
+def try_summed(sums, n_levels, column, columns, rules, work, facts, best):
+    """`try_column` if there is more than one code; clears the sums. Returns 1 if it was tried."""
+    levels = work[2]
+    n_stats = facts.size - 4
+    levels[n_levels] = rules[1][MISSING_CODE]
+    differs = is_divided(sums, n_levels, rules, n_stats)
+    if differs:
+        try_column(sums, n_levels, column, columns, rules, work, facts, best)
+    for i in range(n_levels + 1):
+        at = levels[i] * n_stats
+        for s in range(n_stats):
+            sums[at + s] = 0.0
+    return np.int64(differs)
 
 
 @lean_kernel(
@@ -186,9 +239,12 @@ def try_quickly(
     else:
         known, moment = facts[4], facts[5]
         known += moment if classes else 0.0
+        missing_at = 2 * options[MISSING_CODE]
         if filled:
-            missing_at = 2 * options[MISSING_CODE]
             amount = sums[missing_at] + (sums[missing_at + 1] if classes else 0.0)
+            if amount > 0.0 and options[MISSING_RULE] != FRACTIONAL:
+                count = occupied_by_scan(sums, columns[0][column], 2, work[2])
+                return 1 + try_summed(sums, count, column, columns, rules, work, facts, best)
             known -= amount
             moment -= sums[missing_at + 1]
             sums[missing_at] = 0.0
@@ -200,8 +256,10 @@ def try_quickly(
             mark_pairs(
                 codes, labels, targets, rows, weight, start, stop, column, classes, sums, bits
             )
-            missing_at = 2 * options[MISSING_CODE]
             last = np.uint64(1) << np.uint64(63)
+            if bits[3] & last != np.uint64(0) and options[MISSING_RULE] != FRACTIONAL:
+                count = marked_codes(bits, options[MISSING_CODE], work[2])
+                return 1 + try_summed(sums, count, column, columns, rules, work, facts, best)
             if bits[3] & last != np.uint64(0):
                 bits[3] ^= last
                 known -= sums[missing_at] + (sums[missing_at + 1] if classes else 0.0)
@@ -221,21 +279,6 @@ def try_quickly(
         best_integer[3] = next_code
         best_integer[4] = -1
     return count
-
-
-@lean_kernel(f"int64(float64[::1], int64, int64, {COLUMNS}, {RULES}, {WORK}, float64[::1], {BEST})")
-def try_summed(sums, n_levels, column, columns, rules, work, facts, best):
-    """`try_column` if there is more than one code; clears the sums. Returns 1 if it was tried."""
-    levels = work[2]
-    n_stats = facts.size - 4
-    levels[n_levels] = rules[1][MISSING_CODE]
-    if n_levels > 1:
-        try_column(sums, n_levels, column, columns, rules, work, facts, best)
-    for i in range(n_levels + 1):
-        at = levels[i] * n_stats
-        for s in range(n_stats):
-            sums[at + s] = 0.0
-    return 1 if n_levels > 1 else 0
 
 
 @lean_kernel(
@@ -292,7 +335,7 @@ def is_quick(table, rules, n_stats):
     if options[MISSING_CODE] != NARROW or options[RANDOM_CUT] or options[MAX_CUTS]:
         return False
     if n_stats == 2 and options[CRITERION] != ENTROPY:
-        return whole or not options[DIRECTION]
+        return True
     return whole and options[CRITERION] <= ENTROPY and table[1].shape[1] == 1
 
 

@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 
 CRITERIA = {"gini": 0, "entropy": 1, "log_loss": 1, "squared_error": 2}
 NOMINAL_RULES = {"subset": 0, "single": 1, "auto": 2}
+MISSING_RULES = {"fractional": 0, "direction": 1, "auto": 2}
 
 # Cells that a call of the kernel reads between two looks for Ctrl-C: about a tenth of a second.
 SLICE = 20_000_000
@@ -49,8 +50,9 @@ class GrowthRules:
     random_cuts : bool
         Tries one random cut of each column.
     nominal : {"subset", "single", "auto"}
-    direction : bool
-        Whether missing cells go to the better side, all of them.
+    missing : {"fractional", "direction", "auto"}
+        Whether missing cells go to both sides in parts, all to the better side, or as gains more:
+        in parts, to one side, or to a branch of their own.
     signs : tuple of -1, 0, 1
         Columns in which predictions must not rise, or fall.
     """
@@ -65,7 +67,7 @@ class GrowthRules:
     min_gain: float = 0.0
     random_cuts: bool = False
     nominal: str = "subset"
-    direction: bool = False
+    missing: str = "fractional"
     signs: tuple[int, ...] = ()
 
     def scaled(self, factor: float) -> GrowthRules:
@@ -231,7 +233,7 @@ class Growth:
             _NO_LIMIT if rules.max_depth is None else rules.max_depth,
             n_columns if rules.max_features is None else rules.max_features,
             NOMINAL_RULES[rules.nominal],
-            rules.direction,
+            MISSING_RULES[rules.missing],
             rules.random_cuts,
             rules.max_thresholds or 0,
             rules.max_leaf_nodes or 0,

@@ -232,7 +232,8 @@ def divide(node, base, table, entries, columns, rules, spare, nodes, state):
     )
     add_children(node, base, middle, end, shares, integers, numbers, state)
     sign = columns[2][integers[node, COLUMN]]
-    if sign != 0:
+    # Missing cells in a branch of their own stand in no order to the others.
+    if sign != 0 and integers[node, NEXT_CODE] >= 0:
         classes = options[CRITERION] <= ENTROPY
         bound_children(
             node,

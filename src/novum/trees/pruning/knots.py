@@ -107,8 +107,12 @@ def _give_each_level_a_son(knot: Knot) -> None:
             sons.append(old)
         else:
             sons.append(_empty_leaf(len(knot.value)))
-    knot.sons, knot.missing_branch = sons, towards
     knot.branch = np.arange(len(sons), dtype=np.int32)
+    if knot.missing_branch >= 0 and towards < 0:
+        # Missing cells have a branch of their own, behind those of the levels.
+        sons.append(knot.sons[knot.missing_branch])
+        towards = len(sons) - 1
+    knot.sons, knot.missing_branch = sons, towards
 
 
 def _empty_leaf(n_classes: int) -> Knot:
@@ -164,7 +168,8 @@ def _merged(knot: Knot) -> tuple[list[Knot], Integers | None]:
         return met, knot.branch
     empty = _empty_leaf(len(knot.value))
     empty.impurity = knot.impurity
-    return [*met, empty], np.where(absent, len(met), places).astype(np.int32)
+    branch = np.where(absent, len(met), places)[: len(knot.branch)]
+    return [*met, empty], branch.astype(np.int32)
 
 
 def _merged_missing(knot: Knot) -> int:

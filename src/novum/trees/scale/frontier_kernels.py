@@ -11,7 +11,7 @@ import numpy as np
 
 from novum.numerics.jit import lean_kernel
 from novum.trees.growth.chance_kernels import draw
-from novum.trees.growth.column_kernels import try_column
+from novum.trees.growth.column_kernels import is_divided, try_column
 from novum.trees.growth.growing_columns import (
     BEST,
     COLUMNS,
@@ -192,7 +192,7 @@ def find_in_sums(histogram, offsets, columns, rules, work, sums, facts, best):
                 levels[n_levels] = c
                 n_levels += 1
         levels[n_levels] = missing
-        if n_levels > 1:
+        if is_divided(sums, n_levels, rules, n_stats):
             tried += 1
             try_column(sums, n_levels, column, columns, rules, work, facts, best)
         for c in range(n_codes[column]):

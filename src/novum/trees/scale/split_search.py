@@ -175,9 +175,12 @@ class SplitSearch:
     def child_bounds(
         self, split: Split, sums: Floats, bounds: tuple[float, float]
     ) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Bounds of the children's means; in a monotone column the middle of theirs parts them."""
+        """Bounds of the children's means; in a monotone column the middle of theirs parts them.
+
+        Missing cells in a branch of their own stand in no order to the others.
+        """
         sign = self.rules.signs[split.column] if self.rules.signs else 0
-        if sign == 0:
+        if sign == 0 or split.next_code < 0:
             return bounds, bounds
         means = [total[1] / self.weight(total) for total in sums]
         middle = 0.5 * (means[0] + means[1])
