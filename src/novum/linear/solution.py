@@ -18,7 +18,6 @@ With fewer rows than columns, `m < p`, both kinds of solution lie in the space o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +27,7 @@ from novum.core.coding import Coding
 from novum.core.errors import InputError
 from novum.linear.statistics import LeastSquaresStatistics
 from novum.numerics.linear_algebra import EPSILON, column_norms, unit_scale
+from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
 
