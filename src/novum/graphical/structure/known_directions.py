@@ -172,61 +172,6 @@ def _has_new_immorality(near: Near, before: Near, after: Near) -> bool:
     )
 
 
-def _ordered(self, orders: Iterable[list[int]]) -> list[int]:
-    """All nodes, such that edges point onwards, from orders of the parts."""
-    into = {node: set(parents) for node, parents in self.into.items()}
-    for order in orders:
-        rank = {node: at for at, node in enumerate(order)}
-        for node in order:
-            into[node] |= {
-                other for other in self.near[node] if rank.get(other, math.inf) < rank[node]
-            }
-    return _order(into)
-
-
-class _SplitPart:
-    """A part with directions inside: those with an edge one way, and those with it the other."""
-
-    def __init__(
-        self, near: Near, into: Near, undirected: Near, nodes: set[int], splits: Iterator[int]
-    ) -> None:
-        if next(splits) > MOST_SPLITS:
-            raise InputError(
-                f"To count the graphs with these directions takes more than {MOST_SPLITS} cases: "
-                "known directions run through parts that are otherwise undirected. Direct more "
-                "edges, or ask for the pattern of a single graph."
-            )
-        own_near = {node: near[node] & nodes for node in nodes}
-        own_into = {node: into[node] & nodes for node in nodes}
-        # Next to a known direction a further one compels most.
-        a = max(sorted(nodes), key=lambda node: len(own_into[node]))
-        b = min(undirected[a])
-        self.ways = []
-        for parent, child in ((a, b), (b, a)):
-            directed = {node: set(parents) for node, parents in own_into.items()}
-            directed[child].add(parent)
-            self.ways.append(Directions(own_near, directed, splits))
-        self.size = sum(way.size for way in self.ways)
-
-    def draw(self, rng: np.random.Generator) -> list[int]:
-        first, second = self.ways
-        return (first if below(self.size, rng) < first.size else second).draw(rng)
-
-    def __iter__(self) -> Iterator[list[int]]:
-        return itertools.chain(*self.ways)
-
-
-def _immoralities(near: Near, into: Near) -> set[tuple[int, int, int]]:
-    """All (a, b, c) with a -> c <- b, a and b not joined."""
-    return {
-        (a, b, c)
-        for c, parents in into.items()
-        for a in parents
-        for b in parents - near[a]
-        if a < b
-    }
-
-
 def _order(into: Near) -> list[int]:
     """Nodes with parents before children; fewer than all where there is a cycle."""
     waiting = {node: len(parents) for node, parents in into.items()}
