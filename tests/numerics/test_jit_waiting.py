@@ -63,7 +63,6 @@ def package(tmp_path: Path) -> Path:
 @pytest.mark.skipif(os.name == "nt", reason="this system sends no SIGINT to a process")
 def test_an_interrupted_compilation_raises_keyboard_interrupt_at_once(package: Path) -> None:
     for delay in (0.05, 0.4, 0.9, 1.6):
-        environment = {**surroundings(package), "NUMBA_CACHE_DIR": str(package / f"{delay}")}
         process = subprocess.Popen(
             [sys.executable, "-W", "error", "-c", textwrap.dedent(_CALL)],
             env={
