@@ -15,6 +15,7 @@ from novum.graphical.inference.elimination import VariableElimination
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.forecast import Forecast
 from novum.graphical.inference.gibbs import Gibbs
+from novum.graphical.inference.importance import ImportanceSampling
 from novum.graphical.inference.junction import JunctionTree
 from novum.graphical.inference.log_junction import LogJunctionTree
 from novum.graphical.inference.mean_field import MeanField
@@ -71,6 +72,7 @@ __all__ = [
     "Forecast",
     "ForwardSampling",
     "Gibbs",
+    "ImportanceSampling",
     "JunctionTree",
     "LikelihoodWeighting",
     "LogJunctionTree",

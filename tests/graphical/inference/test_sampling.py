@@ -134,6 +134,10 @@ def test_few_effective_rows_are_not_trusted() -> None:
         "a", given={"b": "true"}, engine=LikelihoodWeighting(2000, random_state=0)
     )
     assert not found.diagnosis.trusted
+    assert "states too rare to be drawn may have 100% of the posterior" in found.diagnosis.sentence
+    assert found.errors.max() <= 1
+    found = network.query("b", engine=LikelihoodWeighting(300, random_state=0))
+    assert not found.diagnosis.trusted
     assert "fewer than 400 independent rows" in found.diagnosis.sentence
 
 

@@ -25,7 +25,7 @@ def test_sums_are_those_of_the_rows() -> None:
     source = RowSource(model, Evidence.none(n), targets, 11)
     source.weigh(3000)
     codes = forward_codes(model, 3000, 11)
-    for target, table in zip(targets, source.result().tables, strict=True):
+    for target, table in zip(targets, source.result(0.0).tables, strict=True):
         counts = np.zeros(table.shape)
         np.add.at(counts, tuple(codes[:, list(target)].T), 1)
         np.testing.assert_allclose(table, counts / 3000, rtol=1e-12)
@@ -36,7 +36,7 @@ def test_weights_and_errors_by_hand() -> None:
     known = evidence_of(network, {"wet": "true"}, {"rain": [0.5, 1.0]})
     source = RowSource(network.arrays, known, [(network.places["cloudy"],)], 2)
     source.weigh(2000)
-    found = source.result()
+    found = source.result(source.hidden())
     # The rows themselves: what is not observed is drawn as without evidence, in the same way.
     codes = forward_codes(network.arrays, 2000, 2)
     place = network.places
@@ -45,9 +45,11 @@ def test_weights_and_errors_by_hand() -> None:
     weights = weights * np.array([0.5, 1.0])[codes[:, place["rain"]]]
     inside = codes[:, place["cloudy"]] == 0
     p = weights[inside].sum() / weights.sum()
-    # By the delta method, and two rows more.
+    # By the delta method, and what three rows of the largest weight would add.
     variance = np.sum(weights**2 * (inside - p) ** 2) / weights.sum() ** 2
-    variance += 2 * np.sum(weights**2) ** 2 / weights.sum() ** 4
+    hidden = 3 * 0.9 / weights.sum()
+    variance += (hidden / 2) ** 2
+    assert found.hidden == pytest.approx(hidden, rel=1e-9)
     assert found.tables[0][0] == pytest.approx(p, rel=1e-12)
     assert found.errors[0][0] == pytest.approx(np.sqrt(variance), rel=1e-9)
     assert found.log_mean_weight == pytest.approx(np.log(weights.mean()), abs=1e-12)
@@ -72,7 +74,7 @@ def test_what_is_known_has_no_error() -> None:
     rain, wet = network.places["rain"], network.places["wet"]
     source = RowSource(network.arrays, known, [(rain,), (rain, wet)], 0)
     source.weigh(1000)
-    found = source.result()
+    found = source.result(source.hidden())
     assert found.tables[0].tolist() == [1.0, 0.0]
     assert found.errors[0].tolist() == [0.0, 0.0]
     assert (found.errors[1] > 0).tolist() == [[True, True], [False, False]]

@@ -126,7 +126,9 @@ def flat_factors(
     return _flattened(model, evidence, factors, weighted, free)
 
 
-def flat_factors_of(model: ModelArrays, evidence: Evidence, factors: Sequence[int]) -> FlatFactors:
+def flat_factors_of(
+    model: ModelArrays, evidence: Evidence, factors: Sequence[int] | Positions
+) -> FlatFactors:
     """What is left of some factors, and of all likelihoods; variables in none are left out."""
     weighted = list(evidence.likelihoods)
     free = _free_in(model, evidence, factors, weighted)
@@ -134,7 +136,10 @@ def flat_factors_of(model: ModelArrays, evidence: Evidence, factors: Sequence[in
 
 
 def _free_in(
-    model: ModelArrays, evidence: Evidence, factors: Sequence[int], more: Sequence[int]
+    model: ModelArrays,
+    evidence: Evidence,
+    factors: Sequence[int] | Positions,
+    more: Sequence[int],
 ) -> Positions:
     """The unobserved variables of some factors, and more of them, ascending."""
     inside = np.zeros(model.n_variables, np.bool_)

@@ -26,6 +26,7 @@ from novum.graphical.inference.plain_junction import impossible
 from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
 from novum.graphical.inference.settings import check_count
 from novum.graphical.inference.weighted_rows import (
+    MET,
     RowSource,
     Totals,
     check_directed,
@@ -146,9 +147,9 @@ class ForwardSampling(_IndependentSampling):
                 "LikelihoodWeighting() or RejectionSampling()."
             )
         source.weigh(self.size)
-        found = source.result()
+        found = source.result(source.hidden())
         said = f"{self.size} independent rows."
-        return _beliefs("forward sampling", found, said, 0.0)
+        return beliefs_of("forward sampling", found, said, 0.0)
 
 
 @dataclass(frozen=True)
@@ -181,17 +182,17 @@ class LikelihoodWeighting(_IndependentSampling):
     def _run(self, source: RowSource) -> Beliefs:
         source.weigh(self.size)
         if source.totals[2] == 0:
-            _refuse_weightless(source, self.size)
-        found = source.result()
+            refuse_weightless(source.model, source.evidence, self.size)
+        found = source.result(source.hidden())
         said = (
             f"{self.size} weighted rows, worth about {found.effective_size:.0f} independent ones."
         )
-        return _beliefs("likelihood weighting", found, said, soft_constant(source.evidence))
+        return beliefs_of("likelihood weighting", found, said, soft_constant(source.evidence))
 
 
-def _refuse_weightless(source: RowSource, size: int) -> None:
+def refuse_weightless(model: ModelArrays, evidence: Evidence, size: int) -> None:
     """Says whether evidence without any weight is impossible, where that can be found out."""
-    log = _quick_log_evidence(source.model, source.evidence)
+    log = _quick_log_evidence(model, evidence)
     if log == -math.inf:
         raise impossible()
     if log is None:
@@ -276,7 +277,8 @@ class RejectionSampling(_IndependentSampling):
         kept = int(source.totals[2])
         if kept == 0:
             self._refuse(source)
-        found = source.result()
+        # Every row that is kept has the weight 1.
+        found = source.result(MET / kept)
         rate = kept / source.rows
         said = f"{kept} of {source.rows} rows agreed with the evidence ({rate:.3g} of all)."
         if kept < self.size:
@@ -284,7 +286,7 @@ class RejectionSampling(_IndependentSampling):
                 f" {self.size} would need about {self.size / rate:.2g} draws: raise max_draws, or "
                 "use LikelihoodWeighting()."
             )
-        return _beliefs("rejection sampling", found, said, soft_constant(source.evidence))
+        return beliefs_of("rejection sampling", found, said, soft_constant(source.evidence))
 
     def _refuse(self, source: RowSource) -> None:
         if _quick_log_evidence(source.model, source.evidence) == -math.inf:
@@ -296,18 +298,22 @@ class RejectionSampling(_IndependentSampling):
         )
 
 
-def _beliefs(method: str, found: Totals, said: str, log_constant: float) -> Beliefs:
+def beliefs_of(method: str, found: Totals, said: str, log_constant: float) -> Beliefs:
+    """Tables and errors of weighted rows, and whether they are to be trusted."""
     trusted = found.effective_size >= ENOUGH and found.hidden <= MOST_HIDDEN
     if found.hidden > MOST_HIDDEN:
         said += (
-            " Not to be trusted: states that explain the evidence much better may be too rare to "
-            "be drawn. Draw more rows, or use JunctionTree()."
+            f" Not to be trusted: states too rare to be drawn may have {found.hidden:.0%} of the "
+            "posterior."
         )
     elif not trusted:
         said += (
             f" They are worth fewer than {ENOUGH} independent rows: the errors are large and "
-            "themselves uncertain. Draw more rows, or use JunctionTree()."
+            "themselves uncertain."
         )
+    if not trusted:
+        other = "" if method == "importance sampling" else "ImportanceSampling() or "
+        said += f" Draw more rows, or use {other}JunctionTree()."
     diagnosis = Diagnosis(
         method,
         trusted,

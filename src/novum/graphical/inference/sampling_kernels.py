@@ -111,18 +111,14 @@ def draw_columns(
 
 
 @lean_kernel(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
-    " int64[::1], int64[::1], float64[::1], int64, int64[::1], int32[:,::1], float64[::1],"
-    " float64[:,::1])"
+    "void(int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
+    " int64[::1], float64[::1], int64, int64[::1], int32[:,::1], float64[::1])"
 )
 def weigh_by_tables(
-    scope_starts, scopes, strides, table_starts, tables, log_tables, observed, soft, soft_starts,
-    soft_logs, n_rows, offsets, codes, out_logs, out_seen,
+    scope_starts, scopes, strides, table_starts, log_tables, observed, soft, soft_starts,
+    soft_logs, n_rows, offsets, codes, out_logs,
 ):  # fmt: skip
-    """Log-weights: how likely the observed states are given their parents.
-
-    `out_seen` has for each of them the sum and the largest of the likelihoods met.
-    """
+    """Log-weights: how likely the observed states are given their parents."""
     for r in range(n_rows):
         out_logs[r] = 0.0
     for place in range(observed.size):
@@ -135,15 +131,9 @@ def weigh_by_tables(
                 offsets[r] += stride * codes[other, r]
         for r in range(n_rows):
             out_logs[r] += log_tables[offsets[r]]
-            out_seen[0, place] += tables[offsets[r]]
-            out_seen[1, place] = max(out_seen[1, place], tables[offsets[r]])
     for place in range(soft.size):
-        at = observed.size + place
         for r in range(n_rows):
-            log = soft_logs[soft_starts[place] + codes[soft[place], r]]
-            out_logs[r] += log
-            out_seen[0, at] += math.exp(log)
-            out_seen[1, at] = max(out_seen[1, at], math.exp(log))
+            out_logs[r] += soft_logs[soft_starts[place] + codes[soft[place], r]]
 
 
 @lean_kernel(

@@ -2,24 +2,29 @@
 
 The price of an exact answer is known before it is computed (`forecast`). Within the limits the
 junction tree answers, and the answer has no diagnosis; beyond them another engine does, and its
-diagnosis begins with what the exact answer would have cost.
+diagnosis begins with what the exact answer would have cost. Unless that engine is named, several
+are asked, the quickest first, until one has passed its own checks: they fail on different models.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from novum.core.errors import InputError, MemoryLimitError
+from novum.core.memory import is_stated, memory_limit
 from novum.core.text import label_text
+from novum.graphical.inference.blocks import MixingError
 from novum.graphical.inference.compiled.layout import CONNECTED, JOINT, MARGINALS
 from novum.graphical.inference.compiled.questions import question_of
 from novum.graphical.inference.forecast import duration, forecast, seconds_of
 from novum.graphical.inference.gibbs import Gibbs
+from novum.graphical.inference.importance import ImportanceSampling
 from novum.graphical.inference.junction import JunctionTree, is_plain
 from novum.graphical.inference.protocol import Beliefs, Engine
-from novum.graphical.inference.sampling import LikelihoodWeighting
+from novum.graphical.inference.sampling import LikelihoodWeighting, NothingAcceptedError
 from novum.graphical.models.arrays import Evidence, ModelArrays
 
 
@@ -30,8 +35,9 @@ class WithinLimits(Engine):
     Parameters
     ----------
     otherwise : Engine, optional
-        By default `LikelihoodWeighting()` for networks and `Gibbs()` for undirected models. Where
-        it is an exact one, its answers have no diagnosis either.
+        By default `LikelihoodWeighting()` for networks, `ImportanceSampling()` and `Gibbs()`, the
+        first whose answer is trusted; where none is, that of `ImportanceSampling()`. Where it is
+        an exact one, its answers have no diagnosis either.
     memory_limit : int, str or None
         For tables and messages; by default what `novum.core.memory` allows.
     time_limit : float or None
@@ -94,14 +100,34 @@ weighting: 1000 weighted rows, worth about 1000 independent ones.
         except MemoryLimitError as error:
             # Its last sentence says what to do instead, which is done here.
             refusal = str(error).split(". ")[0] + "."
-        otherwise = self.otherwise
-        if otherwise is None:
-            otherwise = LikelihoodWeighting() if model.is_directed else Gibbs()
-        found = answer(otherwise)
+        found = self._approximated(model, answer)
         if found.diagnosis is None:
             return found
         told = replace(found.diagnosis, sentence=f"{refusal} {found.diagnosis.sentence}")
         return replace(found, diagnosis=told)
+
+    def _approximated(self, model: ModelArrays, answer: Callable[[Engine], Beliefs]) -> Beliefs:
+        if self.otherwise is not None:
+            return answer(self.otherwise)
+        adapted = ImportanceSampling(max_cells=self._cells())
+        last: Beliefs | None = None
+        for engine in (LikelihoodWeighting() if model.is_directed else None, adapted, Gibbs()):
+            if engine is None:
+                continue
+            with suppress(NothingAcceptedError, MixingError, MemoryLimitError):
+                found = answer(engine)
+                if found.diagnosis is None or found.diagnosis.trusted:
+                    return found
+                if last is None or engine is adapted:
+                    last = found
+        return answer(adapted) if last is None else last
+
+    def _cells(self) -> int:
+        """Of a table of the approximate engine, which keeps to the memory limit as well."""
+        if not is_stated(self.memory_limit):
+            return ImportanceSampling.max_cells
+        # A variable may have several tables, each of eight bytes a cell.
+        return min(ImportanceSampling.max_cells, max(16, memory_limit(self.memory_limit) // 64))
 
     def _refusal(
         self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None, purpose: int
