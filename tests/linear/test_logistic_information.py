@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import special
+from scipy.sparse import csr_array
 
 from novum.core.certificate import ConvergenceWarning
 from novum.core.errors import InputError
 from novum.linear.logistic import LogisticRegression
 from novum.linear.logistic_inference import ChiSquaredTest
 from novum.linear.logistic_information import likelihood_ratio_test
-from tests.linear.logistic_tables import SMALL_X, SMALL_Y, logistic_table
+from tests.linear.logistic_tables import SMALL_X, SMALL_Y, Floats, logistic_table
 
 INF = float("inf")
 
@@ -104,3 +106,72 @@ def test_nested_models() -> None:
         likelihood_ratio_test(LogisticRegression().fit(X, y), large)
     with pytest.raises(InputError, match="other rows"):
         likelihood_ratio_test(LogisticRegression(C=INF).fit(X[5:, :1], y[5:]), large)
+
+
+def test_models_that_are_not_nested_are_refused() -> None:
+    X, y = logistic_table(300, 4)
+    table = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    one, three = (LogisticRegression(C=INF).fit(table[list(names)], y) for names in ("a", "bcd"))
+    with pytest.raises(InputError, match=r"not nested: the smaller one has 'a'"):
+        likelihood_ratio_test(one, three)
+    # Without names, the first column of both is x0, but not the same column.
+    one, three = (LogisticRegression(C=INF).fit(X[:, at], y) for at in ([0], [1, 2, 3]))
+    with pytest.raises(InputError, match=r"column 'x0' has mean"):
+        likelihood_ratio_test(one, three)
+    free, through_zero = (
+        LogisticRegression(C=INF, fit_intercept=on).fit(X[:, :k], y)
+        for on, k in ((True, 1), (False, 2))
+    )
+    with pytest.raises(InputError, match="has 'intercept'"):
+        likelihood_ratio_test(free, through_zero)
+    smaller = LogisticRegression(C=INF, fit_intercept=False).fit(X[:, :1], y)
+    assert likelihood_ratio_test(smaller, free).degrees_of_freedom == 1
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "stream", "constant"])
+def test_fits_to_other_rows_are_told_by_their_statistics(kind: str) -> None:
+    """Other rows and other targets of the same balance; the same rows pass, whatever the way."""
+    X, y = logistic_table(400, 3)
+    if kind == "constant":
+        X[:, 0] = 1e6 / 3
+    rng = np.random.default_rng(0)
+
+    def fitted(table: Floats, target: Floats) -> LogisticRegression:
+        model = LogisticRegression(C=INF)
+        if kind == "stream":
+            return model.fit_stream([(table[:150], target[:150]), (table[150:], target[150:])])
+        return model.fit(csr_array(table) if kind == "sparse" else table, target)
+
+    larger = LogisticRegression(C=INF).fit(X, y)
+    assert likelihood_ratio_test(fitted(X[:, :2], y), larger).degrees_of_freedom == 1
+    with pytest.raises(InputError, match="fitted to other rows"):
+        likelihood_ratio_test(fitted(X[:, :2], rng.permutation(y)), larger)
+    order = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)])
+    others = X[order] + rng.normal(size=X.shape)
+    with pytest.raises(InputError, match="fitted to other rows"):
+        likelihood_ratio_test(fitted(others[:, :2], y[order]), larger)
+    # Rows in another order are the same rows.
+    assert likelihood_ratio_test(fitted(X[order, :2], y[order]), larger).p_value <= 1
+
+
+def test_a_ratio_is_tested_under_the_null() -> None:
+    """p values of columns that do not matter are uniform: 200 tables, within 4 deviations."""
+    p_values, rng = [], np.random.default_rng(0)
+    for _ in range(200):
+        X, y = rng.normal(size=(150, 3)), rng.integers(0, 2, 150)
+        small, large = (LogisticRegression(C=INF).fit(X[:, :k], y) for k in (1, 3))
+        p_values.append(likelihood_ratio_test(small, large).p_value)
+    assert np.mean(p_values) == pytest.approx(0.5, abs=4 / np.sqrt(12 * 200))
+
+
+def test_collinear_standardized_columns_leave_the_intercept_its_error() -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 9, size=(60, 2)).astype(float)
+        X = np.column_stack([X, X[:, 0] + X[:, 1]])
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+        y = rng.integers(0, 2, 60)
+        found = LogisticRegression(C=INF).fit(X, y).inference()
+        plain = LogisticRegression(C=INF).fit(X[:, :2], y).inference()
+        assert found.standard_errors[0] == pytest.approx(plain.standard_errors[0], rel=1e-8)
+        assert np.isnan(found.standard_errors[1:]).all()

@@ -365,10 +365,15 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, BaseEstimator):
 
     def _strength(self) -> float:
         """The penalty `1 / C`; refuses what is not an L2 penalty."""
-        if self.penalty in ("l1", "elasticnet") or self.l1_ratio not in (0, None):
+        wrong = None
+        if self.penalty in ("l1", "elasticnet"):
+            wrong = f"penalty={self.penalty!r}. Leave penalty out"
+        elif self.l1_ratio not in (0, None):
+            wrong = f"l1_ratio={self.l1_ratio!r}. Use l1_ratio=0"
+        if wrong is not None:
             raise InputError(
-                f"{type(self).__name__} has the L2 penalty only, got penalty={self.penalty!r} and "
-                f"l1_ratio={self.l1_ratio!r}. Use l1_ratio=0."
+                f"{type(self).__name__} has the L2 penalty only, got {wrong}; to fit with few "
+                "columns, put SelectKBest or SequentialFeatureSelector before it."
             )
         return 0.0 if self.penalty is None or np.isinf(self.C) else 1.0 / float(self.C)
 

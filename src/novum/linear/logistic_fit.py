@@ -65,6 +65,8 @@ class LogisticFit:
         Hessian of the loss without the penalty, in the centered and independent columns.
     center : array (d,)
     independent : Independent or None
+    moments : array (3, d) or None
+        Of an unpenalized fit, by which it is known whether another was made on the same rows.
     """
 
     coef: Floats
@@ -74,6 +76,7 @@ class LogisticFit:
     information: Floats | None
     center: Floats
     independent: Independent | None
+    moments: Floats | None = None
 
 
 def choose_solver(rows: Rows, shape: Shape) -> str:
@@ -121,6 +124,7 @@ def fit_rows(
     """
     clock = watch or Stopwatch()
     whole, independent = rows.center, None
+    moments = rows.moments() if shape.penalty == 0 else None
     if shape.penalty == 0 and shape.n_columns <= WIDEST_RANK:
         independent = independent_columns(rows, sample, fit_intercept=shape.fit_intercept)
     if independent is not None:
@@ -144,7 +148,7 @@ def fit_rows(
         certificate = certify(
             found, shape, Table.of(rows), tol=tol, seconds=clock.seconds, details=details
         )
-    return as_fit(found, certificate, separation, shape, whole, independent)
+    return as_fit(found, certificate, separation, shape, whole, independent, moments)
 
 
 # --- Solvers --------------------------------------------------------------------------------------
@@ -280,6 +284,7 @@ def as_fit(
     shape: Shape,
     center: Floats,
     independent: Independent | None,
+    moments: Floats | None,
 ) -> LogisticFit:
     """The result in the user's columns; `center` is that of all of them."""
     W = shape.coefficients(found.vector)
@@ -297,4 +302,5 @@ def as_fit(
         information,
         center,
         independent,
+        moments,
     )

@@ -19,14 +19,16 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
+from novum.core.text import label_text, listed
 from novum.linear.logistic_fit import LogisticFit
 from novum.linear.logistic_inference import ChiSquaredTest, LogisticInference
 from novum.linear.logistic_loss import Floats, class_basis, links, reduced_hessian
 from novum.linear.logistic_rows import Rows
 from novum.linear.separation import Separation
-from novum.numerics.linear_algebra import unit_scale
+from novum.numerics.linear_algebra import EPSILON, unit_scale
 
 Covariance = Literal["classical", "HC0", "HC1"]
 
@@ -62,6 +64,9 @@ class LogisticSummary:
     null_space : array (d, d - rank)
     information : array (P, P) or None
         In the centered, independent columns and the basis of `class_basis`.
+    moments : array (3, d) or None
+        Of an unpenalized fit: mean and deviation of each column, and its covariance with the
+        number of the class.
     """
 
     class_weights: Floats
@@ -71,6 +76,7 @@ class LogisticSummary:
     kept: NDArray[np.int64]
     null_space: Floats
     information: Floats | None
+    moments: Floats | None = None
 
     @classmethod
     def of(cls, found: LogisticFit, class_weights: Floats, penalty: float) -> LogisticSummary:
@@ -84,6 +90,7 @@ class LogisticSummary:
             np.arange(d) if independent is None else independent.kept.astype(np.int64),
             np.empty((d, 0)) if independent is None else independent.null_space,
             found.information,
+            found.moments,
         )
 
     def check(self, n_classes: int, n_columns: int) -> None:
@@ -97,6 +104,7 @@ class LogisticSummary:
             and self.null_space.shape == (n_columns, n_columns - len(self.kept))
             and (not len(self.kept) or 0 <= self.kept.min() <= self.kept.max() < n_columns)
             and shape in (None, (size, size), (plain, plain))
+            and (self.moments is None or self.moments.shape == (3, n_columns))
         )
         if not fits:
             raise ModelFileError("The summary of the model does not fit its coefficients.")
@@ -267,8 +275,13 @@ def _undetermined(summary: LogisticSummary, fit_intercept: bool) -> NDArray[np.b
     slopes = np.linalg.norm(N, axis=1) > 1e-8
     if not fit_intercept:
         return np.asarray(slopes)
-    size = max(float(np.linalg.norm(summary.center)), 1e-300)
-    return np.append(bool((np.abs(summary.center @ N) > 1e-8 * size).any()), slopes)
+    # Relative to the columns about zero: means that are rounding errors of a spread are none.
+    size = np.abs(summary.center)
+    if summary.moments is not None:
+        size = np.hypot(size, summary.moments[1])
+    rounding = 100 * EPSILON * float(np.linalg.norm(size))
+    offset = np.abs(summary.center @ N) > 1e-8 * (size @ np.abs(N)) + rounding
+    return np.append(bool(offset.any()), slopes)
 
 
 # --- Nested models --------------------------------------------------------------------------------
@@ -276,6 +289,11 @@ def _undetermined(summary: LogisticSummary, fit_intercept: bool) -> NDArray[np.b
 
 def likelihood_ratio_test(smaller: Any, larger: Any) -> ChiSquaredTest:
     """The test of a fitted model against a larger one that contains it.
+
+    `2 (log L_larger - log L_smaller)` follows a chi-squared law if the smaller model holds, and
+    only if its terms are among those of the larger one and both were fitted to the same rows.
+    Terms are compared by name, rows by the weights of the classes and by mean, deviation and
+    covariance with the classes of the columns that the models share.
 
     Parameters
     ----------
@@ -291,20 +309,62 @@ def likelihood_ratio_test(smaller: Any, larger: Any) -> ChiSquaredTest:
     >>> likelihood_ratio_test(one, two).degrees_of_freedom
     1
     """
-    a, b = smaller.summary_, larger.summary_
     for model in (smaller, larger):
+        check_is_fitted(model)
         check_inference("classical", model.separation_)
+    a, b = smaller.summary_, larger.summary_
     if a.penalty or b.penalty:
         raise InputError("A likelihood-ratio test compares optima of the likelihood: use C=inf.")
-    if a.class_weights.shape != b.class_weights.shape or not np.allclose(
-        a.class_weights, b.class_weights, rtol=_SAME_ROWS
-    ):
+    if (
+        not np.array_equal(smaller.classes_, larger.classes_)
+        or not np.allclose(a.class_weights, b.class_weights, rtol=_SAME_ROWS)
+    ):  # fmt: skip
         raise InputError("The models were fitted to other rows: their classes weigh differently.")
-    more = (len(b.kept) - len(a.kept)) * max(1, len(a.class_weights) - 1)
+    _check_nested(smaller, larger)
+    _check_same_columns(smaller, larger)
+    terms = [len(each.summary_.kept) + bool(each.fit_intercept) for each in (smaller, larger)]
     ratio = 2 * (a.loss - b.loss)
-    if more < 0 or ratio < -1e-8 * abs(a.loss):
+    if ratio < -1e-8 * abs(a.loss):
         raise InputError(
-            "The second model is not the larger one: it has fewer columns or is less likely. Give "
-            "the smaller model first."
+            "The larger model is less likely than the smaller one, which it contains: one of the "
+            "fits stopped early. See certificate_, and raise max_iter."
         )
+    more = (terms[1] - terms[0]) * max(1, len(a.class_weights) - 1)
     return ChiSquaredTest.of(max(ratio, 0.0), more)
+
+
+def _check_nested(smaller: Any, larger: Any) -> None:
+    names = set(larger.coef_names_)
+    alone = [name for name in smaller.coef_names_ if name not in names]
+    if smaller.fit_intercept and not larger.fit_intercept:
+        alone.insert(0, "intercept")
+    if not alone:
+        return
+    if set(smaller.coef_names_) > names:
+        raise InputError("The first model is the larger one. Give the smaller model first.")
+    raise InputError(
+        f"The models are not nested: the smaller one has {listed(alone, 5)}, which the larger one "
+        "has not, so the ratio of likelihoods has no chi-squared law. Compare models that are "
+        "not nested by inference().aic or by cross-validation."
+    )
+
+
+def _check_same_columns(smaller: Any, larger: Any) -> None:
+    """Refuses fits whose common columns differ in what the likelihood knows of them."""
+    a, b = smaller.summary_.moments, larger.summary_.moments
+    if a is None or b is None:
+        raise InputError(
+            "A model from an older file does not say to which rows it was fitted. Fit it again."
+        )
+    at = {name: j for j, name in enumerate(larger.coef_names_)}
+    b = b[:, [at[name] for name in smaller.coef_names_]]
+    allowed = _SAME_ROWS * np.maximum(a[1], b[1]) + 1e-9 * np.abs(a[0])
+    different = np.flatnonzero((np.abs(a - b) > allowed).any(axis=0))
+    if different.size:
+        j = int(different[0])
+        raise InputError(
+            f"The models were fitted to other rows: column {label_text(smaller.coef_names_[j])} "
+            f"has mean {a[0, j]:.6g}, deviation {a[1, j]:.6g} and covariance {a[2, j]:.6g} with "
+            f"the classes in the one, {b[0, j]:.6g}, {b[1, j]:.6g} and {b[2, j]:.6g} in the other."
+            " Fit both to the same rows, and tables without names with their columns in one order."
+        )

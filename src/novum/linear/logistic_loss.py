@@ -153,13 +153,14 @@ def _compiled_sums(
     p4, m4 = -(-p // 4) * 4, -(-m // 4) * 4
     gradient, mixed = np.zeros((m4, p4)), np.zeros((m4, m4))
     arguments = as_argument(weight), as_argument(W), as_argument(center), int(hessian)
+    # Without second derivatives there is no room for them: a wide table has many.
+    shape = (m * (m + 1) // 2, p4, p4) if hessian else (1, 1, 1)
+    blocks = np.zeros(shape)
     if m == 1:
-        blocks = np.zeros((1, p4, p4))
         sign = 2.0 * codes - 1.0
         value = binary_pass(as_argument(X), sign, *arguments, gradient[0], mixed, blocks[0])
         mixed = mixed[:1, :1]
     else:
-        blocks = np.zeros((m * (m + 1) // 2 if hessian else 1, p4, p4))
         labels = as_argument(codes, np.int64)
         value = softmax_pass(as_argument(X), labels, *arguments, gradient, mixed, blocks)
         mixed = np.diag(mixed[:m, :m].sum(axis=1)) - mixed[:m, :m]

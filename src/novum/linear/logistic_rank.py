@@ -25,7 +25,7 @@ from novum.linear.logistic_loss import Floats
 from novum.linear.logistic_rows import Rows
 from novum.linear.solution import Design, solve
 from novum.linear.statistics import LeastSquaresStatistics
-from novum.numerics.linear_algebra import unit_scale
+from novum.numerics.linear_algebra import column_norms, unit_scale
 
 # Cross-products have lost half of the digits below this ratio of eigenvalues.
 _DOUBT = 1e-7
@@ -62,8 +62,17 @@ def independent_columns(rows: Rows, sample: Sample, *, fit_intercept: bool) -> I
 
 
 def triangle(sample: Sample) -> LeastSquaresStatistics:
-    """The triangular factor of the rows; the target is of no interest."""
-    return LeastSquaresStatistics.of(replace(sample, target=np.zeros(sample.n_rows), classes=None))
+    """The triangular factor of the rows with the class's number as their target."""
+    target = np.asarray(sample.target, np.float64)
+    return LeastSquaresStatistics.of(replace(sample, target=target, classes=None))
+
+
+def moments_of(sums: LeastSquaresStatistics) -> Floats:
+    """Mean and deviation of each column, and its covariance with the class's number, (3, d)."""
+    design = Design.of(sums, fit_intercept=True)
+    deviation = column_norms(design.x) / np.sqrt(sums.weight)
+    covariance = design.x.T @ design.y[:, 0] / sums.weight
+    return np.array([design.x_mean, deviation, covariance])
 
 
 def independent_of(sums: LeastSquaresStatistics, *, fit_intercept: bool) -> Independent | None:

@@ -91,6 +91,17 @@ class Rows(ABC):
         """The same rows with some of the columns of their design."""
 
     @abstractmethod
+    def column_sums(self, V: Floats) -> tuple[Floats, Floats]:
+        """`V'(X - c)` (k, d) for weights `V` (n, k), and the sums of squares by the first, (d,)."""
+
+    def moments(self) -> Floats:
+        """Mean and deviation of each column, and its covariance with the class's number, (3, d)."""
+        codes, share = self.codes.astype(np.float64), self.weight / self.weight.sum()
+        sums, squares = self.column_sums(np.column_stack([share, share * (codes - share @ codes)]))
+        deviation = np.sqrt(np.maximum(squares - sums[0] ** 2, 0.0))
+        return np.array([self.center + sums[0], deviation, sums[1]])
+
+    @abstractmethod
     def largest_norm(self, scale: Floats) -> float:
         """A bound of the largest `|(x - c) scale|` of all rows, intercept not included."""
 
@@ -167,6 +178,14 @@ class DenseRows(Rows):
     def with_columns(self, kept: NDArray[np.intp]) -> DenseRows:
         whole = kept if self.kept is None else self.kept[kept]
         return replace(self, center=self.center[kept], spread=self.spread[kept], kept=whole)
+
+    def column_sums(self, V: Floats) -> tuple[Floats, Floats]:
+        sums, squares = np.zeros((V.shape[1], self.n_columns)), np.zeros(self.n_columns)
+        for rows, X in self.blocks():
+            Z = X - self.center
+            sums += V[rows].T @ Z
+            squares += V[rows, 0] @ Z**2
+        return sums, squares
 
     def largest_norm(self, scale: Floats) -> float:
         from novum.linear.logistic_kernels import largest_square

@@ -74,6 +74,15 @@ class SparseRows(Rows):
             spread=self.spread[kept],
         )
 
+    def column_sums(self, V: Floats) -> tuple[Floats, Floats]:
+        from novum.linear.logistic_sparse_kernels import sparse_squares
+
+        first, square = np.zeros(self.n_columns), np.zeros(self.n_columns)
+        sparse_squares(*self._arrays, as_argument(V[:, 0]), first, square)
+        size = V.sum(axis=0)
+        sums = np.asarray((self.matrix.T @ V).T) - np.outer(size, self.center)
+        return sums, square - 2 * self.center * first + self.center**2 * size[0]
+
     def largest_norm(self, scale: Floats) -> float:
         # |x - c| <= |x| + |c|, which never makes a sparse row dense.
         from novum.linear.logistic_sparse_kernels import sparse_largest_square

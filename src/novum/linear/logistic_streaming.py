@@ -40,8 +40,9 @@ from novum.linear.logistic_fit import (
 from novum.linear.logistic_loss import Codes, Floats, LossSums, loss_sums
 from novum.linear.logistic_newton import FINISH, Minimum
 from novum.linear.logistic_objective import Factor, Shape
-from novum.linear.logistic_rank import Independent, independent_of, triangle
+from novum.linear.logistic_rank import Independent, independent_of, moments_of, triangle
 from novum.linear.separation import Margins, Separation, margins
+from novum.linear.statistics import LeastSquaresStatistics
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,13 +145,14 @@ class ChunkReader:
     kept: NDArray[np.intp] | None = None
 
     def __call__(self, chunk: Sample) -> tuple[Floats, Codes, Floats]:
-        codes = self._codes(chunk)
+        codes = self.codes(chunk)
         X = treatment_rows(chunk, 0, chunk.n_rows)
         if self.kept is not None:
             X = X[:, self.kept]
         return X, codes, chunk.weights * self.factors[codes]
 
-    def _codes(self, chunk: Sample) -> Codes:
+    def codes(self, chunk: Sample) -> Codes:
+        """Places of the classes of the rows."""
         assert chunk.classes is not None
         _check_same_kind(self.classes, chunk.classes)
         places = np.minimum(np.searchsorted(self.classes, chunk.classes), len(self.classes) - 1)
@@ -161,6 +163,16 @@ class ChunkReader:
                 "over the chunks. A callable must return the same chunks every time."
             )
         return np.asarray(places[chunk.target], np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _TriangleStep:
+    reader: ChunkReader
+
+    def __call__(self, chunk: Sample) -> LeastSquaresStatistics:
+        codes = self.reader.codes(chunk)
+        weight = chunk.weights * self.reader.factors[codes]
+        return triangle(replace(chunk, target=codes, weight=weight))
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,10 +270,12 @@ def fit_passes(
     # Squares of tiny cells vanish from the spread, but not from the reach.
     seen = np.where(spread > 0, spread, reach)
     check_range(center, seen, lambda: Coding(known.schema).names)
-    independent = None
-    if penalty == 0:
-        independent = independent_of(passes(triangle), fit_intercept=fit_intercept)
     reader = ChunkReader(known.classes, factors)
+    independent, moments = None, None
+    if penalty == 0:
+        columns = passes(_TriangleStep(reader))
+        independent = independent_of(columns, fit_intercept=fit_intercept)
+        moments = moments_of(columns)
     if independent is not None:
         kept = independent.kept
         center, spread, reach = center[kept], spread[kept], reach[kept]
@@ -279,7 +293,7 @@ def fit_passes(
     else:
         separation = _whole(separation, independent, center, whole)
         certificate = unbounded(found, separation, clock.seconds, details)
-    return as_fit(found, certificate, separation, shape, whole, independent)
+    return as_fit(found, certificate, separation, shape, whole, independent, moments)
 
 
 def _whole(
