@@ -203,7 +203,9 @@ def test_scikit_learns_parameters_are_understood() -> None:
     "options", [{"penalty": "l1"}, {"l1_ratio": 0.5}, {"penalty": "elasticnet", "l1_ratio": 1.0}]
 )
 def test_other_penalties_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="L2 penalty only"):
+    # The advice is about the parameter that is wrong.
+    advice = "Leave penalty out" if "penalty" in options else "Use l1_ratio=0"
+    with pytest.raises(InputError, match=f"L2 penalty only.*{advice}"):
         LogisticRegression(**options).fit([[0.0], [1.0]], [0, 1])
 
 
@@ -285,3 +287,12 @@ def test_separated_models_can_be_stored(tmp_path: Any) -> None:
     assert other.separation_.kind == "complete"
     assert other.certificate_ == model.certificate_
     np.testing.assert_array_equal(other.summary_.class_weights, [2.0, 2.0])
+
+
+@pytest.mark.parametrize("solver", ["auto", "lbfgs", "newton-cg", "gradient"])
+def test_no_steps_are_no_iterations(solver: str) -> None:
+    X, y = logistic_table(60, 3)
+    with pytest.warns(ConvergenceWarning, match="after 0 iterations"):
+        model = LogisticRegression(max_iter=0, solver=solver).fit(X, y)
+    assert model.n_iter_.tolist() == [0]
+    assert not model.certificate_.converged

@@ -37,6 +37,9 @@ from novum.ensemble.one_vs_rest import OneVsRestClassifier
 from novum.linear import LinearRegression, Ridge
 from novum.linear.perceptron import Perceptron
 
+# Many tables here overlap, so that training ends without a proof, and says so.
+pytestmark = pytest.mark.filterwarnings("ignore:.*passes gain no more")
+
 Floats = NDArray[np.float64]
 
 RULES = ("stochastic", "averaged", "batch")
@@ -194,11 +197,21 @@ def test_contradicting_rows_have_a_pocket_and_no_proof() -> None:
     X, y = blobs(40)
     X, y = np.vstack([X, X[:3]]), np.append(y, 1 - y[:3])
     model = Perceptron().fit(X, y)
-    assert model.certificate_.verdict is Verdict.LOCAL
+    assert model.certificate_.verdict is Verdict.STOPPED_EARLY
     # Of each of the three pairs one row must be wrong, and the others can be right.
     assert model.certificate_.value == 3
     assert model.score(X, y) == pytest.approx(40 / 43)
     assert model.certificate_.details["stopped_by"] == "no_gain"
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_random_labels_do_not_end_converged(n_classes: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 3)), rng.integers(0, n_classes, 120)
+    with pytest.warns(ConvergenceWarning, match=r"on the wrong side.*LogisticRegression"):
+        model = Perceptron(random_state=0).fit(X, y)
+    assert not model.certificate_.converged
+    assert model.n_iter_ < 1000
 
 
 def test_passes_that_run_out_are_announced() -> None:

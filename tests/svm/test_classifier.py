@@ -9,7 +9,7 @@ from sklearn import svm
 from novum.core.certificate import ConvergenceWarning, Verdict
 from novum.core.errors import InputError
 from novum.kernels.vectors.gaussian import Gaussian
-from novum.svm.classifier import SVC
+from novum.svm import SVC, SVR, NuSVC, OneClassSVM
 from tests.svm.machine_tables import blobs, strings
 
 
@@ -107,3 +107,13 @@ def test_tight_tolerances_are_reached_beyond_the_plain_code() -> None:
     assert model.certificate_.relative_gap <= 1e-7
     theirs = svm.SVC(tol=1e-8).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), theirs.decision_function(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("learner", [SVC, NuSVC, SVR, OneClassSVM])
+def test_no_steps_are_no_iterations(learner: type) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = (X[:, 0] + rng.normal(size=40) > 0).astype(int)
+    with pytest.warns(ConvergenceWarning, match="after 0 iterations"):
+        model = learner(max_iter=0).fit(X, y)
+    assert np.max(model.n_iter_) == 0

@@ -254,7 +254,12 @@ def warn_if_stopped(certificate: Certificate, name: str, *, stacklevel: int = 3)
     """
     if certificate.converged:
         return
-    advice = _ADVICE.get(str(certificate.details.get("stopped_by")), _GENERAL_ADVICE)
+    reasons = certificate.details.get("stopped_by")
+    # Several runs end for several reasons; that of one which did not end well is told.
+    known = [
+        _ADVICE[r] for r in (reasons if isinstance(reasons, tuple) else (reasons,)) if r in _ADVICE
+    ]
+    advice = known[0] if known else _GENERAL_ADVICE
     if certificate.verdict is not Verdict.STOPPED_EARLY:
         advice = "Check the data and the constraints, or add a penalty."
     warnings.warn(
@@ -344,6 +349,8 @@ _ADVICE = {
     "precision": "No progress is possible in double precision; scale the columns or loosen tol.",
     "max_seconds": "Raise max_seconds or loosen tol.",
     "interrupt": "It was interrupted; fit again to continue to the optimum.",
+    "no_gain": "Rows are left on the wrong side and passes gain no more: classes may overlap. Use "
+    "LogisticRegression or LinearSVC, whose objectives have an optimum then.",
 }
 
 

@@ -416,7 +416,7 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, BaseEstimator):
         self.coef_, self.intercept_ = found.coef, found.intercept
         self.certificate_, self.separation_ = found.certificate, found.separation
         self.summary_ = LogisticSummary.of(found, weights, self._strength())
-        self.n_iter_ = np.array([max(1, found.certificate.iterations or 0)], np.int32)
+        self.n_iter_ = np.array([found.certificate.iterations], np.int32)
         if found.separation is None:
             warn_if_stopped(found.certificate, type(self).__name__, stacklevel=5)
         else:

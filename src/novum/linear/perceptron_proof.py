@@ -116,16 +116,12 @@ def certify(
 ) -> Certificate:
     """One certificate for all binary problems; details are tuples where there are several."""
     separated = all(run.error == 0 for run in runs)
-    cut = any(run.stopped_by == "max_iter" for run in runs)
-    if separated:
-        verdict = Verdict.PROVED
-    else:
-        verdict = Verdict.STOPPED_EARLY if cut else Verdict.LOCAL
     longest = max(len(run.trace) for run in runs)
     trace = [sum(run.trace[min(i, len(run.trace) - 1)] for run in runs) for i in range(longest)]
     return Certificate(
         objective=OBJECTIVE,
-        verdict=verdict,
+        # Passes without a gain are no optimum, not even a local one.
+        verdict=Verdict.PROVED if separated else Verdict.STOPPED_EARLY,
         value=sum(run.error for run in runs),
         lower_bound=0.0 if separated else None,
         iterations=longest,

@@ -191,7 +191,7 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
         solutions = [machine.solution for machine in machines]
         self.certificate_ = certify(self._objective, solutions, self.tol, watch.seconds)
         self.fit_status_ = 0 if self.certificate_.converged else 1
-        self.n_iter_ = np.array([max(found.iterations, 1) for found in solutions], np.int32)
+        self.n_iter_ = np.array([found.iterations for found in solutions], np.int32)
         return machines
 
     def _solved_together(self, plan: Plan, watch: Stopwatch) -> list[Solution | None]:

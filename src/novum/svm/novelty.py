@@ -83,7 +83,7 @@ class NoveltyMachine(KernelMachine, OutlierMixin, BaseEstimator):
             self._objective, [found], self.tol, watch.seconds, scale=self._scale
         )
         self.fit_status_ = 0 if self.certificate_.converged else 1
-        self.n_iter_ = max(found.iterations, 1)
+        self.n_iter_ = found.iterations
 
     @property
     def dual_coef_(self) -> Floats:

@@ -77,7 +77,7 @@ class SupportVectorRegressor(KernelMachine, RegressorMixin, BaseEstimator):
         self._store(sample, prepared, problem, found)
         self.certificate_ = certify(self._objective, [found], self.tol, watch.seconds)
         self.fit_status_ = 0 if self.certificate_.converged else 1
-        self.n_iter_ = max(found.iterations, 1)
+        self.n_iter_ = found.iterations
 
     def _store(
         self, sample: KernelSample, prepared: Any, problem: QuadraticProblem, found: Solution

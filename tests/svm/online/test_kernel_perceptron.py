@@ -19,6 +19,9 @@ from novum.kernels.vectors.gaussian import Gaussian
 from novum.linear import Perceptron
 from novum.svm.online.kernel_perceptron import KernelPerceptron
 
+# Many tables here overlap, so that training ends without a proof, and says so.
+pytestmark = pytest.mark.filterwarnings("ignore:.*passes gain no more")
+
 Floats = NDArray[np.float64]
 RULES = ("stochastic", "averaged", "batch")
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -154,7 +157,7 @@ def test_contradictions_keep_the_best_and_say_that_there_is_no_proof() -> None:
     X, y = rings(40)
     X, y = np.vstack([X, X[:3]]), np.append(y, 1 - y[:3])
     model = KernelPerceptron(kernel=Gaussian(0.3), tol=1e-3).fit(X, y)
-    assert model.certificate_.verdict is Verdict.LOCAL
+    assert model.certificate_.verdict is Verdict.STOPPED_EARLY
     assert model.certificate_.value == 3
     assert model.certificate_.details["separable"] == "not seen"
 

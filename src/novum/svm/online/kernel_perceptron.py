@@ -11,7 +11,6 @@ be separated in the feature space, the rule ends after at most `(R / margin)^2` 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from novum.core.certificate import Certificate, Stopwatch, Verdict, warn_if_stopped
+from novum.core.certificate import Certificate, Stopwatch, warn_if_stopped
 from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
 from novum.core.parallel import run_tasks
@@ -249,11 +248,7 @@ class KernelPerceptron(KernelMachine, ClassifierMixin, BaseEstimator):
 
     def _certified(self, found: list[DualRun], watch: Stopwatch) -> Certificate:
         runs, proofs = [each.run for each in found], [each.proof for each in found]
-        certificate = certify(runs, proofs, self._training(), watch.seconds)
-        cut = any(run.stopped_by == "max_seconds" for run in runs)
-        if not cut or certificate.verdict is not Verdict.LOCAL:
-            return certificate
-        return replace(certificate, verdict=Verdict.STOPPED_EARLY, converged=None)
+        return certify(runs, proofs, self._training(), watch.seconds)
 
     # Prediction
 
