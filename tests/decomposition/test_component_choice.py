@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn.decomposition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition._pca import _assess_dimension, _infer_dimension
@@ -20,6 +21,8 @@ from novum.decomposition.component_choice import (
     rule_of,
 )
 from novum.decomposition.definitions import log_evidence
+from novum.decomposition.pca import PCA
+from novum.decomposition.probabilistic_pca import NoiseFloorWarning, ProbabilisticPCA
 from novum.decomposition.spectrum import Spectrum
 from tests.decomposition.component_tables import Floats
 
@@ -116,3 +119,57 @@ def test_a_count_is_checked_against_the_table() -> None:
         component_count(3, spectrum, 2, "PCA")
     with pytest.raises(InputError, match="from rows, which sums have lost"):
         component_count(ByLikelihood(), spectrum, 2, "PCA")
+
+
+# --- Tables in a subspace -------------------------------------------------------------------------
+
+
+def dummies(n: int, seed: int = 0) -> Floats:
+    """Two nominal columns of three levels and a number: six dummies of rank four, rank five."""
+    rng = np.random.default_rng(seed)
+    coded = [np.eye(3)[rng.integers(0, 3, n)] for _ in range(2)]
+    return np.column_stack([*coded, rng.normal(size=n)])
+
+
+def low_rank(n: int, rank: int, d: int, offset: float = 0.0) -> Floats:
+    rng = np.random.default_rng(1)
+    return np.asarray(rng.normal(size=(n, rank)) @ rng.normal(size=(rank, d)) + offset)
+
+
+@pytest.mark.parametrize(
+    ("X", "rank"),
+    [
+        (dummies(60), 5),
+        (low_rank(50, 3, 6), 3),
+        (low_rank(50, 3, 6, 1e4), 3),
+        (low_rank(30, 1, 5), 1),
+    ],
+)
+def test_exact_subspaces_are_found(X: Floats, rank: int) -> None:
+    for rule in ("mle", ByEvidence(), ByLikelihood(3)):
+        model = PCA(rule).fit(X)
+        assert model.n_components_ == rank
+        assert model.component_scores_[rank] == np.inf
+    assert sklearn.decomposition.PCA("mle").fit(X).n_components_ == rank
+
+
+def test_dummies_alone_are_a_subspace() -> None:
+    X = np.eye(4)[np.arange(80) % 4]
+    assert PCA("mle").fit(X).n_components_ == 3
+    with pytest.warns(NoiseFloorWarning, match="3 components explain all"):
+        assert ProbabilisticPCA("mle").fit(X).n_components_ == 3
+
+
+def test_a_row_outside_makes_a_subspace_impossible() -> None:
+    X = low_rank(40, 2, 5)
+    X[7, 4] += 3.0
+    scores = PCA(ByLikelihood(4)).fit(X).component_scores_
+    # The fold of the row leaves others of rank 2, under which it cannot be.
+    assert scores[2] == -np.inf
+    assert np.isfinite(scores[:2]).all()
+
+
+def test_few_rows_are_no_subspace() -> None:
+    X = np.random.default_rng(2).normal(size=(6, 10))
+    scores = PCA("mle").fit(X).component_scores_
+    assert np.isfinite(scores).all()

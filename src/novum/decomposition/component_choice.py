@@ -14,6 +14,9 @@ direction (probabilistic PCA). Three rules to choose k:
     log |A|      = sum_(i<=k) sum_(j>i) log(1/lhat_j - 1/lhat_i) + log(l_i - l_j) + log n
     log p(U)     = -k log 2 + sum_(i<=k) log Gamma((d - i + 1)/2) - (d - i + 1)/2 log pi
 
+Where more rows than its rank lie exactly in a subspace (dummies that sum to one), the density on it
+is infinite and so are likelihood and evidence of `k = rank`, which both rules then choose.
+
 References
 ----------
 Minka, "Automatic choice of dimensionality for PCA", NIPS 2000, eq. 77 to 80 of the report.
@@ -176,7 +179,8 @@ def component_count(
 def log_evidences(spectrum: Spectrum) -> Floats:
     """Log-evidence of 0, 1, ..., r components, up to a constant that all share.
 
-    r is one less than the rank, so that some noise is left.
+    r is one less than the rank, so that some noise is left; if the rows lie in a subspace although
+    they could leave it, r is the rank, and its evidence `inf`.
 
     Notes
     -----
@@ -195,7 +199,7 @@ def log_evidences(spectrum: Spectrum) -> Floats:
     sphere = np.cumsum(special.gammaln((d - i + 1) / 2) - (d - i + 1) / 2 * np.log(np.pi))
     signal = np.cumsum(np.log(values[:most]))
     freedom = d * k - k * (k + 1) / 2
-    return np.asarray(
+    scores = np.asarray(
         np.append(0.0, sphere)
         - k * np.log(2.0)
         - n / 2 * np.append(0.0, signal)
@@ -204,6 +208,7 @@ def log_evidences(spectrum: Spectrum) -> Floats:
         - np.append(0.0, _log_angles(values, most, n)) / 2
         - k / 2 * np.log(n)
     )
+    return np.append(scores, np.inf) if spectrum.has_no_noise else scores
 
 
 def _log_angles(values: Floats, most: int, n: float) -> Floats:

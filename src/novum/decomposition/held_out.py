@@ -7,7 +7,9 @@ at distance `x` from the mean has
                   + sum_(j<=k) z_j^2 / l_j + (|x|^2 - z_1^2 - ... - z_k^2) / v,     z_j = u_j'x,
 
 so the sums of `z_j^2` over the rows of a fold are all that is needed, and running sums over j give
-every k. Variances and noise are the most likely ones of the other rows.
+every k. Variances and noise are the most likely ones of the other rows. Where these lie exactly in
+a subspace although they are enough to leave it, there is no noise for `k = rank`: rows in the
+subspace have an infinite likelihood, others none.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from novum.core.randomness import stream
 from novum.core.validation import Sample
 from novum.decomposition.centered_rows import dense_blocks
 from novum.decomposition.component_choice import ByLikelihood
-from novum.decomposition.spectrum import Spectrum
+from novum.decomposition.spectrum import Spectrum, rounding
 
 Floats = NDArray[np.float64]
 
@@ -45,8 +47,11 @@ def held_out_scores(
         spectrum = solve(sample.rows(fold != number))
         found.append(_fold_scores(spectrum, sample.rows(fold == number)))
     shortest = min(map(len, found))
-    total = np.sum([scores[:shortest] for scores in found], axis=0)
-    return np.asarray(total / float(sample.weights.sum()))
+    cut = np.array([scores[:shortest] for scores in found])
+    # A row that is impossible is not made up for by others of infinite density.
+    impossible = np.isneginf(cut).any(axis=0)
+    total = np.where(impossible, 0.0, cut).sum(axis=0)
+    return np.where(impossible, -np.inf, total / float(sample.weights.sum()))
 
 
 def _folds(rule: ByLikelihood, sample: Sample) -> NDArray[np.intp]:
@@ -73,11 +78,15 @@ def _fold_scores(spectrum: Spectrum, part: Sample) -> Floats:
     """Log-likelihood of a fold, summed over its rows, for 0, ..., r components."""
     d, most = spectrum.n_columns, max(spectrum.rank - 1, 0)
     axes, weights = spectrum.axes[:most], part.weights
-    along, away = np.zeros(most), 0.0
+    along, away, outside_all = np.zeros(most), 0.0, 0.0
     for start, stop, rows in dense_blocks(part.numeric):
         about = rows - spectrum.mean
         along += weights[start:stop] @ (about @ axes.T) ** 2
         away += float(weights[start:stop] @ np.einsum("ij,ij->i", about, about))
+        if spectrum.has_no_noise:
+            axes_of_all = spectrum.axes[: spectrum.rank]
+            beyond = about - (about @ axes_of_all.T) @ axes_of_all
+            outside_all += float(weights[start:stop] @ np.einsum("ij,ij->i", beyond, beyond))
     variances = spectrum.squares[:most] / spectrum.weight
     k = np.arange(most + 1)
     outside = spectrum.total - np.append(0.0, np.cumsum(spectrum.squares[:most]))
@@ -85,6 +94,9 @@ def _fold_scores(spectrum: Spectrum, part: Sample) -> Floats:
     logs = np.append(0.0, np.cumsum(np.log(variances))) + (d - k) * np.log(noise)
     inside = np.append(0.0, np.cumsum(along / variances))
     rest = np.maximum(away - np.append(0.0, np.cumsum(along)), 0.0) / noise
-    return np.asarray(
-        -0.5 * (float(weights.sum()) * (d * np.log(2 * np.pi) + logs) + inside + rest)
-    )
+    scores = -0.5 * (float(weights.sum()) * (d * np.log(2 * np.pi) + logs) + inside + rest)
+    if spectrum.has_no_noise:
+        # What rounding leaves of a row in the subspace, by the test that found the rank.
+        lies_inside = outside_all <= rounding(d) * max(away, spectrum.total)
+        scores = np.append(scores, np.inf if lies_inside else -np.inf)
+    return np.asarray(scores)

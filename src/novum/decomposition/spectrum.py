@@ -91,6 +91,15 @@ class Spectrum:
         """Directions with more spread than rounding leaves."""
         return int(np.count_nonzero(self.squares > 0))
 
+    @property
+    def has_no_noise(self) -> bool:
+        """Whether all rows lie in a subspace although there are rows enough to leave it.
+
+        As where dummies sum to one. Fewer rows than columns always lie in one, which says nothing.
+        """
+        count = max(self.rows, np.floor(self.weight * (1 + 1e-12)))
+        return 0 < self.rank < min(self.n_columns, count - 1)
+
     def outside(self, count: int) -> float:
         """Sum of squares outside the first axes."""
         if self.limit <= len(self.squares):
