@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ class Integral:
     error: float
 
 
-def mean_of(law: Any, function: Callable[[Any], Any]) -> Integral:
+def mean_of(law: Any, function: Callable[[Any], Any], kinks: Sequence[float] = ()) -> Integral:
     """`E[f(X)]` with its error estimate.
 
     Parameters
@@ -47,18 +47,22 @@ def mean_of(law: Any, function: Callable[[Any], Any]) -> Integral:
         With `density` and `quantile`; `discrete` says whether to sum.
     function : callable of an array
         Infinite values where the density is zero do not count.
+    kinks : numbers at which the function is not smooth
+        A continuous law is integrated on both sides of them.
     """
     if not hasattr(law, "quantile"):
         raise InputError(
             f"{type(law).__name__} has no closed form for this, and is no law of single numbers "
             "that could be integrated. Estimate it from a sample instead."
         )
-    return _summed(law, function) if law.discrete else _integrated(law, function)
+    return _summed(law, function) if law.discrete else _integrated(law, function, kinks)
 
 
-def mean_under(law: Any, function: Callable[[Any], Any], what: str) -> float:
+def mean_under(
+    law: Any, function: Callable[[Any], Any], what: str, kinks: Sequence[float] = ()
+) -> float:
     """The value of `mean_of`, with a warning where fewer than 8 digits are certain."""
-    result = mean_of(law, function)
+    result = mean_of(law, function, kinks)
     if result.error > _TRUSTED * max(1.0, abs(result.value)):
         warnings.warn(
             f"The integral for {what} is {result.value:g} with an error of up to "
@@ -93,7 +97,7 @@ def _finite_where(function: Callable[[Any], Any], points: Floats, mass: Floats) 
     return np.asarray(function(inside), float)
 
 
-def _integrated(law: Any, function: Callable[[Any], Any]) -> Integral:
+def _integrated(law: Any, function: Callable[[Any], Any], kinks: Sequence[float]) -> Integral:
     from scipy import integrate
 
     # In units of its own spread a law has no peaks that the quadrature could miss.
@@ -106,16 +110,43 @@ def _integrated(law: Any, function: Callable[[Any], Any]) -> Integral:
         return spread * height * float(function(x)) if 0 < height < math.inf else 0.0
 
     total, error = [], 0.0
-    for a, b in _pieces(law, middle, spread):
+    for a, b in _pieces(law, middle, spread, kinks):
         with warnings.catch_warnings():
             # The estimate of the error is returned, so the warning would say it twice.
             warnings.simplefilter("ignore", integrate.IntegrationWarning)
-            part, off = integrate.quad(integrand, a, b, limit=200, epsabs=1e-14, epsrel=1e-12)
+            part, off = (
+                integrate.quad(integrand, a, b, limit=200, epsabs=1e-14, epsrel=1e-12)
+                if math.isfinite(a) and math.isfinite(b)
+                else _tail(integrand, a, b)
+            )
         total.append(part)
         error += off
     if not np.isfinite(total).all():
         return Integral(float(np.sum(total)), math.inf)
     return Integral(math.fsum(total), error + _unresolved(law, function))
+
+
+def _tail(integrand: Callable[[float], float], a: float, b: float) -> tuple[float, float]:
+    """From the last quantile to an infinite end, by the logarithm of the distance.
+
+    Heavy tails reach over many decades, which a quadrature in units of the spread would not see.
+    """
+    from scipy import integrate
+
+    side, start = (1.0, a) if math.isfinite(a) else (-1.0, b)
+
+    def scaled(log_distance: float) -> float:
+        distance = math.exp(min(log_distance, 700.0))
+        height = integrand(start + side * (distance - 1.0))
+        return height * distance if height != 0 else 0.0
+
+    options = {"limit": 200, "epsabs": 1e-14, "epsrel": 1e-12}
+    near, near_off = integrate.quad(scaled, 0.0, 40.0, **options)
+    far, far_off = integrate.quad(scaled, 40.0, 700.0, **options)
+    # Beyond e^700 nothing can be evaluated; a power that still lives there goes on as it ended.
+    last, before = scaled(700.0), scaled(699.0)
+    rest = abs(last) / -math.log(last / before) if 0 < abs(last) < abs(before) else abs(last)
+    return near + far, near_off + far_off + (rest if last != 0 else 0.0)
 
 
 def _unresolved(law: Any, function: Callable[[Any], Any]) -> float:
@@ -133,9 +164,12 @@ def _unresolved(law: Any, function: Callable[[Any], Any]) -> float:
     return hidden
 
 
-def _pieces(law: Any, middle: float, spread: float) -> Iterator[tuple[float, float]]:
+def _pieces(
+    law: Any, middle: float, spread: float, kinks: Sequence[float]
+) -> Iterator[tuple[float, float]]:
     """Intervals between quantiles, from one end of the support to the other, standardized."""
-    ends = [(float(law.quantile(level)) - middle) / spread for level in (0.0, *_LEVELS, 1.0)]
-    for a, b in itertools.pairwise(ends):
+    low, *levels, high = (float(law.quantile(level)) for level in (0.0, *_LEVELS, 1.0))
+    inside = sorted([*levels, *(kink for kink in kinks if low < kink < high)])
+    for a, b in itertools.pairwise((x - middle) / spread for x in (low, *inside, high)):
         if a < b:
             yield a, b

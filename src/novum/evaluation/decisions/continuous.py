@@ -7,13 +7,17 @@ the pinball loss of level q, where an output too low costs q and one too high 1 
 the q-quantile. Any other loss is minimized numerically: at values of the sample and at evenly
 spaced ones first, so that several valleys do little harm, then inside the deepest valleys.
 
-What is known of T is a law with `mean` and `quantile`, or a sample of draws.
+What is known of T is a law with `mean` and `quantile`, or a sample of draws. The expected loss of
+an output is a mean over the draws; under a law it is `variance + (mean - a)^2` for squared error
+and otherwise a sum or an integral, with a warning where fewer than 8 digits of it are certain.
 
 Reference: Berger, Statistical Decision Theory and Bayesian Analysis, 2nd ed. (1985), section 4.4.2.
 """
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,20 +26,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, LostDigitsWarning
+from novum.distributions import Beta
+from novum.distributions.information_integrals import mean_under
 from novum.numerics.losses import AbsoluteLoss, SquaredLoss
 
 Floats = NDArray[np.float64]
 LossFunction = Callable[[Any, Any], Any]
 
-# A law is stood in for by this many equally likely quantiles where no closed form is known.
+# Valleys of the expected loss under a law are looked for under this many equally likely quantiles.
 _QUANTILES = 4001
 # Values of the sample, and evenly spaced outputs, that a loss without closed form is tried at; and
 # how many of the valleys between them are followed to their bottoms.
 _PLACES = 501
 _VALLEYS = 8
 
-_NAMED: dict[str, Any] = {"squared": SquaredLoss(), "absolute": AbsoluteLoss()}
+
+@dataclass(frozen=True)
+class SquaredError:
+    """`(a - t)^2`, which the mean makes least."""
+
+    def value(self, score: ArrayLike, target: ArrayLike) -> Floats:
+        """The loss of outputs for truths, element by element."""
+        return np.square(np.asarray(score, float) - np.asarray(target, float))
 
 
 @dataclass(frozen=True)
@@ -60,6 +73,9 @@ class PinballLoss:
         """The loss of outputs for truths, element by element."""
         short = np.asarray(target, float) - np.asarray(score, float)
         return np.where(short >= 0, self.level * short, (self.level - 1) * short)
+
+
+_NAMED: dict[str, Any] = {"squared": SquaredError(), "absolute": AbsoluteLoss()}
 
 
 def bayes_output(predictive: Any, loss: Any = "squared", *, weight: ArrayLike | None = None) -> Any:
@@ -88,7 +104,7 @@ def bayes_output(predictive: Any, loss: Any = "squared", *, weight: ArrayLike | 
     3.856
     """
     rule = _checked_loss(loss)
-    if hasattr(predictive, "quantile") and hasattr(predictive, "mean"):
+    if hasattr(predictive, "quantile"):
         return _of_law(predictive, rule)
     draws, shares = _checked_draws(predictive, weight)
     if draws.ndim == 1:
@@ -104,20 +120,29 @@ def expected_loss(
     Parameters
     ----------
     predictive, loss, weight
-        As for `bayes_output`; a law is stood in for by 4001 of its quantiles.
+        As for `bayes_output`.
     output : float, or array of shape (n,)
+
+    Notes
+    -----
+    "squared" is `(output - truth)^2`; a loss object counts as its `value` says, and `SquaredLoss`
+    of `novum.numerics` is half of that. Laws are summed or integrated; a `LostDigitsWarning` says
+    how far off the result can be where fewer than 8 digits are certain. A loss without a finite
+    mean, such as the absolute error of a law without one, gives `inf`.
 
     Examples
     --------
     >>> expected_loss([0.0, 1.0, 2.0, 9.0], 1.5, "absolute")
     2.5
+    >>> expected_loss([0.0, 2.0], 1.0)
+    1.0
     """
     rule = _checked_loss(loss)
-    if hasattr(predictive, "quantile"):
-        draws, shares = _stand_in(predictive)
-    else:
-        draws, shares = _checked_draws(predictive, weight)
     outputs = np.asarray(output, np.float64)
+    if hasattr(predictive, "quantile"):
+        found = np.array([_law_risk(a, predictive, rule) for a in outputs.ravel()])
+        return float(found[0]) if outputs.ndim == 0 else found.reshape(outputs.shape)
+    draws, shares = _checked_draws(predictive, weight)
     if draws.ndim == 1:
         found = np.array([_risk(a, draws, shares, rule) for a in outputs.ravel()])
         return float(found[0]) if outputs.ndim == 0 else found.reshape(outputs.shape)
@@ -129,16 +154,30 @@ def expected_loss(
 
 
 def _of_law(law: Any, loss: Any) -> float:
-    if isinstance(loss, SquaredLoss):
+    if isinstance(loss, SquaredError | SquaredLoss):
         return float(law.mean)
     level = _level(loss)
     if level is not None:
         return float(law.quantile(level))
-    return _minimized(*_stand_in(law), loss)
+    levels = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
+    quantiles = np.asarray(law.quantile(levels), float)
+    near = _minimized(quantiles, np.full(_QUANTILES, 1 / _QUANTILES), loss)
+    # The deepest valley is known; its bottom under the law itself is nearby.
+    width = 4 * max(float(np.diff(quantiles[[1000, 3000]])[0]) / 1000, abs(near) * 1e-8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LostDigitsWarning)
+        found = optimize.minimize_scalar(
+            lambda a: _law_risk(a, law, loss),
+            bounds=(near - width, near + width),
+            method="bounded",
+            options={"xatol": 1e-6 * width},
+        )
+        better = found.fun < _law_risk(near, law, loss)
+    return float(found.x) if better else near
 
 
 def _of_sample(draws: Floats, shares: Floats, loss: Any) -> float:
-    if isinstance(loss, SquaredLoss):
+    if isinstance(loss, SquaredError | SquaredLoss):
         return float(shares @ draws)
     level = _level(loss)
     return _minimized(draws, shares, loss) if level is None else _quantile(draws, shares, level)
@@ -161,9 +200,29 @@ def _quantile(draws: Floats, shares: Floats, level: float) -> float:
     return float((ranked[low] + ranked[high]) / 2)
 
 
-def _stand_in(law: Any) -> tuple[Floats, Floats]:
-    levels = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
-    return np.asarray(law.quantile(levels), float), np.full(_QUANTILES, 1 / _QUANTILES)
+def _law_risk(output: float, law: Any, loss: Any) -> float:
+    is_square = isinstance(loss, SquaredError | SquaredLoss)
+    if is_square or _level(loss) is not None:
+        try:
+            mean = float(law.mean)
+        except InputError:
+            # A law that has no mean leaves no output a finite loss.
+            return math.inf
+        if is_square and hasattr(law, "variance"):
+            risk = float(law.variance) + (mean - output) ** 2
+            return risk if isinstance(loss, SquaredError) else risk / 2
+
+    def losses(truths: Any) -> Floats:
+        points = np.atleast_1d(np.asarray(truths, float))
+        return _losses(output, points, loss).reshape(np.shape(truths))
+
+    what = f"the loss of output {output:.6g}"
+    if hasattr(law, "density"):
+        return mean_under(law, losses, what, kinks=[output])
+    # The ends, where a quantile may be infinite, have no probability.
+    return mean_under(
+        Beta(1.0, 1.0), lambda level: losses(law.quantile(np.clip(level, 1e-300, 1 - 2**-53))), what
+    )
 
 
 def _minimized(draws: Floats, shares: Floats, loss: Any) -> float:
@@ -192,6 +251,10 @@ def _minimized(draws: Floats, shares: Floats, loss: Any) -> float:
 
 
 def _risk(output: float, draws: Floats, shares: Floats, loss: Any) -> float:
+    return float(shares @ _losses(output, draws, loss))
+
+
+def _losses(output: float, draws: Floats, loss: Any) -> Floats:
     losses = np.asarray(loss.value(output, draws), np.float64)
     if losses.shape != draws.shape or np.isnan(losses).any():
         raise InputError(
@@ -199,7 +262,7 @@ def _risk(output: float, draws: Floats, shares: Floats, loss: Any) -> float:
             f"{losses.shape}{' with NaN' if np.isnan(losses).any() else ''}; it must be one number "
             "for each truth."
         )
-    return float(shares @ losses)
+    return losses
 
 
 # --- Checks ---------------------------------------------------------------------------------------
