@@ -151,3 +151,12 @@ def test_results_are_tables() -> None:
 def test_wrong_questions_are_refused(make: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         make()
+
+
+@pytest.mark.parametrize(("size", "distance"), [(10, 0.1), (10, 0.3), (20, 0.15), (100, 0.07)])
+def test_errors_that_equal_the_distance_are_outside(size: int, distance: float) -> None:
+    found = law_of_large_numbers(Bernoulli(0.5), distance, [size], 20_000, random_state=0)
+    reach = round(distance * size)
+    exact = 2 * float(stats.binom.cdf(size / 2 - reach, size, 0.5))
+    # Four standard errors of a share of 20,000.
+    assert found.share_outside[0] == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.numerics.ties import DIFFERENCES, merge_differences, merge_rounding, score_differences
+from novum.numerics.ties import (
+    DIFFERENCES,
+    ROUNDING,
+    at_least,
+    best_of,
+    merge_differences,
+    merge_rounding,
+    score_differences,
+)
 
 hundredths = st.integers(0, 100)
 
@@ -54,3 +62,22 @@ def test_scores_that_are_equal_have_no_difference() -> None:
     first = [0.3, 1e300, 0.5]
     second = [0.1 + 0.2, 1e300, 0.4]
     assert score_differences(first, second).tolist() == [0.0, 0.0, pytest.approx(0.1)]
+
+
+@given(hundredths, hundredths, hundredths)
+def test_limits_of_decimals_are_those_of_the_integers(a: int, b: int, limit: int) -> None:
+    assert bool(at_least(a / 100 + b / 100, limit / 100)) == (a + b >= limit)
+
+
+def test_no_chain_draws_far_numbers_together() -> None:
+    steps = 1.0 + 0.75 * ROUNDING * np.arange(9)
+    merged = merge_rounding(steps)
+    assert len(np.unique(merged)) == 5
+    assert (np.abs(merged - steps) <= ROUNDING * steps).all()
+
+
+def test_the_best_of_equals() -> None:
+    scores = [0.2, 0.1 + 0.2, 0.3, np.nan]
+    assert best_of(scores) == 1
+    assert best_of(scores, last=True) == 2
+    assert best_of([-np.inf, -np.inf]) == 0

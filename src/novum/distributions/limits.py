@@ -33,6 +33,7 @@ from scipy import special
 from novum.core.errors import InputError
 from novum.core.memory import check_memory
 from novum.core.randomness import RandomSource, seed_sequence, stream
+from novum.numerics.ties import at_least
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -177,7 +178,8 @@ def law_of_large_numbers(
     law : law of numbers
         With `sample`, `mean` and a finite `variance`.
     distance : float
-        Errors of the mean of at least this are counted.
+        Errors of the mean of at least this are counted; an error that equals it but for rounding,
+        such as `0.6 - 0.5` for 0.1, is at least that.
     sizes : sample sizes
     repetitions : int
         Samples drawn for each size. The rows of one size do not depend on the other sizes.
@@ -191,7 +193,7 @@ def law_of_large_numbers(
         np.array([m.mean() for m in means]),
         np.array([m.std() for m in means]),
         np.sqrt(variance / n),
-        np.array([(np.abs(m - mu) >= distance).mean() for m in means]),
+        np.array([_outside(m, mu, distance).mean() for m in means]),
         np.array([chebyshev_bound(variance, distance, int(size)) for size in sizes]),
     )
 
@@ -238,6 +240,11 @@ def standardized_means(
     _check_above(variance, 0, "variance of the law")
     (means,) = _all_means(law, [n], repetitions, random_state, "central limit")
     return np.asarray((means - mu) * math.sqrt(n / variance))
+
+
+def _outside(means: Floats, mu: float, distance: float) -> NDArray[np.bool_]:
+    """Whether means miss `mu` by at least a distance, rounding left aside."""
+    return at_least(means, mu + distance) | at_least(-means, distance - mu)
 
 
 def _all_means(

@@ -1,14 +1,15 @@
 """When two numbers are equal but for rounding, decided in one place.
 
 `0.83 - 0.82` is not `0.01` in floating point, and not `0.73 - 0.72` either. Where a decision hangs
-on equality (a rank, a win, a threshold), numbers are equal if they differ by at most
+on equality (a rank, a win, a limit), numbers are equal if they differ by at most
 
-    ROUNDING    = 2^-48 = 3.6e-15   times the larger of them, for scores and cells as they are:
-                                    sixteen units in the last place, which means of folds keep to
+    ROUNDING    = 2^-46 = 1.4e-14   times the larger of them, for scores and cells as they are:
+                                    64 units in the last place, which means of folds keep to
     DIFFERENCES = 1e-9              times the largest of all, for differences of scores: their
                                     rounding is that of scores which are no longer there
 
-A difference of scores that is 1e-9 of the others is no win that anybody should count.
+A difference of scores that is 1e-9 of the others is no win that anybody should count. Rows that a
+model ranks by its scores (areas under curves, detection costs) are ranked by the numbers as given.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-ROUNDING = 2.0**-48
+ROUNDING = 2.0**-46
 DIFFERENCES = 1e-9
 
 
 def merge_rounding(values: ArrayLike) -> Floats:
-    """Numbers of one run of near-equal ones replaced by the smallest of the run.
+    """Numbers with those made equal that rounding alone keeps apart; each becomes the smallest.
 
-    A run ends where the next larger number exceeds the last by more than `ROUNDING` of the larger.
-    What is left can be compared with `==`, `<` and `>`, and ranked.
+    A number joins the smallest of a group if they differ by at most `ROUNDING` of the larger, so no
+    chain of neighbors draws far numbers together. What is left can be compared with `==`, `<` and
+    `>`, and ranked.
 
     Examples
     --------
@@ -36,9 +38,8 @@ def merge_rounding(values: ArrayLike) -> Floats:
     found = np.asarray(values, float)
     order = np.argsort(found, axis=None)
     ordered = found.ravel()[order]
-    size = np.maximum(np.abs(ordered[1:]), np.abs(ordered[:-1]))
     merged = np.empty_like(ordered)
-    merged[order] = ordered[_run_starts(ordered, ROUNDING * size)]
+    merged[order] = ordered[_group_starts(ordered, None)]
     return merged.reshape(found.shape)
 
 
@@ -58,7 +59,7 @@ def merge_differences(values: ArrayLike, margin: float = 0.0) -> Floats:
     tolerance = DIFFERENCES * np.max(sizes, where=np.isfinite(sizes), initial=abs(margin))
     order = np.argsort(sizes)
     merged = np.empty_like(sizes)
-    merged[order] = sizes[order][_run_starts(sizes[order], tolerance)]
+    merged[order] = sizes[order][_group_starts(sizes[order], tolerance)]
     # The two numbers that differences are compared with, the margin first: it may be zero.
     for number in (abs(margin), 0.0):
         merged[np.abs(sizes - number) <= tolerance] = number
@@ -73,16 +74,56 @@ def score_differences(first: ArrayLike, second: ArrayLike) -> Floats:
     """
     a, b = np.asarray(first, float), np.asarray(second, float)
     with np.errstate(invalid="ignore"):
-        difference = a - b
-        size = np.maximum(np.abs(a), np.abs(b))
-        return np.where(np.abs(difference) <= ROUNDING * size, 0.0, difference)
+        return np.where(_equal(a, b), 0.0, a - b)
 
 
-def _run_starts(ordered: Floats, tolerance: Floats | float) -> NDArray[np.intp]:
-    """For each of some sorted numbers the position at which its run of near-equal ones starts."""
+def at_least(values: ArrayLike, limit: ArrayLike) -> NDArray[np.bool_]:
+    """Whether numbers are at least a limit, or equal to it but for rounding.
+
+    >>> at_least([0.29, 0.3, 0.31], 0.1 + 0.2).tolist()
+    [False, True, True]
+    """
+    a, b = np.asarray(values, float), np.asarray(limit, float)
+    return np.asarray((a >= b) | _equal(a, b))
+
+
+def best_of(values: ArrayLike, *, last: bool = False) -> int:
+    """The first (or last) of the numbers that equal the largest but for rounding; NaN is none.
+
+    >>> best_of([0.1, 0.3, 0.1 + 0.2]), best_of([0.1, 0.1 + 0.2, 0.3], last=True)
+    (1, 2)
+    """
+    found = np.asarray(values, float)
+    near = np.flatnonzero(at_least(found, np.nanmax(found)))
+    return int(near[-1 if last else 0])
+
+
+def _equal(a: Floats, b: Floats) -> NDArray[np.bool_]:
     with np.errstate(invalid="ignore"):
-        # Infinite numbers are equal to themselves only; NaN, at the end, to nothing.
-        same = (np.diff(ordered) <= tolerance) | (ordered[1:] == ordered[:-1])
-    same &= np.isfinite(ordered[:-1]) == np.isfinite(ordered[1:])
-    positions = np.arange(ordered.size)
-    return np.maximum.accumulate(np.where(np.r_[True, ~same][: ordered.size], positions, 0))
+        size = np.maximum(np.abs(a), np.abs(b))
+        return np.asarray((a == b) | ((np.abs(a - b) <= ROUNDING * size) & np.isfinite(size)))
+
+
+def _group_starts(ordered: Floats, tolerance: float | None) -> NDArray[np.intp]:
+    """For each of some sorted numbers the position of the smallest of its group."""
+    starts = np.arange(ordered.size)
+    if ordered.size < 2:
+        return starts
+
+    def near(smaller: Floats, larger: Floats) -> NDArray[np.bool_]:
+        if tolerance is None:
+            return _equal(smaller, larger)
+        with np.errstate(invalid="ignore"):
+            return np.asarray((smaller == larger) | (larger - smaller <= tolerance))
+
+    chained = np.r_[False, near(ordered[:-1], ordered[1:])]
+    starts[chained] = 0
+    starts = np.maximum.accumulate(starts)
+    # Where a chain of neighbors reaches further than the tolerance, its groups are told one by one.
+    far = np.flatnonzero(~near(ordered[starts], ordered) & ~np.isnan(ordered))
+    while far.size:
+        start, first = int(starts[far[0]]), int(far[0])
+        rest = np.flatnonzero(starts == start)
+        starts[rest[rest >= first]] = first
+        far = far[~near(ordered[starts[far]], ordered[far])]
+    return starts

@@ -61,3 +61,13 @@ def test_costs_of_pooled_folds() -> None:
     for threshold, score in zip(curve.thresholds, curve.scores, strict=True):
         assert -score == pytest.approx(normalized_cost(positive, scores, threshold, 0.3, 2, 1))
     assert curve.best_score == pytest.approx(curve.scores.max())
+
+
+def test_evenly_spaced_thresholds_meet_decimal_scores() -> None:
+    scores = np.arange(11) / 10
+    labels = (scores >= 0.3).astype(int)
+    fold = ScoredFold(scores, scores[:, None], labels, {})
+    found = mean_curve([fold], make_scorer(accuracy_score), 11, np.array([0, 1]), 1)
+    # The third step of the grid is 0.30000000000000004, just above the score 0.3.
+    assert found.best_threshold == pytest.approx(0.3)
+    assert found.best_score == 1.0

@@ -103,3 +103,11 @@ def test_bad_measures_are_named(given_measure: Any, message: Any) -> None:
 def test_the_cost_of_classes_without_rows_is_unknown() -> None:
     cost = detection_cost_of_counts(WorkingPoint.binary(prior=0.5, cost_fn=1, cost_fp=1))
     assert np.isnan(cost(np.array([[1.0, 1.0], [0.0, 0.0]])))
+
+
+def test_decimal_scores_and_thresholds_are_equal_but_for_rounding() -> None:
+    y, scores = [0, 1, 0, 1], [0.3, 0.1 + 0.2, 0.1, 0.8]
+    curve = threshold_curve("accuracy", y, scores, n_resamples=0)
+    assert curve.scores.tolist() == [0.8, 0.3, 0.1]
+    # Above 0.3, as it is written or computed, lies 0.8 alone.
+    assert curve.at(0.3) == curve.at(0.1 + 0.2) == 0.75

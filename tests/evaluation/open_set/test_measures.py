@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -87,3 +89,27 @@ def test_bad_input_is_named() -> None:
         open_set_curve(["a", "x"], ["a"], [1, 2], known_classes="ab")
     with pytest.raises(InputError, match="known_share"):
         normalized_accuracy(["a", "x"], ["a", "x"], known_classes="ab", known_share=2)
+
+
+def test_scores_that_differ_by_rounding_are_accepted_together() -> None:
+    scores = [0.3, 0.1 + 0.2, 0.8]
+    curve = open_set_curve(list("axa"), ["a"] * 3, scores, known_classes="a")
+    assert curve.thresholds.tolist() == [np.inf, 0.8, 0.3]
+    assert known_unknown_auroc(list("axa"), scores, known_classes="a") == 0.75
+
+
+def test_limits_of_false_acceptance_are_met_but_for_rounding() -> None:
+    y = ["a"] + ["x"] * 10
+    curve = open_set_curve(y, ["a"] * 11, [9.5, *range(10, 0, -1)], known_classes="a")
+    # One of ten unknown cases is accepted with the known one, and 1 - 0.9 is below 0.1.
+    assert curve.correct_rate_at(1 - 0.9) == 1.0
+
+
+@given(st.integers(2, 60), st.integers(2, 60), st.randoms(use_true_random=False))
+def test_the_area_never_exceeds_the_accuracy(n_known: int, n_unknown: int, random: Any) -> None:
+    """All known cases first: the area is the accuracy itself, and no ulp more."""
+    y = ["a"] * n_known + ["x"] * n_unknown
+    said = [random.choice("ab") for _ in y]
+    curve = open_set_curve(y, said, range(len(y), 0, -1), known_classes="ab")
+    assert curve.area <= curve.correct_rate[-1]
+    assert curve.area == pytest.approx(curve.correct_rate[-1], rel=1e-14)

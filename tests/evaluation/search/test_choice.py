@@ -93,3 +93,14 @@ def test_values_without_order_need_a_function() -> None:
     table["params"] = [{"alpha": "a"}, {"alpha": "b"}]
     with pytest.raises(InputError, match="alpha='b' is no number"):
         OneStandardError({"alpha": "largest"})(table)
+
+
+def test_a_mean_at_the_limit_is_within_it() -> None:
+    results = {
+        "params": [{"alpha": 0.1}, {"alpha": 1.0}],
+        "mean_test_score": np.array([0.3 + 0.02, 0.3]),
+        "split0_test_score": np.array([0.30, 0.3]),
+        "split1_test_score": np.array([0.34, 0.3]),
+    }
+    # The standard error is 0.02, and 0.32 - 0.02 is just above 0.3.
+    assert OneStandardError({"alpha": "largest"})(results) == 1

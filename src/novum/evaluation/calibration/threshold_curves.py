@@ -24,6 +24,7 @@ from novum.core.working_point import WorkingPoint
 from novum.evaluation.calibration.threshold_classifier import labels_at
 from novum.evaluation.decisions.detection_cost import minimum_detection_cost
 from novum.evaluation.decisions.error_rates import ErrorRates
+from novum.numerics.ties import at_least, best_of
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +95,7 @@ def mean_curve(
     high = max(places.max() for places, _ in curves)
     common = _places(thresholds, low, high)
     mean = np.mean([np.interp(common, places, values) for places, values in curves], axis=0)
-    best = int(mean.argmax())
+    best = best_of(mean)
     return ThresholdCurve(common, mean, float(common[best]), float(mean[best]))
 
 
@@ -141,7 +142,8 @@ def _fold_curve(
     known: dict[int, float] = {}
     values = np.empty(len(places))
     for k, place in enumerate(places):
-        accepted = fold.scores >= place
+        # Evenly spaced thresholds meet decimal scores but for rounding.
+        accepted = at_least(fold.scores, place)
         count = int(accepted.sum())
         if count not in known:
             known[count] = _score(scorer, labels_at(accepted, classes, positive), fold, classes)

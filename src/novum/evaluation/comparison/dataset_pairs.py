@@ -7,7 +7,6 @@ are data sets on which the corrected resampled t test is significant by itself; 
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +24,7 @@ from novum.evaluation.comparison.ranks.signed_rank import signed_rank_test
 from novum.evaluation.comparison.ranks.win_tie_loss import WinTieLoss, win_tie_loss
 from novum.evaluation.comparison.score_table import ScoreTable
 from novum.evaluation.measures.intervals import Interval
+from novum.numerics.ties import score_differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +95,12 @@ class RankReport:
 
 def rank_report(table: ScoreTable, question: Question) -> RankReport:
     """Judges models over two or more data sets."""
-    means = _without_rounding(table.means(question.measure))
+    means = table.means(question.measure)
     friedman = friedman_test(means, level=question.level)
     places = question.pairs(table.models)
     per_dataset = [fold_pairs(table, name, question) for name in table.datasets]
-    outcomes = [
-        signed_rank_test(means[:, i] - means[:, j], level=question.level) for i, j in places
-    ]
+    differences = [score_differences(means[:, i], means[:, j]) for i, j in places]
+    outcomes = [signed_rank_test(each, level=question.level) for each in differences]
     adjusted = holm_adjusted([outcome.p_value for outcome in outcomes])
     by_rank = _rank_p_values(friedman, table.models, question)
     pairs = []
@@ -111,30 +110,19 @@ def rank_report(table: ScoreTable, question: Question) -> RankReport:
             DatasetPair(
                 table.models[i],
                 table.models[j],
-                tuple((means[:, i] - means[:, j]).tolist()),
+                tuple(differences[k].tolist()),
                 (friedman.mean_ranks[i], friedman.mean_ranks[j]),
                 outcomes[k],
                 float(adjusted[k]),
                 float(by_rank[i, j]),
                 _significant(found),
-                win_tie_loss(means[:, i] - means[:, j]),
+                win_tie_loss(differences[k]),
                 found,
                 _decision(outcomes[k], float(adjusted[k]), question),
             )
         )
     diagram = critical_difference_diagram(means, table.models, level=question.level)
     return RankReport(friedman, diagram, tuple(pairs))
-
-
-def _without_rounding(means: Floats) -> Floats:
-    """Equal scores stay equal: means of the same numbers can differ in their last digits."""
-    rounded = means.copy()
-    for row in rounded:
-        order = np.argsort(row, kind="stable")
-        for before, after in itertools.pairwise(order):
-            if row[after] - row[before] <= 1e-14 * abs(row[after]):
-                row[after] = row[before]
-    return rounded
 
 
 def _rank_p_values(friedman: Friedman, models: tuple[str, ...], question: Question) -> Floats:

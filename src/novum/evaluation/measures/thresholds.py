@@ -11,7 +11,7 @@ rows that are not used to judge it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.intervals import check_level
 from novum.evaluation.measures.ranked_scores import rank_scores
 from novum.evaluation.measures.reading import LabelPair, ScoredRows, read_scored
+from novum.numerics.ties import at_least, best_of, merge_rounding
 
 Floats = NDArray[np.float64]
 OfCounts = Callable[[Floats], Floats]
@@ -69,7 +70,8 @@ class ThresholdCurve:
         """The value of accepting rows that score above `threshold`; all of them at `-inf`."""
         if threshold == -np.inf:
             return float(self.values[-1])
-        return float(self.values[np.searchsorted(-self.scores, -float(threshold), side="left")])
+        above = ~at_least(threshold, self.scores)
+        return float(self.values[np.count_nonzero(above)])
 
 
 def threshold_curve(
@@ -124,13 +126,15 @@ def threshold_curve_of(
     rng: np.random.Generator,
 ) -> ThresholdCurve:
     """The curve of scored rows for a measure of confusion matrices."""
+    # Scores that rounding alone keeps apart have no threshold between them.
+    rows = replace(rows, values=merge_rounding(rows.values))
     ranked = rank_scores(rows)
     values = np.asarray(of_counts(ranked.counts()), float)
     if np.isnan(values).all():
         raise InputError(f"{name} is undefined at every threshold. Choose another measure.")
     signed = values if greater_is_better else -values
     # Thresholds fall, so the last of equals is the lowest.
-    best = values.size - 1 - int(np.nanargmax(signed[::-1]))
+    best = best_of(signed, last=True)
     thresholds = ranked.thresholds
     interval = Interval(float(values[best]), np.nan, np.nan, level, "not resampled")
     if n_resamples:

@@ -27,6 +27,7 @@ from scipy import stats
 from novum.core.errors import InputError
 from novum.core.targets import plain_target
 from novum.evaluation.decisions.labelled_cases import checked_scores
+from novum.numerics.ties import at_least, merge_rounding
 
 Floats = NDArray[np.float64]
 
@@ -50,11 +51,13 @@ class OpenSetCurve:
     @property
     def area(self) -> float:
         """Area under the curve (OSCR), from 0 to the closed-set accuracy."""
-        return float(np.trapezoid(self.correct_rate, self.false_acceptance_rate))
+        # Trapezes of widths that sum to 1 but for rounding: their mean height has its bounds.
+        area = float(np.trapezoid(self.correct_rate, self.false_acceptance_rate))
+        return min(area, float(self.correct_rate[-1]))
 
     def correct_rate_at(self, false_acceptance_rate: float) -> float:
-        """Largest correct rate with at most this rate of false acceptance."""
-        allowed = self.false_acceptance_rate <= false_acceptance_rate
+        """Largest correct rate with at most this rate of false acceptance, rounding left aside."""
+        allowed = at_least(false_acceptance_rate, self.false_acceptance_rate)
         return float(self.correct_rate[allowed].max())
 
     def plot(self, ax: Any = None, label: str | None = None) -> Any:
@@ -90,7 +93,8 @@ def open_set_curve(
     predicted : array of n labels
         Known classes, as if no case were unknown (`OpenSet.predict_known`).
     known_scores : array of shape (n,)
-        Larger is more known (`OpenSet.known_scores`).
+        Larger is more known (`OpenSet.known_scores`). Scores that differ by rounding alone are
+        equal, and accepted together.
     known_classes : sequence of labels
 
     Examples
@@ -105,7 +109,7 @@ def open_set_curve(
     said = plain_target(predicted)
     if said.shape != labels.shape:
         raise InputError(f"There are {len(labels)} labels and {len(said)} predictions.")
-    scores = checked_scores(known_scores, len(labels))
+    scores = merge_rounding(checked_scores(known_scores, len(labels)))
     right = known & (said == labels)
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
@@ -125,7 +129,7 @@ def known_unknown_auroc(y: Any, known_scores: ArrayLike, *, known_classes: Seque
     0.75
     """
     labels, known = _split(y, known_classes)
-    ranks = stats.rankdata(checked_scores(known_scores, len(labels)))
+    ranks = stats.rankdata(merge_rounding(checked_scores(known_scores, len(labels))))
     n_known, n_unknown = int(known.sum()), int((~known).sum())
     above = ranks[known].sum() - n_known * (n_known + 1) / 2
     return float(above / (n_known * n_unknown))

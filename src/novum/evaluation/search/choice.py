@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.errors import InputError
+from novum.numerics.ties import at_least, merge_rounding
 
 Direction = Literal["smallest", "largest"]
 
@@ -86,10 +87,11 @@ class OneStandardError:
             )
         best = eligible[np.nanargmax(means[eligible])]
         limit = means[best] - self.factor * self._error(results, int(best))
-        near = [int(i) for i in eligible if means[i] >= limit]
+        near = [int(i) for i in eligible if at_least(means[i], limit)]
         keys = {i: self._simplicity(results["params"][i]) for i in near}
         # Among equally simple candidates the better one, and then the first.
-        return min(near, key=lambda i: (keys[i], -means[i], i))
+        merged = merge_rounding(means)
+        return min(near, key=lambda i: (keys[i], -merged[i], i))
 
     def _column(self, results: Mapping[str, Any], name: str) -> NDArray[np.float64]:
         if name not in results:

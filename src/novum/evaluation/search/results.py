@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 
 from novum.evaluation.validation.certainty import corrected_interval, variance_of_mean
 from novum.evaluation.validation.outcomes import FoldRun
+from novum.numerics.ties import merge_rounding
 
 Floats = NDArray[np.float64]
 Table = dict[str, Any]
@@ -120,4 +121,4 @@ def _ranks(means: Floats) -> NDArray[np.int32]:
     if np.isnan(means).all():
         return np.ones(len(means), np.int32)
     filled = np.where(np.isnan(means), np.nanmin(means) - 1, means)
-    return rankdata(-filled, method="min").astype(np.int32)
+    return rankdata(-merge_rounding(filled), method="min").astype(np.int32)

@@ -39,6 +39,7 @@ from novum.evaluation.selection.stop_rules import MinimalGain, SelectionStep, St
 from novum.evaluation.validation.fold_runs import run_folds
 from novum.evaluation.validation.routing import Routed, named_scorers, router_of, scorer_key
 from novum.evaluation.validation.splits import Splits, plan_splits
+from novum.numerics.ties import best_of
 
 
 class SequentialFeatureSelector(CallbackSupport, MetaEstimatorMixin, ColumnSelector):
@@ -232,7 +233,7 @@ class SequentialFeatureSelector(CallbackSupport, MetaEstimatorMixin, ColumnSelec
         one = partial(search.scores, n_jobs=1)
         found = run_tasks(one, sets, self.n_jobs)
         means = [float(np.mean(scores)) for scores in found]
-        best = int(np.argmax(means))
+        best = best_of(means)
         ratio = search.splits.test_train_ratio
         return SelectionStep(sets[best], free[best], found[best], len(sets), ratio)
 

@@ -21,6 +21,7 @@ import numpy as np
 from novum.core.errors import InputError
 from novum.evaluation.comparison.pairs.resampled import corrected_t_test
 from novum.evaluation.validation.certainty import variance_of_mean
+from novum.numerics.ties import at_least, merge_differences, score_differences
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class MinimalGain(StopRule):
     tol: float
 
     def accepts(self, before: SelectionStep, after: SelectionStep) -> bool:
-        return not after.mean - before.mean < self.tol
+        gain = score_differences(after.mean, before.mean)
+        return not merge_differences(gain, self.tol) < self.tol
 
 
 @dataclass(frozen=True)
@@ -128,5 +130,5 @@ class WithinStandardError(StopRule):
     def chosen(self, path: Sequence[SelectionStep]) -> int:
         best = max(path, key=lambda step: step.mean)
         error = math.sqrt(variance_of_mean(best.scores, best.test_train_ratio))
-        near = [i for i, step in enumerate(path) if step.mean >= best.mean - error]
+        near = [i for i, step in enumerate(path) if at_least(step.mean, best.mean - error)]
         return min(near, key=lambda i: len(path[i].columns))

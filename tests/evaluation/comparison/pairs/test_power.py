@@ -65,6 +65,12 @@ def test_the_detectable_effect_has_that_power(
     assert corrected_power(effect, deviation, n_folds, ratio) == pytest.approx(power, abs=1e-6)
 
 
+def test_tails_without_a_value_in_scipy() -> None:
+    # stats.nct.cdf is NaN just beside these, and a root was found where the power is 0.495.
+    effect = detectable_effect(1.0, 2, 0.0, power=0.5)
+    assert corrected_power(effect, 1.0, 2, 0.0) == pytest.approx(0.5, abs=1e-8)
+
+
 def test_the_number_of_repeats_is_the_smallest() -> None:
     found = repeats_needed(0.04, 0.04, 10, 1 / 9)
     assert found.repeats is not None

@@ -120,3 +120,7 @@ def test_all_tied_is_no_difference() -> None:
 def test_bad_input_is_named(scores: list[list[float]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         friedman_test(scores)
+
+
+def test_scores_that_differ_by_rounding_share_a_rank() -> None:
+    assert score_ranks([[0.3, 0.1 + 0.2, 0.1], [0.2, 0.3, 0.4]])[0].tolist() == [1.5, 1.5, 3.0]

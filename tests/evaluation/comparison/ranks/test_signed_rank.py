@@ -95,3 +95,16 @@ def test_bad_input_is_named() -> None:
         signed_rank_test([0.1, np.nan])
     with pytest.raises(ValueError, match="hold 0 numbers"):
         signed_rank_test([])
+
+
+@given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100)), min_size=2, max_size=12))
+def test_decimal_scores_are_tied_as_their_integers_are(pairs: list[tuple[int, int]]) -> None:
+    whole = signed_rank_test([a - b for a, b in pairs])
+    found = signed_rank_test([a / 100 - b / 100 for a, b in pairs])
+    assert (found.statistic, found.p_value) == (whole.statistic, whole.p_value)
+
+
+def test_ties_are_not_broken_by_rounding() -> None:
+    # 3, 3, -2 and 2 hundredths: the two ties share the ranks 3.5 and 1.5.
+    found = signed_rank_test([0.86 - 0.83, 0.53 - 0.50, 0.18 - 0.20, 0.92 - 0.90])
+    assert found.statistic == 8.5

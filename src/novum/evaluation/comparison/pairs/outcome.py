@@ -26,12 +26,10 @@ from numpy.typing import ArrayLike, NDArray
 from novum.core.errors import InputError
 from novum.distributions.univariate.student_t import StudentT
 from novum.evaluation.measures.intervals import Interval, check_level
+from novum.numerics.ties import DIFFERENCES, at_least
 
 Floats = NDArray[np.float64]
 Alternative = Literal["two-sided", "less", "greater"]
-
-# A spread below this share of the largest value is rounding of the values themselves.
-ROUNDING = 1e-12
 
 
 # --- Results --------------------------------------------------------------------------------------
@@ -105,7 +103,7 @@ class Outcome:
     @property
     def significant(self) -> bool:
         """Whether H0 is rejected at size `1 - level`."""
-        return bool(self.p_value <= 1 - self.level)
+        return bool(at_least(1 - self.level, self.p_value))
 
     def __repr__(self) -> str:
         degrees = ", ".join(f"{value:.4g}" for value in self.degrees_of_freedom)
@@ -205,9 +203,9 @@ def _no_spread(estimate: float, null: float) -> str:
 
 
 def spread(values: Floats) -> float:
-    """Unbiased deviation of the values; exactly 0 when they differ by rounding only."""
+    """Unbiased deviation of differences; exactly 0 when they differ by rounding only."""
     found = float(np.std(values, ddof=1))
-    return 0.0 if found <= ROUNDING * float(np.abs(values).max()) else found
+    return 0.0 if found <= DIFFERENCES * float(np.abs(values).max()) else found
 
 
 def checked_values(values: ArrayLike, name: str, at_least: int = 2) -> Floats:

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 
-from scipy import optimize, special, stats
+from scipy import integrate, optimize, special, stats
 
 from novum.core.errors import InputError
 from novum.evaluation.comparison.pairs.outcome import (
@@ -216,9 +216,28 @@ def repeats_needed(
 
 def _beyond(low: float, high: float, degrees: float, center: float) -> float:
     """Probability of a noncentral t below `low` or above `high`."""
-    below = float(stats.nct.cdf(low, degrees, center)) if low > -math.inf else 0.0
-    above = float(stats.nct.sf(high, degrees, center)) if high < math.inf else 0.0
+    below = _noncentral_below(low, degrees, center) if low > -math.inf else 0.0
+    above = _noncentral_below(-high, degrees, -center) if high < math.inf else 0.0
     return min(1.0, below + above)
+
+
+def _noncentral_below(t: float, degrees: float, center: float) -> float:
+    """P(T <= t) of a noncentral t; SciPy's series has no value in some of its tails."""
+    found = float(stats.nct.cdf(t, degrees, center))
+    if math.isfinite(found):
+        return found
+    # T = (Z + center) / sqrt(V / degrees), given V, over the quantiles of chi-squared V.
+    return float(
+        integrate.quad(
+            lambda level: special.ndtr(
+                t * math.sqrt(special.gammaincinv(degrees / 2, level) * 2 / degrees) - center
+            ),
+            0.0,
+            1.0,
+            epsabs=1e-12,
+            limit=200,
+        )[0]
+    )
 
 
 def _limit(effect: float, floor: float, level: float) -> float:

@@ -30,7 +30,6 @@ from scipy import special
 
 from novum.core.errors import InputError
 from novum.evaluation.comparison.pairs.outcome import (
-    ROUNDING,
     Alternative,
     CriticalRegion,
     Floats,
@@ -41,6 +40,7 @@ from novum.evaluation.comparison.pairs.outcome import (
     spread,
     t_outcome,
 )
+from novum.numerics.ties import DIFFERENCES
 
 
 def corrected_t_test(
@@ -196,7 +196,7 @@ def five_by_two_f_test(differences: ArrayLike, *, level: float = 0.95) -> Outcom
 def _squares(halves: Floats) -> float:
     """`sum s_i^2`; two numbers deviate from their mean by half their distance."""
     distances = halves[:, 0] - halves[:, 1]
-    distances[np.abs(distances) <= ROUNDING * np.abs(halves).max()] = 0.0
+    distances[np.abs(distances) <= DIFFERENCES * np.abs(halves).max()] = 0.0
     return float(np.sum(distances**2) / 2)
 
 

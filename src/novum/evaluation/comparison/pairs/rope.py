@@ -29,6 +29,7 @@ from novum.evaluation.comparison.pairs.outcome import (
     spread,
 )
 from novum.evaluation.measures.intervals import Interval
+from novum.numerics.ties import merge_differences
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,6 +132,7 @@ def bayesian_correlated_t_test(
 
 
 def _point_mass(value: float, rope: float, level: float) -> RopePosterior:
+    value = float(merge_differences(value, rope))
     inside = float(abs(value) <= rope)
     return RopePosterior(
         float(value < -rope),

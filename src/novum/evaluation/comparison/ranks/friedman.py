@@ -27,6 +27,7 @@ from novum.evaluation.comparison.pairs.outcome import (
     Outcome,
     checked_options,
 )
+from novum.numerics.ties import merge_rounding
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,7 +123,8 @@ def score_ranks(scores: ArrayLike) -> Floats:
             f"Scores must be finite to be ranked, but {len(bad)} are not: the first is "
             f"{found[row, column]:g} of model {column} on data set {row}."
         )
-    return np.asarray(stats.rankdata(-found, axis=1))
+    # Means of the same numbers can differ in their last digits.
+    return np.array([stats.rankdata(-merge_rounding(row)) for row in found])
 
 
 def _chi2(ranks: Floats) -> float:

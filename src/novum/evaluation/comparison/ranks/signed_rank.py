@@ -6,7 +6,8 @@ negative differences of a size are equally likely, every rank enters W with prob
     P(W = w) = #{subsets of the ranks with sum w} / 2^n
 
 counted exactly here, ties and zeros included: equal sizes share their mean rank, and zeros are
-ranked with the others but have no sign (Pratt 1959). Counting takes `n^3` steps; from 300
+ranked with the others but have no sign (Pratt 1959). Sizes that differ by rounding alone, such as
+`0.83 - 0.82` and `0.73 - 0.72`, are equal (`numerics.ties`). Counting takes `n^3` steps; from 300
 differences on the normal law with the same moments is used, with half a step of continuity.
 
 The estimate is the Hodges-Lehmann pseudo-median, the median of all means of two differences; its
@@ -30,6 +31,7 @@ from novum.evaluation.comparison.pairs.outcome import (
     checked_values,
 )
 from novum.evaluation.measures.intervals import Interval
+from novum.numerics.ties import merge_differences
 
 EXACT_UP_TO = 300
 
@@ -65,10 +67,11 @@ def signed_rank_test(
     """
     checked_options(alternative, level)
     found = checked_values(differences, "The differences", 1)
-    ranks = stats.rankdata(np.abs(found))
-    signed = ranks[found != 0]
+    merged = merge_differences(found)
+    ranks = stats.rankdata(np.abs(merged))
+    signed = ranks[merged != 0]
     law = _law(signed) if found.size <= EXACT_UP_TO else None
-    statistic = float(ranks[found > 0].sum())
+    statistic = float(ranks[merged > 0].sum())
     region = _region(signed, law, alternative, 1 - level)
     walsh = walsh_means(found)
     return Outcome(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novum.evaluation.comparison.pairs.outcome import checked_rope, checked_values
+from novum.numerics.ties import merge_differences
 
 
 class WinTieLoss(NamedTuple):
@@ -32,15 +33,17 @@ def win_tie_loss(differences: ArrayLike, margin: float = 0.0) -> WinTieLoss:
     differences : array-like of shape (n_datasets,)
         Score of the first model minus that of the second.
     margin : float
-        Differences up to this size are ties.
+        Differences up to this size are ties, also where rounding alone makes them larger.
 
     Examples
     --------
     >>> win_tie_loss([0.02, 0.0, -0.001, 0.3], margin=0.01)
     WinTieLoss(wins=2, ties=2, losses=0)
+    >>> win_tie_loss([0.83 - 0.82], margin=0.01)
+    WinTieLoss(wins=0, ties=1, losses=0)
     """
-    found = checked_values(differences, "The differences", 1)
     size = checked_rope(margin)
+    found = merge_differences(checked_values(differences, "The differences", 1), size)
     return WinTieLoss(
         int(np.sum(found > size)), int(np.sum(np.abs(found) <= size)), int(np.sum(found < -size))
     )
