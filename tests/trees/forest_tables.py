@@ -30,6 +30,33 @@ def mixed_table(n: int = 300, seed: int = 0, missing: float = 0.1) -> pd.DataFra
     return table
 
 
+def baskets(
+    n: int = 800, n_items: int = 12, seed: int = 0
+) -> tuple[pd.DataFrame, NDArray[np.str_]]:
+    """What was bought, `t` or missing, and whether the bill was high; a tenth of these is wrong.
+
+    Missing cells are all there is to learn from: the known cells of a column are equal.
+    """
+    rng = np.random.default_rng(seed)
+    bought = rng.random((n, n_items)) < 0.35
+    high = (bought[:, 0] & bought[:, 3]) | (bought[:, 5] & ~bought[:, 1])
+    high ^= rng.random(n) < 0.1
+    cells = np.where(bought, "t", None)
+    table = pd.DataFrame({f"item{j}": pd.Series(cells[:, j], dtype=object) for j in range(n_items)})
+    return table, np.where(high, "high", "low")
+
+
+def gaps_by_class(n: int = 600, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Numbers that say a little of three classes; how often they are missing says more."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    X = rng.normal(size=(n, 8)) + 0.3 * y[:, np.newaxis] * (np.arange(8) < 3)
+    often = np.array([[0.1, 0.7, 0.3], [0.6, 0.1, 0.3], [0.2, 0.2, 0.8]])
+    for j in range(8):
+        X[rng.random(n) < (often[j % 3][y] if j < 6 else 0.3), j] = np.nan
+    return X, y
+
+
 def mixed_labels(table: pd.DataFrame, seed: int = 0) -> NDArray[np.str_]:
     """Three classes that depend on a number, a set of levels and an order, with some noise."""
     rng = np.random.default_rng(seed)

@@ -36,6 +36,7 @@ from novum.trees import (
     cart,
 )
 from novum.trees.model import certify, importances
+from tests.trees.forest_tables import baskets, gaps_by_class
 from tests.trees.mixed_tables import as_polars, mixed_table, numeric_table
 
 MODELS = [
@@ -182,6 +183,100 @@ def test_direction_where_training_had_none_missing() -> None:
     assert model.predict_proba(HOLES[["x"]][4:]).tolist() == [[0.5, 0.5]]
 
 
+def test_missing_cells_have_a_branch_where_that_gains_more() -> None:
+    """x is known or missing, and that decides; its value says nothing."""
+    x = np.array([[1.0], [2.0], [1.0], [2.0], [np.nan], [np.nan], [np.nan]])
+    y = np.array(["n", "n", "n", "n", "y", "y", "y"])
+    model = DecisionTreeClassifier(missing="auto").fit(x, y)
+    tree = model.tree_
+    assert tree.threshold[0] == np.inf
+    assert tree.missing_branch[0] == 1
+    # 7 (1 - (4/7)^2 - (3/7)^2), all of it.
+    assert tree.gain[0] == pytest.approx(24 / 7)
+    np.testing.assert_array_equal(tree.value[1:], [[4.0, 0.0], [0.0, 3.0]])
+    np.testing.assert_array_equal(tree.share[1:], [1.0, 0.0])
+    assert model.predict([[9e9], [-9e9], [np.nan]]).tolist() == ["n", "n", "y"]
+    assert model.text().splitlines()[1:] == ["├─ x0 known: n [n 4]", "└─ x0 missing: y [y 3]"]
+    # The fractional rule sees four rows, which are alike.
+    assert DecisionTreeClassifier().fit(x, y).get_n_leaves() == 2
+    assert DecisionTreeClassifier().fit(x, y).score(x, y) == pytest.approx(4 / 7)
+
+
+def test_missing_cells_go_with_the_side_that_they_are_like() -> None:
+    model = DecisionTreeClassifier(missing="auto").fit(HOLES[["x"]], SIDES)
+    assert model.tree_.missing_branch[0] == 1
+    assert model.get_n_leaves() == 2
+
+
+def test_missing_cells_that_say_nothing_go_down_in_parts() -> None:
+    """Half of either class is missing: a side gains 2 (1 - 1/9), less than 2 of the known four."""
+    x = np.array([[1.0], [1.0], [2.0], [2.0], [np.nan], [np.nan]])
+    model = DecisionTreeClassifier(missing="auto", max_depth=1).fit(x, [0, 0, 1, 1, 0, 1])
+    assert model.tree_.missing_branch[0] == -1
+    np.testing.assert_allclose(model.tree_.value[1:], [[2.5, 0.5], [0.5, 2.5]])
+
+
+@pytest.mark.parametrize("nominal", ["subset", "single", "auto", "multiway"])
+@pytest.mark.parametrize("criterion", ["gini", "gain_ratio"])
+def test_a_level_or_none_is_a_question(nominal: str, criterion: str, tmp_path: Path) -> None:
+    """Market baskets: `t` where the thing was bought, missing where not."""
+    table, y = baskets(300)
+    model = DecisionTreeClassifier(criterion=criterion, nominal=nominal, missing="auto")
+    model.fit(table, y)
+    assert model.score(table, y) > 0.95
+    assert "item5 missing" in model.text()
+    assert "item5 missing" in str(model.rules())
+    bought = table.notna().all(axis=1).idxmax()
+    assert "item" in str(model.explain(table.loc[[bought]]))
+    assert "goes with" not in str(model.explain(table[:1]))
+    trace = str(model.trace(table, y))
+    assert "not among these" not in trace
+    assert "item5" in trace.splitlines()[0]
+    # A thing of another kind was bought all the same.
+    other = table.mask(table == "t", "u")
+    np.testing.assert_allclose(model.predict_proba(other), model.predict_proba(table))
+    save(model, tmp_path / "tree.novum")
+    loaded = load(tmp_path / "tree.novum")
+    np.testing.assert_array_equal(loaded.predict_proba(table), model.predict_proba(table))
+    fixed = DecisionTreeClassifier(criterion=criterion, nominal=nominal).fit(table, y)
+    assert fixed.get_n_leaves() == 1
+
+
+@pytest.mark.parametrize("pruning", [Pessimistic(), ReducedError(0.3), CostComplexity(0.01)])
+def test_pruned_trees_keep_the_branch_of_missing_cells(pruning: Any) -> None:
+    table, y = baskets(600)
+    model = DecisionTreeClassifier(
+        nominal="multiway", missing="auto", pruning=pruning, random_state=0
+    )
+    model.fit(table, y)
+    model.tree_.check()
+    assert 3 < model.get_n_leaves() < 100
+    assert model.score(table, y) > 0.84
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+def test_numbers_learn_from_missing_cells(criterion: str) -> None:
+    X, _ = gaps_by_class(200)
+    y = 2.0 * np.isnan(X[:, 7]) - np.isnan(X[:, 6])
+    fixed = DecisionTreeRegressor(criterion=criterion, max_depth=2).fit(X, y)
+    model = DecisionTreeRegressor(criterion=criterion, max_depth=2, missing="auto").fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert fixed.score(X, y) < 0.5
+    assert set(model.tree_.column) == {-1, 6, 7}
+
+
+def test_a_monotone_column_may_have_a_branch_of_missing_cells() -> None:
+    """The order binds known cells; missing ones stand in none."""
+    x = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, np.nan, np.nan, np.nan])[:, np.newaxis]
+    y = np.array([1.0, 2.0, 1.0, 3.0, 2.0, 4.0, 20.0, 21.0, 20.0])
+    model = DecisionTreeRegressor(monotonic_cst=[1], missing="auto").fit(x, y)
+    assert np.isinf(model.tree_.threshold[0])
+    assert (np.diff(model.predict(x[:6])) >= 0).all()
+    assert model.predict([[np.nan]])[0] == pytest.approx(61 / 3)
+    # Nothing else can be asked about x = missing, and the known cells keep their own means.
+    assert model.predict([[6.0]])[0] == 4.0
+
+
 @pytest.mark.parametrize("rule", ["most_common", "most_common_of_class"])
 def test_replaced_cells_are_counted_and_used(rule: str) -> None:
     frame = HOLES.assign(c=["a", "a", None, "b", "b"])
@@ -203,7 +298,9 @@ def test_replaced_rows_do_not_know_new_levels_either() -> None:
     np.testing.assert_allclose(model.predict_proba(pd.DataFrame({"c": ["z"]})), [[0.4, 0.6]])
 
 
-@pytest.mark.parametrize("rule", ["fractional", "direction", "auto", "most_common", "most_common_of_class"])
+@pytest.mark.parametrize(
+    "rule", ["fractional", "direction", "auto", "most_common", "most_common_of_class"]
+)
 def test_columns_and_rows_without_any_cell(rule: str) -> None:
     frame = HOLES.assign(nothing=np.nan)
     frame.loc[5] = [np.nan, None, np.nan]

@@ -81,10 +81,11 @@ class DecisionTreeClassifier(DecisionMixin, ClassifierMixin, TreeModel):
 
     Notes
     -----
-    Gains are those of the rows whose cell is known or has a branch. A level that was not met in training, in all
-    or at a node, is treated as missing there. Of equal splits the lowest column wins, then the
-    lowest threshold. Weights count rows: weight 2 is the row twice, and limits on samples are
-    limits on weight. One tree costs O(columns x rows) for each of its levels.
+    Gains are those of the rows whose cell is known or has a branch. A level that was not met in
+    training, in all or at a node, goes down all branches in parts there. Of equal splits the
+    lowest column wins, then the lowest threshold, then missing cells in parts. Weights count
+    rows: weight 2 is the row twice, and limits on samples are limits on weight. One tree costs
+    O(columns x rows) for each of its levels.
 
     References
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,13 @@ from sklearn import datasets, ensemble
 from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
+from novum.core import load as load_model
+from novum.core import save
+from novum.trees.forests.extra_trees import ExtraTreesClassifier
 from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
+from tests.trees.forest_tables import baskets, gaps_by_class
 
+OURS_BY_NAME = {"RandomForest": RandomForestClassifier, "ExtraTrees": ExtraTreesClassifier}
 OURS = {"nominal", "missing", "max_thresholds", "max_bins", "categorical_features"}
 
 
@@ -85,3 +91,59 @@ def test_missing_cells_say_less_than_known_ones_and_more_than_none() -> None:
     whole = cross_val_score(RandomForestClassifier(**setting), X, y, cv=3).mean()
     some = cross_val_score(RandomForestClassifier(**setting), holes, y, cv=3).mean()
     assert 0.75 < some < whole - 0.02
+
+
+# --- Cells that are missing for a reason ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
+def test_baskets_are_learned_as_by_scikit_learn(kind: str) -> None:
+    """Where all that is known is what is missing; fractions can only guess the larger class."""
+    table, y = baskets()
+    numbers = np.where(table.notna(), 1.0, np.nan)
+    setting = {"n_estimators": 60, "random_state": 0}
+    ours, theirs = OURS_BY_NAME[kind], getattr(ensemble, f"{kind}Classifier")
+    found = cross_val_score(ours(**setting), table, y, cv=5).mean()
+    expected = cross_val_score(theirs(**setting), numbers, y, cv=5).mean()
+    error = np.sqrt(expected * (1 - expected) / len(y))
+    assert found > expected - 2 * error
+    assert found > 0.84
+    parts = cross_val_score(ours(**setting, missing="fractional"), table, y, cv=5).mean()
+    assert parts == pytest.approx((y == "low").mean(), abs=0.01)
+
+
+def test_gaps_that_depend_on_the_class_are_learned_as_by_scikit_learn() -> None:
+    X, y = gaps_by_class()
+    setting = {"n_estimators": 60, "random_state": 0}
+    found = cross_val_score(RandomForestClassifier(**setting), X, y, cv=5).mean()
+    theirs = cross_val_score(ensemble.RandomForestClassifier(**setting), X, y, cv=5).mean()
+    parts = RandomForestClassifier(**setting, missing="fractional")
+    error = np.sqrt(theirs * (1 - theirs) / len(y))
+    assert found > theirs - 2 * error
+    assert found > cross_val_score(parts, X, y, cv=5).mean() + 3 * error
+
+
+@pytest.mark.parametrize("load", [datasets.load_wine, datasets.load_breast_cancer])
+def test_gaps_by_chance_cost_no_more_than_with_fractions(load: Any) -> None:
+    X, y = load(return_X_y=True)
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
+    setting = {"n_estimators": 60, "random_state": 0}
+    found = cross_val_score(RandomForestClassifier(**setting), X, y, cv=5).mean()
+    parts = cross_val_score(
+        RandomForestClassifier(**setting, missing="fractional"), X, y, cv=5
+    ).mean()
+    assert found > parts - 2 * np.sqrt(parts * (1 - parts) / len(y))
+
+
+@pytest.mark.parametrize("setting", [{}, {"nominal": "multiway"}, {"ccp_alpha": 0.001}])
+def test_a_branch_of_missing_cells_survives_a_file(setting: dict[str, Any], tmp_path: Path) -> None:
+    table, y = baskets(300)
+    model = RandomForestClassifier(25, random_state=0, oob_score=True, **setting).fit(table, y)
+    assert model.oob_score_ > 0.75
+    save(model, tmp_path / "forest.novum")
+    loaded = load_model(tmp_path / "forest.novum")
+    np.testing.assert_array_equal(loaded.predict_proba(table), model.predict_proba(table))
+    leaves = np.column_stack([tree.apply(table) for tree in model.estimators_])
+    np.testing.assert_array_equal(model.apply(table), leaves)
+    mean = np.mean([tree.predict_proba(table) for tree in model.estimators_], axis=0)
+    np.testing.assert_allclose(model.predict_proba(table), mean, atol=1e-12)

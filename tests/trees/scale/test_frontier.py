@@ -32,7 +32,9 @@ from tests.trees.scale.grown_tables import (
 
 
 @settings(max_examples=60)
-@given(table=training_tables(max_rows=25), missing=st.sampled_from(["fractional", "direction", "auto"]))
+@given(
+    table=training_tables(max_rows=25), missing=st.sampled_from(["fractional", "direction", "auto"])
+)
 def test_rows_arrive_where_routing_sends_them(table: TrainingTable, missing: str) -> None:
     rows = rows_of(table)
     task = task_of(rows, GrowthRules("gini", missing=missing))

@@ -151,7 +151,9 @@ class _Node:
         for column in columns:
             cells = self._cells(int(column))
             known = cells[~np.isnan(cells)]
-            if known.size and ((known != known[0]).any() or self.by_gain > (known.size == cells.size)):
+            if known.size and (
+                (known != known[0]).any() or self.by_gain > (known.size == cells.size)
+            ):
                 return True
         return False
 

@@ -98,7 +98,7 @@ def try_column(sums, n_levels, column, columns, rules, work, facts, best):
     shuffled = 0
     if options[RANDOM_CUT] or options[MAX_CUTS] > 0:
         shuffled = choose_cuts(columns, rules, work, column, n_levels, single)
-    # Missing cells in parts, then on one side, then alone: the first, unless a later one gains more.
+    # Missing cells in parts, then on one side, then alone: the first unless a later one gains more.
     rule = options[MISSING_RULE] if missing else FRACTIONAL
     for way in range(1 if rule == DIRECTION else 0, 1 if rule == FRACTIONAL else 2):
         both_ways = way == 1

@@ -43,6 +43,7 @@ class CandidateSplit:
     between : (float, float)
         The neighboring values that the threshold separates.
     levels : tuple of tuples of level codes, one for each branch; empty for thresholds
+        A branch without levels is that of missing cells.
     branch_values : tuple of tuples
         For each branch its class weights, or its mean.
     """

@@ -52,6 +52,7 @@ def candidates(
     *,
     criterion: str | GainRatio = "gini",
     nominal: str = "subset",
+    missing: str = "fractional",
     classes: tuple[NDArray[Any], ...] | None = None,
     min_samples_leaf: float = 0.0,
     target: int = 0,
@@ -68,6 +69,8 @@ def candidates(
     schema : Schema
     criterion : {"gini", "entropy", "gain_ratio", "squared_error", "absolute_error"} or GainRatio
     nominal : {"subset", "single", "auto", "multiway"}
+    missing : {"fractional", "auto"}
+        Whether there are also splits with a branch for missing cells.
     classes : tuple of label arrays, one for each target
         Codes name themselves where not given.
     min_samples_leaf : float
@@ -95,7 +98,7 @@ def candidates(
     ratio = _gain_ratio(criterion)
     resolution = ratio.resolution if ratio else 0.0
     found = [
-        column_splits(rows, column, kind, nominal, resolution)
+        column_splits(rows, column, kind, nominal, resolution, missing_alone=missing == "auto")
         for column, kind in enumerate(schema.columns)
     ]
     splits = [_heavy_enough(one, rows, ratio, min_samples_leaf) for one in found if one is not None]
@@ -146,7 +149,7 @@ class _Scores:
         information = np.array([_information(one.weights[i], rows) for one, i in owner])
         if ratio is None:
             return cls(owner, gain, information, gain, np.ones(len(owner), bool))
-        paid = gain - np.array([_penalty(one, rows, ratio) for one, _ in owner])
+        paid = gain - np.array([_penalty(one, i, rows, ratio) for one, i in owner])
         merit = _quotient(paid, information)
         competes = _competing(splits, owner, paid, rows, ratio)
         return cls(owner, gain, information, merit, competes)
@@ -199,9 +202,10 @@ def _branch_values(
     """Class weights of each branch, or its mean."""
     cells = rows.cells[:, column]
     if levels:
-        inside = [np.isin(cells, group) for group in levels]
+        inside = [np.isin(cells, group) if group else np.isnan(cells) for group in levels]
     else:
-        inside = [cells <= threshold, cells > threshold]
+        inside = [cells <= threshold, ~(cells <= threshold)]
+        inside[1] &= ~np.isnan(cells) | np.isinf(threshold)
     y = rows.targets[:, target]
     if rows.n_classes is None:
         return tuple((float(np.average(y[b], weights=rows.weight[b])),) for b in inside)
@@ -212,14 +216,16 @@ def _branch_values(
 
 def _words(splits: ColumnSplits, i: int, column: Column) -> str:
     if splits.question is Question.THRESHOLD:
-        if column.kind is Kind.ORDINAL:
+        if column.kind is Kind.ORDINAL or splits.parts_missing(i):
             bound = whole_code(column, float(splits.thresholds[i]))
             return condition_text(column, Interval(high=bound))
         low, high = map(float, splits.between[i])
         written = number_between(float(splits.thresholds[i]), low, high)
         return f"{name_text(column.name)} <= {written}"
     answers = [
-        answer_text(column, LevelSet(group, column.n_levels)).removeprefix("= ").removeprefix("in ")
+        answer_text(column, LevelSet(group, column.n_levels, missing=not group))
+        .removeprefix("= ")
+        .removeprefix("in ")
         for group in splits.groups[i]
     ]
     return f"{name_text(column.name)}: {' | '.join(answers)}"
@@ -241,7 +247,7 @@ def _heavy_enough(
     is_threshold = splits.question is Question.THRESHOLD
     bound = least
     if ratio is not None and is_threshold and rows.n_classes is not None:
-        known = float(splits.weights[0].sum())
+        known = float(rows.weight[~np.isnan(rows.cells[:, splits.column])].sum())
         bound = max(least, min(25.0, known / (10 * rows.n_classes[0]))) if least > 0 else 0.0
     # C4.5 asks of a split with many branches that two are heavy enough.
     needed = 2 if ratio is not None else None
@@ -249,7 +255,8 @@ def _heavy_enough(
     kept = [
         i
         for i, weights in enumerate(splits.weights)
-        if (weights >= bound * slack).sum() >= (needed or len(weights))
+        if (weights >= (least if splits.parts_missing(i) else bound) * slack).sum()
+        >= (needed or len(weights))
     ]
     return replace(
         splits,
@@ -261,11 +268,12 @@ def _heavy_enough(
     )
 
 
-def _penalty(splits: ColumnSplits, rows: NodeRows, ratio: GainRatio) -> float:
+def _penalty(splits: ColumnSplits, i: int, rows: NodeRows, ratio: GainRatio) -> float:
     """What a threshold pays for having been chosen among many."""
-    if not (ratio.numeric_penalty and splits.question is Question.THRESHOLD):
+    is_threshold = splits.question is Question.THRESHOLD and not splits.parts_missing(i)
+    if not (ratio.numeric_penalty and is_threshold):
         return 0.0
-    return math.log2(len(splits)) / rows.total
+    return math.log2(np.isfinite(splits.thresholds).sum()) / rows.total
 
 
 def _competing(

@@ -73,7 +73,7 @@ class Step:
         if len(self.answers) == 1:
             answer = self.answers[0][0]
             if self.cell == "missing":
-                return f"{told} and goes with {answer}"
+                return told if answer == self.cell else f"{told} and goes with {answer}"
             return told if answer == f"= {self.cell}" else f"{told}, so {answer}"
         parts = ", ".join(f"{words} with {share:.3g}" for words, share in self.answers)
         return f"{told}, so every branch: {parts}"
@@ -210,7 +210,8 @@ def _step(tree: Tree, row: Floats, visit: Visit, values: NodeValues, digits_of: 
     cell = float(row[column])
     digits = _digits_apart(tree, node, cell, digits_of[column])
     about = tree.schema.columns[column]
-    answers = [known(branch_condition(tree, node, branch)) for branch in taken]
+    conditions = [branch_condition(tree, node, branch) for branch in taken]
+    answers = [known(one) if one.has_values else one for one in conditions]
     return Step(
         node=node,
         depth=int(tree.depths[node]),

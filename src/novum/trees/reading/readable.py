@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
-from novum.trees.settings import least_weights
+from novum.trees.settings import least_weights, rule_for_missing
 from novum.trees.training import TrainingRows, replaced_cells
 from novum.trees.tree import Tree
 
@@ -101,6 +101,7 @@ class ReadableTree:
             rows.weight,
             criterion=self._criterion(),  # type: ignore[attr-defined]
             nominal=self.nominal,  # type: ignore[attr-defined]
+            missing=rule_for_missing(self),
             min_samples_leaf=least_weights(self, rows.weight)[1],
             limit=limit,
         )

@@ -10,12 +10,13 @@ distinct value v of a column,
 
     gain = (W I(known rows) - sum_b W_b I(branch b)) / W(all rows).
 
-Rows whose cell is missing gain nothing and count all the same.
+Rows whose cell is missing gain nothing and count all the same. Where missing cells may have a
+branch of their own, the last split of a column gives them one, and the gain is that of all rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -100,6 +101,7 @@ class ColumnSplits:
     between : array of shape (n_splits, 2)
         The neighboring values that each threshold separates.
     groups : tuple of groups of level codes, or empty
+        A group without levels is that of missing cells.
     weights : list of arrays, the known weight of each branch of each split
     gains : array of shape (n_splits,), per unit of the node's weight
     unlisted : int
@@ -118,11 +120,67 @@ class ColumnSplits:
     def __len__(self) -> int:
         return len(self.gains)
 
+    def parts_missing(self, i: int) -> bool:
+        """Whether split `i` has a branch for missing cells alone."""
+        return self.groups[i][-1] == () if self.groups else bool(np.isinf(self.thresholds[i]))
+
 
 def column_splits(
-    rows: NodeRows, column: int, kind: Column, nominal: str, resolution: float = 0.0
+    rows: NodeRows,
+    column: int,
+    kind: Column,
+    nominal: str,
+    resolution: float = 0.0,
+    *,
+    missing_alone: bool = False,
 ) -> ColumnSplits | None:
-    """Every split of the node on a column; None where its known cells are all equal."""
+    """Every split of the node on a column; None where there is none."""
+    found = _known_splits(rows, column, kind, nominal, resolution)
+    return _with_missing_alone(found, rows, column, kind, nominal) if missing_alone else found
+
+
+def _with_missing_alone(
+    splits: ColumnSplits | None, rows: NodeRows, column: int, kind: Column, nominal: str
+) -> ColumnSplits | None:
+    """The splits and behind them the one whose last branch is that of missing cells."""
+    cells = rows.cells[:, column]
+    here = rows.weight > 0
+    missing, met = np.isnan(cells) & here, ~np.isnan(cells) & here
+    if not (missing.any() and met.any()):
+        return splits
+    is_nominal, question = kind.kind is Kind.NOMINAL, Question.THRESHOLD
+    branches, groups = [met, missing], (tuple(range(kind.n_levels)), ())
+    if is_nominal:
+        question = Question.MULTIWAY if nominal == "multiway" else Question.SUBSET
+    if question is Question.MULTIWAY:
+        levels = np.unique(cells[met])
+        branches = [*(met & (cells == level) for level in levels), missing]
+        groups = (*((int(level),) for level in levels), ())
+    whole = np.ones(len(cells), bool)
+    if rows.measure == "absolute_error":
+        gain = _absolute_gain(rows, whole, branches)
+    else:
+        parts = sum(rows.impurity_mass(rows.sums[b].sum(axis=0)) for b in branches)
+        gain = float(rows.impurity_mass(rows.sums.sum(axis=0)) - parts) / rows.total
+    weights = np.array([rows.weight[b].sum() for b in branches])
+    known = splits or ColumnSplits(
+        column, question, np.empty(0), np.empty((0, 2)), (), [], np.empty(0)
+    )
+    return replace(
+        known,
+        thresholds=known.thresholds if is_nominal else np.append(known.thresholds, np.inf),
+        between=known.between
+        if is_nominal
+        else np.vstack([known.between, [cells[met].max(), np.inf]]),
+        groups=(*known.groups, groups) if is_nominal else (),
+        weights=[*known.weights, weights],
+        gains=np.append(known.gains, max(gain, 0.0)),
+    )
+
+
+def _known_splits(
+    rows: NodeRows, column: int, kind: Column, nominal: str, resolution: float
+) -> ColumnSplits | None:
     cells = rows.cells[:, column]
     known = ~np.isnan(cells) & (cells >= 0 if kind.kind is Kind.NOMINAL else True)
     known &= rows.weight > 0

@@ -8,6 +8,7 @@ or thresholds and limits on depth show as splits that were better and not taken.
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -95,6 +96,7 @@ def trace(
     *,
     criterion: str | GainRatio | None = None,
     nominal: str = "subset",
+    missing: str = "fractional",
     min_samples_leaf: float = 0.0,
     target: int = 0,
     max_depth: int | None = None,
@@ -108,7 +110,7 @@ def trace(
     tree : Tree
     cells, targets, weight
         The training rows, as `candidates` takes them.
-    criterion, nominal, min_samples_leaf
+    criterion, nominal, missing, min_samples_leaf
         As the tree was grown; the criterion is Gini for classes and squared error for numbers
         unless said.
     target : int
@@ -148,6 +150,7 @@ def trace(
             tree.schema,
             criterion=chosen,
             nominal=nominal,
+            missing=missing,
             classes=tree.classes,
             min_samples_leaf=min_samples_leaf,
             target=target,
@@ -181,7 +184,9 @@ def _is_taken(tree: Tree, node: int, split: CandidateSplit) -> bool:
         return False
     if split.question is Question.THRESHOLD:
         # Any threshold between two neighboring values of the node parts its rows alike.
+        if math.isinf(split.threshold):
+            return bool(np.isinf(tree.threshold[node]))
         return bool(split.between[0] <= tree.threshold[node] < split.between[1])
-    branches = tree.branches(node)
-    met = [{int(branches[code]) for code in group} for group in split.levels]
+    branches, alone = tree.branches(node), {int(tree.missing_branch[node])} - {-1}
+    met = [{int(branches[code]) for code in group} if group else alone for group in split.levels]
     return all(len(one) == 1 for one in met) and len(set().union(*met)) == len(met)
