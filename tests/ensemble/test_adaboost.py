@@ -30,6 +30,7 @@ from novum.trees.classifier import DecisionTreeClassifier
 from novum.trees.definitions import TrainingTable
 from novum.trees.definitions_growth import GrowthRules, grow, predict_row
 from novum.trees.stumps.stump_growing import StumpRules
+from tests.trees.forest_tables import baskets
 
 Floats = NDArray[np.float64]
 
@@ -169,13 +170,25 @@ def test_the_engine_of_stumps_finds_what_fitted_trees_find() -> None:
     fitted = DecisionTreeClassifier(max_depth=1, min_samples_leaf=1e-9)
     assert stump_rules(fitted) is None
     # Later rounds have ties, which fitted trees decide by rounding.
-    one = AdaBoostClassifier(n_estimators=5).fit(table, y)
+    stump = DecisionTreeClassifier(max_depth=1)
+    one = AdaBoostClassifier(stump, n_estimators=5).fit(table, y)
+    assert one.stumps_ is not None
     two = AdaBoostClassifier(fitted, n_estimators=5).fit(table, y)
     np.testing.assert_allclose(one.estimator_errors_, two.estimator_errors_, rtol=1e-9)
     np.testing.assert_allclose(one.predict_proba(table), two.predict_proba(table), rtol=1e-9)
     np.testing.assert_allclose(one.feature_importances_, two.feature_importances_, rtol=1e-9)
     for mine, yours in zip(one.estimators_, two.estimators_, strict=True):
         np.testing.assert_array_equal(mine.predict(table), yours.predict(table))
+
+
+def test_cells_that_are_missing_for_a_reason_are_learned() -> None:
+    """Baskets, `t` or missing: in parts there is nothing to ask, and no stump beats guessing."""
+    table, y = baskets()
+    model = AdaBoostClassifier(n_estimators=30).fit(table, y)
+    assert model.score(table, y) > 0.84
+    assert "missing" in model.estimators_[0].text()
+    plain = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=30)
+    assert plain.fit(table, y).score(table, y) == pytest.approx((y == "low").mean())
 
 
 # --- Certificate ----------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from novum.trees import (
     ReducedError,
     cart,
 )
-from novum.trees.model import certify, importances
+from novum.trees.model import certify
 from tests.trees.forest_tables import baskets, gaps_by_class
 from tests.trees.mixed_tables import as_polars, mixed_table, numeric_table
 
@@ -394,7 +394,7 @@ def test_importances_are_shares_of_the_gain() -> None:
     np.testing.assert_allclose(model.feature_importances_, np.array(by_column) / sum(by_column))
     leaf = DecisionTreeClassifier().fit(X[:1], y[:1])
     assert leaf.feature_importances_.tolist() == [0.0] * 4
-    assert importances(leaf.tree_).sum() == 0.0
+    assert leaf.tree_.compute_feature_importances().sum() == 0.0
     assert certify(leaf.tree_).verdict is Verdict.PROVED
 
 

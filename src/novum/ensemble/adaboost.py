@@ -39,7 +39,7 @@ from novum.ensemble.boosting_stop import BestRound, EarlyStopping
 from novum.ensemble.members import combine_input_tags, member_codes, shared_invariances
 from novum.ensemble.rows import checked_table, training_rows
 from novum.numerics.logspace import log_normalize
-from novum.trees.cells import cells_of
+from novum.trees.cells import cells_of, has_missing
 from novum.trees.classifier import DecisionTreeClassifier
 from novum.trees.routing import tree_values
 from novum.trees.stumps.stump_growing import StumpRules
@@ -223,14 +223,24 @@ class AdaBoostClassifier(
             rows, others = self._taken(training.target, training.weight, training.classes, root)
             weight = rows.size if training.weight is None else training.weight[rows].sum()
             return FittedLearning(base, training, rows, others, root), float(weight)
-        sample = check_sample(self, X, y, sample_weight, target="classes", allow_missing=True)
+        sample = check_sample(
+            self,
+            X,
+            y,
+            sample_weight,
+            target="classes",
+            allow_missing=True,
+            accept_sparse=True,
+        )
         rows, others = self._taken(sample.target, sample.weight, sample.classes, root)
-        self.schema_, weights, cells = sample.schema, sample.weights, cells_of(sample)
+        self.schema_, weights = sample.schema, sample.weights
         # Stumps send missing cells down in parts; the engine of trees knows other ways.
-        if rules is not None and (base.missing == "fractional" or not np.isnan(cells).any()):
+        if rules is not None and (base.missing == "fractional" or not has_missing(sample)):
             return StumpLearning(sample, rows, others, rules), float(weights[rows].sum())
         assert sample.classes is not None
-        table = TrainingRows(sample.schema, cells, sample.targets, weights, (sample.classes,))
+        table = TrainingRows(
+            sample.schema, cells_of(sample), sample.targets, weights, (sample.classes,)
+        )
         return TreeLearning(base, table, rows, others, root), float(weights[rows].sum())
 
     def _taken(
@@ -384,7 +394,7 @@ class AdaBoostClassifier(
             yield tree_values(tree, cells).argmax(axis=1)
 
     def _cells(self, X: Any) -> Floats:
-        return cells_of(check_features(self, X, allow_missing=True))
+        return cells_of(check_features(self, X, allow_missing=True, accept_sparse=True))
 
     def _decision(self, votes: Floats, total: float) -> Floats:
         if self.n_classes_ == 1:

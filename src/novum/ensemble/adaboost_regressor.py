@@ -180,7 +180,9 @@ class AdaBoostRegressor(CallbackSupport, RegressorMixin, MetaEstimatorMixin, Bas
             training = training_rows(self, X, y, sample_weight, target="one number")
             return DrawnFits(base, training, root)
         target = y if y is None else column_or_1d(plain_target(y), warn=True)
-        sample = check_sample(self, X, target, sample_weight, allow_missing=True)
+        sample = check_sample(
+            self, X, target, sample_weight, allow_missing=True, accept_sparse=True
+        )
         self.schema_ = sample.schema
         rows = TrainingRows(sample.schema, cells_of(sample), sample.targets, sample.weights, None)
         return DrawnTrees(base, rows, root)
@@ -294,7 +296,7 @@ class AdaBoostRegressor(CallbackSupport, RegressorMixin, MetaEstimatorMixin, Bas
             table = checked_table(self, X, reset=False)
             found = [np.ravel(member.predict(table)) for member in self._members]
         else:
-            cells = cells_of(check_features(self, X, allow_missing=True))
+            cells = cells_of(check_features(self, X, allow_missing=True, accept_sparse=True))
             found = [tree_values(tree, cells)[:, 0] for tree in self._trees]
         return np.column_stack(found)
 

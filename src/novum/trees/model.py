@@ -35,7 +35,7 @@ from novum.trees.pruning.cost_complexity import CostComplexity, cost_complexity_
 from novum.trees.pruning.pessimistic import Pessimistic
 from novum.trees.pruning.task import PruningRule, PruningTask, held_out_rows, read_validation_part
 from novum.trees.reading.readable import ReadableTree
-from novum.trees.routing import leaf_shares, route, tree_values
+from novum.trees.routing import heaviest_leaves, leaf_shares, route, tree_values
 from novum.trees.scale.tree_streams import TreeStreams
 from novum.trees.settings import general_rules, growth_rules
 from novum.trees.training import TrainingRows, common_values, replaced_cells
@@ -70,6 +70,7 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         tags.target_tags.multi_output = not isinstance(self.pruning, Pessimistic)
         return tags
 
@@ -193,7 +194,7 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
 
     def _cells(self, X: Any) -> Floats:
         check_is_fitted(self, "tree_")
-        cells = cells_of(check_features(self, X, allow_missing=True))
+        cells = cells_of(check_features(self, X, allow_missing=True, accept_sparse=True))
         if self.common_values_.size and np.isnan(cells).any():
             cells = np.where(np.isnan(cells), self.common_values_, cells)
         return cells
@@ -204,10 +205,8 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
 
     def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:  # noqa: ARG002
         """The leaf of each row; of a row that ends in several, the one with its largest share."""
-        shares = self.leaf_shares(X)
-        if shares.nnz == shares.shape[0]:
-            return shares.indices.astype(np.int64)
-        return np.asarray(shares.argmax(axis=1), np.int64).ravel()
+        cells = self._cells(X)
+        return heaviest_leaves(self.tree_, cells)
 
     def decision_path(self, X: Any, check_input: bool = True) -> sparse.csr_matrix:  # noqa: ARG002
         """Indicator of the nodes on the way of each row, of shape (n_rows, n_nodes)."""
@@ -237,7 +236,7 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
     def feature_importances_(self) -> Floats:
         """Impurity that the splits of each column remove, as shares that add to 1."""
         check_is_fitted(self, "tree_")
-        return importances(self.tree_)
+        return self.tree_.compute_feature_importances()
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
         """Prices of a leaf at which the pruned tree changes, and the leaves' impurity there.
@@ -258,15 +257,6 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
             raise InputError("The tree and the model have different columns.")
         if self.common_values_.shape not in ((0,), (self.schema_.n_columns,)):
             raise InputError("The model has no replacement for the missing cells of some columns.")
-
-
-def importances(tree: Tree) -> Floats:
-    """Gain of each column's splits, as shares of all; zeros for a single leaf."""
-    inner = tree.question != Question.LEAF
-    total = np.bincount(
-        tree.column[inner], tree.gain[inner], minlength=tree.schema.n_columns
-    ).astype(np.float64)
-    return total / total.sum() if total.sum() > 0 else total
 
 
 def certify(tree: Tree) -> Certificate:

@@ -31,6 +31,14 @@ def leaf_shares(tree: Tree, cells: Floats) -> sparse.csr_matrix:
     return _visited(tree, cells, leaves_only=True)
 
 
+def heaviest_leaves(tree: Tree, cells: Floats) -> NDArray[np.int64]:
+    """The leaf of every row; of a row that ends in several, the first with its largest share."""
+    shares = leaf_shares(tree, cells)
+    if shares.nnz == shares.shape[0]:
+        return shares.indices.astype(np.int64)
+    return np.asarray(shares.argmax(axis=1), np.int64).ravel()
+
+
 def node_sums(tree: Tree, cells: Floats, stats: Floats) -> Floats:
     """Sums of the rows of `stats` (n, S), scaled by the rows' shares, in every node (n_nodes, S).
 

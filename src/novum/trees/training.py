@@ -68,7 +68,7 @@ class TrainingRows:
 
 def read_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
     """Rows with numeric targets, of shape (n,) or (n, n_targets)."""
-    sample = check_sample(estimator, X, y, sample_weight, allow_missing=True)
+    sample = check_sample(estimator, X, y, sample_weight, allow_missing=True, accept_sparse=True)
     return _rows(sample, np.ascontiguousarray(sample.targets), None)
 
 
@@ -82,7 +82,13 @@ def read_classes(
         column = targets is not None and targets.ndim == 2
         single = targets.ravel() if column and takes_several(estimator) else y  # type: ignore[union-attr]
         sample = check_sample(
-            estimator, X, single, sample_weight, target="classes", allow_missing=True
+            estimator,
+            X,
+            single,
+            sample_weight,
+            target="classes",
+            allow_missing=True,
+            accept_sparse=True,
         )
         assert sample.classes is not None
         rows = _rows(sample, sample.target[:, np.newaxis], (sample.classes,))
@@ -103,7 +109,9 @@ def _read_label_columns(
     name = type(estimator).__name__
     columns = [check_classes(targets[:, t], name) for t in range(targets.shape[1])]
     codes = np.column_stack([found for _, found in columns]).astype(np.float64)
-    sample = check_sample(estimator, X, codes, sample_weight, allow_missing=True)
+    sample = check_sample(
+        estimator, X, codes, sample_weight, allow_missing=True, accept_sparse=True
+    )
     kept = sample.target.astype(np.int64)
     classes = []
     for t, (labels, _) in enumerate(columns):

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from novum.core.errors import InputError
 from novum.core.schema import Kind, Schema
 from novum.numerics.shared_state import cached_property
+from novum.trees.tree_views import BinaryViews
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -44,8 +45,8 @@ class Question(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
-    """A decision tree.
+class Tree(BinaryViews):
+    """A decision tree; `BinaryViews` has scikit-learn's names for it.
 
     Attributes
     ----------

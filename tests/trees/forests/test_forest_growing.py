@@ -32,7 +32,7 @@ ALL = {"n_estimators": 1, "bootstrap": False, "max_features": None}
         {},
         {"nominal": "subset"},
         {"missing": "direction"},
-        {"missing": "auto"},
+        {"missing": "fractional"},
         {"max_leaf_nodes": 9},
         {"criterion": "entropy"},
         {"monotonic_cst": {"width": 1}},
@@ -49,7 +49,7 @@ def test_one_tree_on_all_rows_is_a_decision_tree(setting: dict[str, Any], missin
     y: Any = mixed_labels(table)
     if "monotonic_cst" in setting:
         y = y == "a"
-    tree = DecisionTreeClassifier(**{"nominal": "auto", **setting}).fit(table, y)
+    tree = DecisionTreeClassifier(**{"missing": "auto", **setting}).fit(table, y)
     forest = RandomForestClassifier(**ALL, **setting).fit(table, y)
     found = forest.forest_.tree(0)
     assert found.n_nodes == tree.tree_.n_nodes
@@ -71,7 +71,7 @@ def test_one_tree_of_numbers_is_a_decision_tree(setting: dict[str, Any]) -> None
     table = mixed_table(150)
     y = np.column_stack([mixed_numbers(table), mixed_numbers(table, seed=5)])
     nominal = "subset"
-    tree = DecisionTreeRegressor(nominal=nominal, **setting).fit(table, y)
+    tree = DecisionTreeRegressor(nominal=nominal, missing="auto", **setting).fit(table, y)
     forest = RandomForestRegressor(**ALL, nominal=nominal, **setting).fit(table, y)
     np.testing.assert_allclose(forest.predict(table), tree.predict(table), rtol=1e-12)
     np.testing.assert_allclose(forest.feature_importances_, tree.feature_importances_, rtol=1e-9)

@@ -263,7 +263,8 @@ class ForestModel(ForestStreams, ForestMembers, CallbackSupport, BaseEstimator, 
 
     def _cells(self, X: Any) -> Floats:
         check_is_fitted(self, "forest_")
-        return self._filled(cells_of(check_features(self, X, allow_missing=True)))
+        sample = check_features(self, X, allow_missing=True, accept_sparse=True)
+        return self._filled(cells_of(sample))
 
     def _filled(self, cells: Floats) -> Floats:
         if self.common_values_.size and np.isnan(cells).any():
@@ -309,6 +310,7 @@ class ForestModel(ForestStreams, ForestMembers, CallbackSupport, BaseEstimator, 
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
 

@@ -223,6 +223,7 @@ def read_validation_part(
         weight,
         schema=schema,
         allow_missing=True,
+        accept_sparse=True,
     )
     kept = sample.target.astype(np.intp)
     name = type(estimator).__name__

@@ -63,6 +63,7 @@ class ChunkReader:
             weight,
             schema=self.schema,
             allow_missing=True,
+            accept_sparse=True,
         )
         kept = sample.target.astype(np.intp)
         if not self.has_classes:
