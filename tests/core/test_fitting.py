@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import threadpoolctl
 
-from novum.core.fitting import fitting
+from novum.core.fitting import fitted_model, fitting
 from novum.linear import LinearRegression
 
 
@@ -101,3 +101,15 @@ def test_a_fresh_model_stays_fresh_after_a_failed_fit() -> None:
     with pytest.raises(ValueError, match="Input X contains NaN"):
         model.fit([[np.nan]], [1.0])
     assert vars(model) == before
+
+
+def test_a_fitted_model_is_the_model_itself_whatever_its_fit_returns() -> None:
+    given: list[Any] = []
+
+    def fit(*data: Any, **params: Any) -> None:
+        given.append((data, params))
+
+    model = SimpleNamespace(fit=fit)
+    assert fitted_model(model, [1.0], sample_weight=[2.0]) is model
+    assert fitted_model(model, [1.0], [3.0]) is model
+    assert given == [(([1.0],), {"sample_weight": [2.0]}), (([1.0], [3.0]), {})]

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from novum.bayes import GaussianNB
-from novum.core.errors import InputError
+from novum.core.member_rows import as_rows
 from novum.core.multiclass_members import (
     LARGEST_MARGIN,
     ConstantPredictor,
@@ -26,7 +26,6 @@ from novum.core.multiclass_members import (
     member_tables,
     n_rows_of,
     pair_probabilities,
-    plain_table,
     probability,
     unfitted_members,
 )
@@ -139,15 +138,4 @@ def test_answers_are_columns_in_the_order_of_members(n_jobs: int) -> None:
     [X, X.tolist(), sparse.csr_matrix(X), pd.DataFrame(X), pa.table({"a": X[:, 0]})],
 )
 def test_tables_of_every_kind_have_their_rows(table: Any) -> None:
-    assert n_rows_of(plain_table(table)) == 60
-
-
-def test_lists_become_arrays_that_keep_their_cells() -> None:
-    assert plain_table([[1, "a"], [2, "b"]]).dtype == object
-    assert plain_table([[1, 2.5]]).dtype == float
-    frame = pd.DataFrame({"a": [1]})
-    assert plain_table(frame) is frame
-    with pytest.raises(InputError, match="inhomogeneous"):
-        plain_table([[1], [1, 2]])
-    with pytest.raises(InputError, match="X is None"):
-        plain_table(None)
+    assert n_rows_of(as_rows(table)) == 60

@@ -18,7 +18,13 @@ from sklearn.exceptions import DataConversionWarning
 
 from novum.core.errors import InputError, MissingValuesError, UnseenLevelWarning
 from novum.core.schema import MISSING, UNSEEN, Column, Kind, Schema
-from novum.core.validation import Sample, check_classes, check_features, check_sample
+from novum.core.validation import (
+    Sample,
+    check_classes,
+    check_features,
+    check_sample,
+    with_checked_weight,
+)
 from novum.linear import LinearRegression
 
 NAN, INF = float("nan"), float("inf")
@@ -477,3 +483,10 @@ def test_layout_and_width_of_numbers_do_not_matter(X: Any) -> None:
 @pytest.mark.parametrize("X", [[[1.0, 2.0]], [["a", 1.0]], pd.DataFrame({"a": ["u"]})])
 def test_one_row_is_a_sample(X: Any) -> None:
     assert check(X, [1.0]).n_rows == 1
+
+
+def test_weights_among_arguments_are_checked_and_none_is_no_weight() -> None:
+    assert with_checked_weight({"sample_weight": None, "other": 3}, 2) == {"other": 3}
+    assert with_checked_weight({"sample_weight": 2.0}, 2)["sample_weight"].tolist() == [2.0, 2.0]
+    with pytest.raises(InputError, match=r"sample_weight has shape \(1,\), but X has 2 rows"):
+        with_checked_weight({"sample_weight": [1.0]}, 2)

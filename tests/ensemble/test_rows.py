@@ -14,7 +14,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from novum.bayes import TextClassifier
 from novum.core.errors import InputError
-from novum.ensemble.rows import beside, checked_table, columns_of, training_rows
+from novum.ensemble.rows import beside, columns_of, training_rows
 from novum.ensemble.voting import VotingClassifier, VotingRegressor
 from novum.linear import Ridge
 from tests.ensemble.ensemble_tables import mixed
@@ -29,21 +29,9 @@ def reader() -> Any:
 )
 def test_containers_stay_what_they_are(make: Any) -> None:
     X = make(pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0]}))
-    model = reader()
-    assert checked_table(model, X, reset=True) is X
-    assert model.n_features_in_ == 2
-    assert hasattr(model, "feature_names_in_") == (make not in (sparse.csr_array, np.asarray))
     cut = training_rows(reader(), X, [1.0, 2.0, 3.0], [1.0, 0.0, 2.0])
     assert type(cut.table) is type(X)
     assert (cut.n_rows, cut.n_given, cut.kept.tolist()) == (2, 3, [0, 2])  # type: ignore[union-attr]
-
-
-def test_record_batches_lists_and_masked_arrays() -> None:
-    batch = pa.record_batch({"a": [1.0, 2.0]})
-    assert checked_table(reader(), batch, reset=True).column_names == ["a"]
-    assert checked_table(reader(), [[1, "x"], [2, "y"]], reset=True).dtype == object
-    masked = np.ma.masked_array([[1.0], [2.0]], [[False], [True]])
-    assert np.isnan(checked_table(reader(), masked, reset=True)[1, 0])
 
 
 def test_texts_pass_to_members_that_read_texts() -> None:

@@ -35,6 +35,7 @@ from novum.core.exact_validation import (
     fold_of,
     rows_of,
 )
+from novum.core.fitting import fitted_model
 from novum.core.parallel import run_tasks
 from novum.core.statistics import StatisticsMixin
 from novum.core.targets import plain_target
@@ -274,7 +275,7 @@ def _fitted(
                 "choose a learner that takes them."
             )
     chosen = _check_method_params(X, params=params, indices=rows)
-    return clone(estimator).fit(rows_of(X, rows), y[rows], **chosen)
+    return fitted_model(clone(estimator), rows_of(X, rows), y[rows], **chosen)
 
 
 def _of_fold(

@@ -3,6 +3,9 @@
 A fit that fails, or that a person interrupts, must not leave half of a model behind. The fitted
 attributes are therefore put back when anything is raised. BLAS is held to one thread, so that the
 bits of a result do not depend on the machine's cores.
+
+`fitted_model` fits a learner inside a learner: what counts is the learner itself, since some
+have a `fit` that returns nothing.
 """
 
 from __future__ import annotations
@@ -39,3 +42,21 @@ def fitting(estimator: Any) -> Iterator[Stopwatch]:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+
+
+def fitted_model(model: Any, X: Any, y: Any = None, /, **params: Any) -> Any:
+    """The model itself after its `fit`, whatever that returns; without targets where `y` is None.
+
+    Examples
+    --------
+    >>> class Mean:
+    ...     def fit(self, X):
+    ...         self.mean_ = sum(X) / len(X)
+    >>> fitted_model(Mean(), [1.0, 2.0, 6.0]).mean_
+    3.0
+    """
+    if y is None:
+        model.fit(X, **params)
+    else:
+        model.fit(X, y, **params)
+    return model

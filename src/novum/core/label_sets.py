@@ -22,6 +22,7 @@ from scipy import sparse
 from novum.core.errors import InputError
 from novum.core.missing import missing_mask, refuse_missing
 from novum.core.targets import check_classes, plain_target
+from novum.core.validation import checked_weight
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -128,7 +129,7 @@ def share_of_equal_rows(form: str, y: Any, found: Any, weight: Any = None) -> fl
     else:
         dense = [a.toarray() if sparse.issparse(a) else _as_array(a) for a in (y, found)]
         equal = (dense[0] == dense[1]).all(axis=1)
-    return float(np.average(equal, weights=None if weight is None else np.asarray(weight, float)))
+    return float(np.average(equal, weights=checked_weight(weight, len(equal))))
 
 
 # --- The forms ------------------------------------------------------------------------------------

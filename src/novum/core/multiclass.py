@@ -28,6 +28,7 @@ from sklearn.utils.validation import _check_method_params
 
 from novum.core.errors import InputError
 from novum.core.exact_validation import rows_of
+from novum.core.fitting import fitted_model
 from novum.core.label_sets import Codes, LabelTarget
 from novum.core.multiclass_members import (
     ConstantPredictor,
@@ -37,6 +38,7 @@ from novum.core.multiclass_members import (
 )
 from novum.core.parallel import run_tasks
 from novum.core.randomness import RandomSource
+from novum.core.validation import with_checked_weight
 from novum.numerics.coupling import pair_indices
 
 Params = Mapping[str, Any]
@@ -136,7 +138,7 @@ def _fitted(task: BinaryTask) -> Any:
     if isinstance(task.member, ConstantPredictor):
         return task.member
     try:
-        return task.member.fit(task.X, task.target, **task.params)
+        return fitted_model(task.member, task.X, task.target, **task.params)
     except Exception as error:
         error.add_note(f"This happened in the fit of the member for {task.question}.")
         raise
@@ -259,31 +261,24 @@ def member_with_rows(member: Any, X: Any, y: Any, classes: Any, params: Params) 
 # --- Rows of weight zero --------------------------------------------------------------------------
 
 
-def weighted_rows(params: Params, n_rows: int) -> Rows | None:
-    """The rows that count, where some have weight zero and are absent; None where all count."""
+def weighted_rows(params: Params) -> Rows | None:
+    """The rows that count, where some have weight zero and are absent; None where all count.
+
+    Parameters
+    ----------
+    params : mapping
+        Of `with_checked_weight`.
+    """
     weight = params.get("sample_weight")
-    if weight is None:
-        return None
-    weights = np.asarray(weight, float)
-    if weights.shape != (n_rows,):
-        raise InputError(
-            f"sample_weight has shape {weights.shape}, but X has {n_rows} rows. Pass one weight "
-            "for each row."
-        )
-    kept = np.flatnonzero(weights)
-    if kept.size == 0:
-        raise InputError(
-            f"All {n_rows} weights are zero, so there is nothing to learn from. Give at least one "
-            "row a positive weight."
-        )
-    return None if kept.size == n_rows else kept
+    return None if weight is None or weight.all() else np.flatnonzero(weight)
 
 
 def without_zero_weights(
     X: Any, labels: LabelTarget, params: Params
 ) -> tuple[Any, LabelTarget, Params]:
     """The rows that count: a row of weight zero is absent, and so is a class only it has."""
-    kept = weighted_rows(params, labels.n_rows)
+    params = with_checked_weight(params, labels.n_rows)
+    kept = weighted_rows(params)
     if kept is None:
         return X, labels, params
     return rows_of(X, kept), labels.rows(kept), dict(_check_method_params(X, params, kept))

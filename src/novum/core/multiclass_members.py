@@ -15,15 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
 
 from novum.core.certificate import Certificate, Verdict
-from novum.core.errors import InputError
 from novum.core.parallel import run_tasks
 from novum.core.randomness import RandomSource, seed, seed_sequence
 
@@ -89,31 +85,6 @@ class ConstantPredictor(ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
-
-
-def plain_table(X: Any) -> Any:
-    """A table whose rows can be counted and chosen: frames, arrays and sparse ones as they are.
-
-    Lists of rows become arrays; where they mix text and numbers, of objects.
-
-    Examples
-    --------
-    >>> plain_table([[1.5, "a"], [2.5, "b"]])[0].tolist()
-    [1.5, 'a']
-    """
-    if X is None:
-        raise InputError("X is None. Give a table with one row for each case.")
-    known = isinstance(X, (np.ndarray, pa.RecordBatch)) or sparse.issparse(X)
-    if known or nw.dependencies.is_into_dataframe(X):
-        return X
-    try:
-        table = np.asarray(X)
-    except ValueError as error:
-        raise InputError(
-            "The rows of X have an inhomogeneous shape. Give every row one cell for each column."
-        ) from error
-    mixed = table.dtype.kind in "US" and table.ndim == 2
-    return np.asarray(X, dtype=object) if mixed else table
 
 
 def n_rows_of(X: Any) -> int:

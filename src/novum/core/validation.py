@@ -10,6 +10,7 @@ columns, integer codes of their levels, class codes, and messages that name colu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -258,6 +259,7 @@ def _with_met_classes(sample: Sample) -> Sample:
 
 
 def checked_weight(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Finite weights of at least 0, not all of them 0; None where every row counts once."""
     if sample_weight is None:
         return None
     weight = _weight_numbers(sample_weight)
@@ -282,6 +284,22 @@ def checked_weight(sample_weight: Any, n_rows: int) -> Floats | None:
             "Give at least one row a positive weight."
         )
     return weight
+
+
+def with_checked_weight(params: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
+    """Arguments of a `fit` or a score whose `sample_weight` is checked; None is no weight.
+
+    Whoever hands weights on to learners that may be of another library checks them here, so that
+    a wrong one is refused in the same words everywhere.
+
+    Examples
+    --------
+    >>> with_checked_weight({"sample_weight": [1, 2], "check_input": True}, 2)
+    {'check_input': True, 'sample_weight': array([1., 2.])}
+    """
+    others = {name: value for name, value in params.items() if name != "sample_weight"}
+    weight = checked_weight(params.get("sample_weight"), n_rows)
+    return others if weight is None else {**others, "sample_weight": weight}
 
 
 def _weight_numbers(sample_weight: Any) -> Floats:

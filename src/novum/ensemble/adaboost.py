@@ -28,6 +28,7 @@ from novum.core.certificate import Certificate, Stopwatch, warn_if_stopped
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
+from novum.core.member_rows import checked_rows
 from novum.core.progress import CallbackSupport, track
 from novum.core.randomness import RandomSource, seed_sequence, stream
 from novum.core.schema import Schema
@@ -37,7 +38,7 @@ from novum.ensemble.adaboost_rounds import Rounds, boost, certify
 from novum.ensemble.adaboost_trees import TreeLearning, fitted_tree, grows_on_codes
 from novum.ensemble.boosting_stop import BestRound, EarlyStopping
 from novum.ensemble.members import combine_input_tags, member_codes, shared_invariances
-from novum.ensemble.rows import checked_table, training_rows
+from novum.ensemble.rows import training_rows
 from novum.numerics.logspace import log_normalize
 from novum.trees.cells import cells_of, has_missing
 from novum.trees.classifier import DecisionTreeClassifier
@@ -383,7 +384,7 @@ class AdaBoostClassifier(
     def _answers(self, X: Any) -> Iterator[NDArray[Any]]:
         """Codes of the classes that each learner answers."""
         if self._members:
-            table = checked_table(self, X, reset=False)
+            table = checked_rows(self, X, reset=False)
             for member in self._members:
                 yield member_codes(member, table, self.classes_)
             return

@@ -31,6 +31,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from novum.core.certificate import Certificate, Stopwatch, Verdict, warn_if_stopped
 from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
+from novum.core.member_rows import checked_rows
 from novum.core.progress import CallbackSupport, Progress, track
 from novum.core.randomness import RandomSource, seed_sequence, stream
 from novum.core.schema import Schema
@@ -39,7 +40,7 @@ from novum.core.validation import check_features, check_sample
 from novum.ensemble.adaboost_learners import DrawnFits
 from novum.ensemble.adaboost_trees import DrawnTrees, fitted_tree, grows_on_codes
 from novum.ensemble.members import combine_input_tags, shared_invariances
-from novum.ensemble.rows import checked_table, training_rows
+from novum.ensemble.rows import training_rows
 from novum.trees.cells import cells_of
 from novum.trees.regressor import DecisionTreeRegressor
 from novum.trees.routing import tree_values
@@ -293,7 +294,7 @@ class AdaBoostRegressor(CallbackSupport, RegressorMixin, MetaEstimatorMixin, Bas
         """What each learner predicts, (n, n_rounds)."""
         check_is_fitted(self)
         if self._members:
-            table = checked_table(self, X, reset=False)
+            table = checked_rows(self, X, reset=False)
             found = [np.ravel(member.predict(table)) for member in self._members]
         else:
             cells = cells_of(check_features(self, X, allow_missing=True, accept_sparse=True))

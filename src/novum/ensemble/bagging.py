@@ -24,10 +24,11 @@ from sklearn.utils.validation import check_is_fitted
 from novum.core.cross_fitting import align_classes
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
+from novum.core.member_rows import checked_rows
 from novum.ensemble.bagging_model import Bagging
 from novum.ensemble.combining import log_mean, weighted_mean
 from novum.ensemble.members import member_codes
-from novum.ensemble.rows import TrainingRows, checked_table, training_rows
+from novum.ensemble.rows import TrainingRows, training_rows
 
 Floats = NDArray[np.float64]
 
@@ -124,7 +125,7 @@ class BaggingClassifier(DecisionMixin, ClassifierMixin, Bagging):
         if not all(hasattr(member, "predict_log_proba") for member in self.estimators_):
             with np.errstate(divide="ignore"):
                 return np.log(self._mean_probability(X, asked))
-        table, more = checked_table(self, X, reset=False), asked.get("predict_log_proba", {})
+        table, more = checked_rows(self, X, reset=False), asked.get("predict_log_proba", {})
         return log_mean(
             lambda m: self._by_class(table, m, "predict_log_proba", more),
             len(self.estimators_),
@@ -136,7 +137,7 @@ class BaggingClassifier(DecisionMixin, ClassifierMixin, Bagging):
         """Mean of the members' scores; to a member that does not know a class it scores lowest."""
         check_is_fitted(self)
         more = self._asked_params("decision_function", params).get("decision_function", {})
-        table = checked_table(self, X, reset=False)
+        table = checked_rows(self, X, reset=False)
         return weighted_mean(
             lambda m: self._by_class(table, m, "decision_function", more),
             len(self.estimators_),
@@ -170,7 +171,7 @@ class BaggingClassifier(DecisionMixin, ClassifierMixin, Bagging):
         return align_classes(found, member.classes_, np.arange(self.n_classes_), method)
 
     def _mean_probability(self, X: Any, asked: Any) -> Floats:
-        table = checked_table(self, X, reset=False)
+        table = checked_rows(self, X, reset=False)
         return weighted_mean(
             lambda m: self._probability(self._seen_by(table, m), m, asked),
             len(self.estimators_),
@@ -246,7 +247,7 @@ feature_names_in_, certificate_
         """Mean of the members' predictions."""
         check_is_fitted(self)
         more = self._asked_params("predict", params).get("predict", {})
-        table = checked_table(self, X, reset=False)
+        table = checked_rows(self, X, reset=False)
         return weighted_mean(
             lambda m: np.asarray(self.estimators_[m].predict(self._seen_by(table, m), **more)),
             len(self.estimators_),

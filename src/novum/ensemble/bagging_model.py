@@ -218,7 +218,8 @@ class Bagging(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
         if training.weight is not None:
             weight = np.zeros(training.n_given)
             weight[slice(None) if training.kept is None else training.kept] = training.weight
-        n_columns = self.n_features_in_
+        # Rows that are no cells, such as texts, are one column.
+        n_columns = getattr(self, "n_features_in_", 1)
         return Resampling(
             self._seed_words(made),
             made,
@@ -311,9 +312,10 @@ class Bagging(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
             raise ModelFileError(f"The model's draws do not belong to its {M} members.")
         if len(self.estimators_features_) != M:
             raise ModelFileError("The model's members have no columns.")
+        n_columns = getattr(self, "n_features_in_", 1)
         for columns in self.estimators_features_:
             if columns.ndim != 1 or not (
-                columns.size and 0 <= columns.min() <= columns.max() < self.n_features_in_
+                columns.size and 0 <= columns.min() <= columns.max() < n_columns
             ):
                 raise ModelFileError("A member of the model knows columns that are not there.")
 

@@ -36,17 +36,18 @@ from novum.core.certificate import Certificate
 from novum.core.cross_fitting import cross_fit_predictions
 from novum.core.errors import InputError, ModelFileError
 from novum.core.exact_validation import rows_of
-from novum.core.fitting import fitting
+from novum.core.fitting import fitted_model, fitting
+from novum.core.member_rows import as_rows
 from novum.core.multiclass import check_rows, weighted_rows
 from novum.core.multiclass_members import (
     ConstantPredictor,
     ConstantTargetWarning,
     n_rows_of,
-    plain_table,
     unfitted_members,
 )
 from novum.core.progress import track
 from novum.core.randomness import seed_sequence, stream
+from novum.core.validation import with_checked_weight
 from novum.ensemble.certification import certify_members
 from novum.ensemble.multiclass import routed_params, store_features
 from novum.ensemble.target_columns import (
@@ -164,7 +165,7 @@ class Chain(MetaEstimatorMixin, BaseEstimator):
     def _answers(self, X: Any, answer: Callable[[Any, Any], Any]) -> list[Any]:
         """`answer(member, table)` of every target, in the order of the targets."""
         check_is_fitted(self)
-        X = plain_table(X)
+        X = as_rows(X)
         earlier = np.empty((n_rows_of(X), 0))
         method, found = self._chain_method(), []
         for k, member in enumerate(self.estimators_):
@@ -233,7 +234,7 @@ def fitted_member(
         _warn_constant(target, y[0])
         return ConstantPredictor(y[0].item(), targets.classes[target].tolist())
     try:
-        return member.fit(X, y, **params)
+        return fitted_model(member, X, y, **params)
     except Exception as error:
         error.add_note(f"This happened in the fit of the member for target {target}.")
         raise
@@ -259,9 +260,10 @@ def checked_targets(
     read: Callable[[Any], TargetColumns], X: Any, y: Any, params: Mapping[str, Any], learner: str
 ) -> tuple[Any, TargetColumns, Mapping[str, Any]]:
     """Table, targets and arguments of the rows that count; those of weight zero are absent."""
-    targets, table = read(y), plain_table(X)
+    targets, table = read(y), as_rows(X)
     check_rows(table, targets.n_rows, learner)
-    kept = weighted_rows(params, targets.n_rows)
+    params = with_checked_weight(params, targets.n_rows)
+    kept = weighted_rows(params)
     if kept is None:
         return table, targets, params
     own = dict(_check_method_params(table, params, kept))

@@ -28,6 +28,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from novum.core.certificate import Certificate
 from novum.core.cross_fitting import takes_weights
 from novum.core.errors import InputError, ModelFileError
+from novum.core.fitting import fitted_model
 from novum.core.parallel import run_tasks
 from novum.core.progress import track
 from novum.ensemble.rows import TrainingRows
@@ -193,7 +194,7 @@ class NamedMembers(MetaEstimatorMixin, _BaseComposition):
 def fitted_member(member: Any, X: Any, y: Any, params: Params, what: str) -> Any:
     """The member, fitted; an error says which it was."""
     try:
-        return member.fit(X, y, **params)
+        return fitted_model(member, X, y, **params)
     except Exception as error:
         error.add_note(f"This happened in the fit of {what}, a {type(member).__name__}.")
         raise

@@ -34,8 +34,10 @@ from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
 from novum.core.label_sets import FORMS, LabelTarget, labels_like, read_labels, share_of_equal_rows
+from novum.core.member_rows import as_rows
 from novum.core.multiclass import check_rows, without_zero_weights
-from novum.core.multiclass_members import ConstantPredictor, plain_table
+from novum.core.multiclass_members import ConstantPredictor
+from novum.core.validation import with_checked_weight
 from novum.ensemble.certification import certify_members
 
 Floats = NDArray[np.float64]
@@ -111,10 +113,12 @@ class ReductionClassifier(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, Ba
         with fitting(self) as watch:
             params = self._routed("fit", sample_weight, fit_params)
             X, labels = self._read(X, y)
-            if not get_tags(self.estimator).input_tags.pairwise:
+            if get_tags(self.estimator).input_tags.pairwise:
+                params = with_checked_weight(params, labels.n_rows)
+            else:
                 X, labels, params = without_zero_weights(X, labels, params)
             self._refuse_one_class(labels)
-            counts = labels.counts(_weights(params))
+            counts = labels.counts(params.get("sample_weight"))
             self._store(X, self._fit_members(X, labels, params), labels, counts, watch)
         return self
 
@@ -140,7 +144,8 @@ class ReductionClassifier(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, Ba
             known = self._known_classes(classes)
             X, batch = self._read(X, y)
             labels = _on_classes(batch, known)
-            counts = labels.counts(_weights(routed))
+            routed = with_checked_weight(routed, labels.n_rows)
+            counts = labels.counts(routed.get("sample_weight"))
             if hasattr(self, "estimators_"):
                 if labels.form != self._form:
                     raise InputError(
@@ -152,7 +157,7 @@ class ReductionClassifier(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, Ba
 
     def _read(self, X: Any, y: Any) -> tuple[Any, LabelTarget]:
         name = type(self).__name__
-        table, labels = plain_table(X), read_labels(y, name)
+        table, labels = as_rows(X), read_labels(y, name)
         check_rows(table, labels.n_rows, name)
         return table, labels
 
@@ -285,11 +290,6 @@ def store_features(model: Any, X: Any, members: list[Any]) -> None:
             model.feature_names_in_ = known.feature_names_in_
     elif len(getattr(X, "shape", ())) == 2:
         model.n_features_in_ = X.shape[1]
-
-
-def _weights(params: Params) -> Floats | None:
-    weight = params.get("sample_weight")
-    return None if weight is None else np.asarray(weight, float)
 
 
 def _on_classes(batch: LabelTarget, classes: NDArray[Any]) -> LabelTarget:

@@ -31,8 +31,9 @@ from novum.core.certificate import Certificate, Stopwatch
 from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
 from novum.core.label_sets import share_of_equal_rows
+from novum.core.member_rows import as_rows
 from novum.core.multiclass import member_with_rows
-from novum.core.multiclass_members import plain_table, unfitted_members
+from novum.core.multiclass_members import unfitted_members
 from novum.core.parallel import run_tasks
 from novum.ensemble.certification import certify_members
 from novum.ensemble.chains import checked_targets, fitted_member
@@ -93,22 +94,8 @@ class MultiOutput(MetaEstimatorMixin, BaseEstimator):
             self._store(X, members, targets, watch)
         return self
 
-    @available_if(members_have("partial_fit"))
-    @_fit_context(prefer_skip_nested_validation=False)
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **params: Any
-    ) -> Self:
-        """Adds rows to every member.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-        classes : list of n_targets arrays
-            All labels of each target; in the first call, for classifiers that ask for them.
-        **params
-            Further arguments of the learner's `partial_fit`, under metadata routing.
-        """
+    def _add_rows(self, X: Any, y: Any, classes: Any, sample_weight: Any, params: Any) -> Self:
+        """Members with rows added; `classes` of each target where they ask for them."""
         with fitting(self) as watch:
             routed = routed_params(self, "partial_fit", sample_weight, params)
             X, targets, routed = checked_targets(self._read, X, y, routed, type(self).__name__)
@@ -138,7 +125,7 @@ class MultiOutput(MetaEstimatorMixin, BaseEstimator):
     def predict(self, X: Any) -> Any:
         """Predictions of all targets, of shape (n_rows, n_targets), or in the targets' own form."""
         check_is_fitted(self)
-        table = plain_table(X)
+        table = as_rows(X)
         columns = run_tasks(
             lambda member: np.asarray(member.predict(table)).ravel(), self.estimators_, self.n_jobs
         )
@@ -201,6 +188,20 @@ class MultiOutputRegressor(RegressorMixin, MultiOutput):
     def _read(self, y: Any) -> TargetColumns:
         return read_number_columns(y, type(self).__name__)
 
+    @available_if(members_have("partial_fit"))
+    @_fit_context(prefer_skip_nested_validation=False)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Adds rows to every member.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        **params
+            Further arguments of the learner's `partial_fit`, under metadata routing.
+        """
+        return self._add_rows(X, y, None, sample_weight, params)
+
 
 class MultiOutputClassifier(ClassifierMixin, MultiOutput):
     """One classifier for each target.
@@ -232,6 +233,24 @@ class MultiOutputClassifier(ClassifierMixin, MultiOutput):
     def _read(self, y: Any) -> TargetColumns:
         return read_label_columns(y, type(self).__name__)
 
+    @available_if(members_have("partial_fit"))
+    @_fit_context(prefer_skip_nested_validation=False)
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **params: Any
+    ) -> Self:
+        """Adds rows to every member.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes : list of n_targets arrays
+            All labels of each target; in the first call, for classifiers that ask for them.
+        **params
+            Further arguments of the learner's `partial_fit`, under metadata routing.
+        """
+        return self._add_rows(X, y, classes, sample_weight, params)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # The checks of classifiers expect one array of classes; scikit-learn skips them here too.
@@ -247,12 +266,13 @@ class MultiOutputClassifier(ClassifierMixin, MultiOutput):
     def predict_proba(self, X: Any) -> list[Floats]:
         """Probabilities of the classes of each target: a list of (n_rows, n_classes) arrays."""
         check_is_fitted(self)
-        table = plain_table(X)
+        table = as_rows(X)
         return run_tasks(lambda member: member.predict_proba(table), self.estimators_, self.n_jobs)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose targets are all predicted right."""
-        return share_of_equal_rows(self._form, y, self.predict(X), sample_weight)
+        found = self.predict(X)
+        return share_of_equal_rows(self._form, y, found, sample_weight)
 
 
 def _labels(classes: Any, target: int) -> Any:

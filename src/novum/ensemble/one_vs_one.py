@@ -25,13 +25,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
 from novum.core.label_sets import LabelTarget
+from novum.core.member_rows import as_rows
 from novum.core.multiclass import add_all_pairs, add_one_vs_rest, fit_all_pairs, fit_one_vs_rest
 from novum.core.multiclass_members import (
     for_members,
     margin,
     member_tables,
     pair_probabilities,
-    plain_table,
     probability,
     unfitted_members,
 )
@@ -200,7 +200,7 @@ class OneVsOneClassifier(MultiOutputMixin, ReductionClassifier):
 
     def _answers(self, answer: Any, X: Any) -> Floats:
         check_is_fitted(self)
-        X = plain_table(X)
+        X = as_rows(X)
         rows: Sequence[Any] | None = self.pairwise_indices_
         tables = X if rows is None else member_tables([X[:, own] for own in rows])
         try:

@@ -22,13 +22,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.label_sets import LabelTarget
+from novum.core.member_rows import as_rows
 from novum.core.multiclass import add_one_vs_rest, fit_one_vs_rest
 from novum.core.multiclass_members import (
     for_members,
     log_probability,
     margin,
     pair_probabilities,
-    plain_table,
     probability,
     unfitted_members,
 )
@@ -143,7 +143,7 @@ class OneVsRestClassifier(MultiOutputMixin, ReductionClassifier):
         probabilities, else what a regressor predicts above one half.
         """
         check_is_fitted(self)
-        return for_members(margin, self.estimators_, plain_table(X), self.n_jobs)
+        return for_members(margin, self.estimators_, as_rows(X), self.n_jobs)
 
     @available_if(members_have("decision_function"))
     def decision_function(self, X: Any) -> Floats:
@@ -161,7 +161,7 @@ class OneVsRestClassifier(MultiOutputMixin, ReductionClassifier):
         Those of classes sum to one; those of labels are the members' own.
         """
         check_is_fitted(self)
-        X = plain_table(X)
+        X = as_rows(X)
         if self.multilabel_:
             return for_members(probability, self.estimators_, X, self.n_jobs)
         if len(self.estimators_) == 1:

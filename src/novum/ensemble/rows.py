@@ -14,21 +14,18 @@ from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import get_tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import (
     _check_method_params,
     _num_samples,
     column_or_1d,
-    validate_data,
 )
 
 from novum.core.errors import InputError
 from novum.core.exact_validation import rows_of
-from novum.core.tables import unmasked
+from novum.core.member_rows import checked_rows
 from novum.core.targets import check_classes, check_numbers, plain_target
 from novum.core.validation import checked_weight
 
@@ -110,7 +107,7 @@ def training_rows(
     name = type(model).__name__
     if y is None:
         raise InputError(f"{name} requires y to be passed, but the target y is None.")
-    table = checked_table(model, X, reset=reset)
+    table = checked_rows(model, X, reset=reset)
     n_rows = _num_samples(table)
     weight = checked_weight(sample_weight, n_rows)
     classes: Any = None
@@ -139,31 +136,6 @@ def training_rows(
     return TrainingRows(rows_of(table, kept), values, classes, weight[kept], kept, given)
 
 
-def checked_table(model: Any, X: Any, *, reset: bool) -> Any:
-    """The table as it came; lists become arrays, masked cells missing ones.
-
-    Sets (or, unless `reset`, checks) `n_features_in_` and `feature_names_in_` of the model.
-    """
-    if isinstance(X, pa.RecordBatch):
-        X = pa.Table.from_batches([X])
-    X = unmasked(X)
-    if not (isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X)):
-        X = _array_of(X)
-    if isinstance(X, np.ndarray) and X.ndim != 2 and get_tags(model).input_tags.two_d_array:
-        raise InputError(
-            f"Expected 2D array, got an array of shape {X.shape} instead. Reshape your data: one "
-            "row for each sample, one column for each feature."
-        )
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) == 2 and 0 in shape:
-        what = "sample" if shape[0] == 0 else "feature"
-        raise InputError(
-            f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is required."
-        )
-    validate_data(model, X, reset=reset, skip_check_array=True)
-    return X
-
-
 def columns_of(X: Any, columns: NDArray[Any]) -> Any:
     """Some columns of a table, possibly repeated; a repeated column of a frame is renamed.
 
@@ -177,6 +149,11 @@ def columns_of(X: Any, columns: NDArray[Any]) -> Any:
     if sparse.issparse(X):
         return X.tocsc()[:, columns].tocsr()
     if not is_frame(X):
+        if len(np.shape(X)) != 2:
+            raise InputError(
+                "The rows of X are no cells in columns, so columns cannot be drawn. Leave "
+                "max_features and bootstrap_features at their defaults."
+            )
         return np.asarray(X)[:, columns]
     frame = nw.from_native(X, eager_only=True)
     chosen: list[Any] = []
@@ -200,6 +177,11 @@ def beside(columns: Floats, names: NDArray[Any], X: Any) -> Any:
     if sparse.issparse(X):
         return sparse.hstack([columns, X], format="csr")
     if not is_frame(X):
+        if len(np.shape(X)) != 2:
+            raise InputError(
+                "The rows of X are no cells in columns, so predictions cannot be put beside them. "
+                "Use passthrough=False."
+            )
         return np.hstack([columns, X])
     frame = nw.from_native(X, eager_only=True)
     if all(dtype.is_numeric() for dtype in frame.schema.values()):
@@ -229,19 +211,3 @@ def _label_sets(y: Any, name: str) -> tuple[Any, NDArray[Any]]:
         return check_classes(y, name)
     columns = [np.unique(column, return_inverse=True) for column in values.T]
     return [found for found, _ in columns], np.stack([codes for _, codes in columns], axis=1)
-
-
-def _array_of(rows: Any) -> Any:
-    """Lists and whatever NumPy can read; other objects are left to the members.
-
-    NumPy turns `[1, "a"]` into text; such rows stay objects here.
-    """
-    if not isinstance(rows, (list, tuple)) and not hasattr(rows, "__array__"):
-        return rows
-    try:
-        table = np.asarray(rows)
-    except ValueError as error:
-        raise InputError(
-            "The rows of X have an inhomogeneous shape. Give every row one cell for each column."
-        ) from error
-    return np.asarray(rows, dtype=object) if table.ndim == 2 and table.dtype.kind in "US" else table

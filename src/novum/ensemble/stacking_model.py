@@ -42,6 +42,7 @@ from novum.core.cross_fitting import (
 )
 from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
+from novum.core.member_rows import checked_rows
 from novum.ensemble.certification import certify_stack
 from novum.ensemble.members import (
     NamedMembers,
@@ -50,7 +51,7 @@ from novum.ensemble.members import (
     member_codes,
     shared_invariances,
 )
-from novum.ensemble.rows import TrainingRows, beside, checked_table
+from novum.ensemble.rows import TrainingRows, beside
 
 Floats = NDArray[np.float64]
 
@@ -311,7 +312,7 @@ class Stacking(TransformerMixin, NamedMembers):
         return np.array(names, object)
 
     def _seen_by_final(self, X: Any) -> Any:
-        table = checked_table(self, X, reset=False)
+        table = checked_rows(self, X, reset=False)
         said = [self._said(table, m) for m in range(len(self.estimators_))]
         return self._meta_table([self._columns(each, m) for m, each in enumerate(said)], table)
 

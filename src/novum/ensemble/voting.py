@@ -25,10 +25,11 @@ from novum.core.cross_fitting import align_classes
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
+from novum.core.member_rows import checked_rows
 from novum.ensemble.certification import certify_members
 from novum.ensemble.combining import checked_votes, vote_shares, weighted_mean, winners
 from novum.ensemble.members import NamedMembers, member_codes
-from novum.ensemble.rows import TrainingRows, checked_table, training_rows
+from novum.ensemble.rows import TrainingRows, training_rows
 
 Floats = NDArray[np.float64]
 
@@ -205,7 +206,7 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
     def predict_proba(self, X: Any) -> Floats:
         """Weighted mean of the members' probabilities (n, n_classes)."""
         check_is_fitted(self)
-        table = checked_table(self, X, reset=False)
+        table = checked_rows(self, X, reset=False)
         return weighted_mean(
             lambda m: self._probabilities(table, m), len(self.estimators_), self._votes, self.n_jobs
         )
@@ -222,7 +223,7 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
         check_is_fitted(self)
         if self.voting == "hard":
             return self._predictions(X)
-        table = checked_table(self, X, reset=False)
+        table = checked_rows(self, X, reset=False)
         found = [self._probabilities(table, m) for m in range(len(self.estimators_))]
         return np.hstack(found) if self.flatten_transform else np.stack(found)
 
@@ -246,7 +247,7 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
         return encoder
 
     def _predictions(self, X: Any) -> NDArray[Any]:
-        table, codes = checked_table(self, X, reset=False), np.arange(len(self.classes_))
+        table, codes = checked_rows(self, X, reset=False), np.arange(len(self.classes_))
         return np.stack([member_codes(m, table, codes) for m in self.estimators_], axis=1)
 
     def _probabilities(self, table: Any, m: int) -> Floats:
@@ -327,7 +328,7 @@ class VotingRegressor(RegressorMixin, Voting):
     def predict(self, X: Any) -> Floats:
         """Weighted mean of the members' predictions."""
         check_is_fitted(self)
-        table = checked_table(self, X, reset=False)
+        table = checked_rows(self, X, reset=False)
         members = self.estimators_
         return weighted_mean(
             lambda m: np.asarray(members[m].predict(table)), len(members), self._votes, self.n_jobs
@@ -339,5 +340,5 @@ class VotingRegressor(RegressorMixin, Voting):
         return self._predictions(X)
 
     def _predictions(self, X: Any) -> NDArray[Any]:
-        table = checked_table(self, X, reset=False)
+        table = checked_rows(self, X, reset=False)
         return np.stack([np.asarray(m.predict(table)) for m in self.estimators_], axis=1)

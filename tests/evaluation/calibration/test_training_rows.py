@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold
 
 from novum.bayes import GaussianNB
 from novum.core.errors import InputError
-from novum.evaluation.calibration.training_rows import checked_table, training_rows
+from novum.evaluation.calibration.training_rows import training_rows
 from tests.evaluation.calibration.calibration_tables import classes
 
 
@@ -56,11 +56,3 @@ def test_folds_of_given_rows_are_folds_of_kept_rows() -> None:
 def test_bad_input_is_named(X: Any, y: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         training_rows(GaussianNB(), X, y)
-
-
-def test_columns_are_compared_with_those_of_the_fit() -> None:
-    model = GaussianNB()
-    checked_table(model, [[1.0, 2.0]], reset=True)
-    assert model.n_features_in_ == 2
-    with pytest.raises(ValueError, match="2 features"):
-        checked_table(model, [[1.0]], reset=False)

@@ -41,5 +41,15 @@ def test_refusals() -> None:
     more = {"cv": 3, "exploit_incremental_learning": True}
     with pytest.raises(InputError, match="no partial_fit"):
         learning_curve(LogisticRegression(), X, Y, **more)
-    with pytest.raises(InputError, match="Leave out `params`"):
-        learning_curve(GaussianNB(), X, Y, params={"sample_weight": np.ones(90)}, **more)
+    with pytest.raises(InputError, match="Negative values in sample_weight"):
+        learning_curve(GaussianNB(), X, Y, params={"sample_weight": -np.ones(90)}, **more)
+
+
+def test_weights_count_rows_in_steps_and_scores() -> None:
+    weight = np.where(np.arange(90) % 3, 1.0, 2.0)
+    weight[5:9] = 0.0
+    more = {"train_sizes": SIZES, "cv": 3, "params": {"sample_weight": weight}}
+    step = learning_curve(GaussianNB(), X, Y, exploit_incremental_learning=True, **more)
+    fresh = learning_curve(GaussianNB(), X, Y, **more)
+    np.testing.assert_allclose(step.test_scores, fresh.test_scores, rtol=1e-8)
+    np.testing.assert_allclose(step.train_scores, fresh.train_scores, rtol=1e-8)

@@ -8,8 +8,16 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from sklearn import decomposition as theirs
+from sklearn import linear_model, model_selection
+from sklearn.cluster import KMeans
 from sklearn.metrics import get_scorer
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import KernelDensity
+from sklearn.utils.estimator_checks import (
+    check_classifiers_one_label_sample_weights,
+    parametrize_with_checks,
+)
 
 from novum.bayes import GaussianNB
 from novum.core.contracts import (
@@ -20,11 +28,13 @@ from novum.core.contracts import (
     estimator_checks,
 )
 from novum.core.errors import InputError
+from novum.decomposition import PCA
 from novum.evaluation.search.choice import OneStandardError
 from novum.evaluation.search.grid import GridSearchCV
 from novum.evaluation.search.halving import HalvingGridSearchCV
 from novum.evaluation.search.randomized import RandomizedSearchCV
-from novum.linear import Ridge
+from novum.linear import LogisticRegression, Ridge
+from novum.svm import SVC
 from novum.trees import DecisionTreeClassifier
 from tests.evaluation.validation.counting_learner import (
     CountingClassifier,
@@ -171,3 +181,56 @@ def test_a_killed_search_loses_no_finished_fold(tmp_path: Path) -> None:
     for fold in range(4):
         key = f"split{fold}_test_score"
         np.testing.assert_array_equal(search.cv_results_[key], fresh.cv_results_[key])
+
+
+# --- Without targets ------------------------------------------------------------------------------
+
+WITHOUT_TARGETS = [
+    (PCA(), {"n_components": [1, 2]}),
+    (theirs.PCA(), {"n_components": [1, 2]}),
+    (KMeans(n_init=2, random_state=0), {"n_clusters": [2, 3]}),
+    (GaussianMixture(random_state=0), {"n_components": [1, 2]}),
+    (KernelDensity(), {"bandwidth": [0.1, 1.0]}),
+]
+
+
+@pytest.mark.parametrize(("model", "grid"), WITHOUT_TARGETS, ids=lambda part: type(part).__name__)
+@pytest.mark.parametrize("make", [GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV])
+def test_learners_without_targets_are_judged_by_their_own_score(
+    model: Any, grid: Any, make: Any
+) -> None:
+    rows = np.random.default_rng(3).normal(size=(60, 3))
+    more = {"n_iter": 2} if make is RandomizedSearchCV else {}
+    search = make(model, grid, cv=3, **more).fit(rows)
+    if make is GridSearchCV:
+        other = model_selection.GridSearchCV(model, grid, cv=3).fit(rows)
+        np.testing.assert_allclose(
+            search.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], rtol=1e-9
+        )
+    assert search.score(rows) == pytest.approx(search.best_estimator_.score(rows))
+
+
+def test_a_measure_of_predictions_needs_targets() -> None:
+    search = GridSearchCV(KMeans(n_init=1), {"n_clusters": [2, 3]}, scoring="accuracy")
+    with pytest.raises(InputError, match="accuracy compares predictions with y, but y is None"):
+        search.fit(np.random.default_rng(3).normal(size=(30, 2)))
+
+
+# --- Reasons --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV])
+@pytest.mark.parametrize(
+    "learner", [LogisticRegression(), SVC(), linear_model.LogisticRegression()]
+)
+def test_the_reason_why_all_fits_failed_is_the_learners_own(make: Any, learner: Any) -> None:
+    more = {"n_iter": 1} if make is RandomizedSearchCV else {}
+    search = make(learner, {}, cv=2, **more)
+    check_classifiers_one_label_sample_weights(type(search).__name__, search)
+    rows, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
+    with pytest.raises(InputError, match="class") as caught:
+        search.fit(rows, y, sample_weight=y)
+    with pytest.raises(ValueError, match="class") as alone:
+        learner.fit(rows[1:4:2], y[1:4:2])
+    assert str(alone.value)[:25] in str(caught.value)
+    assert "training rows have a sample_weight of 0" in str(caught.value)

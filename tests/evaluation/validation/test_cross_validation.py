@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 import sklearn
 import sklearn.model_selection as theirs
+from sklearn.cluster import KMeans
+from sklearn.decomposition import FactorAnalysis
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, make_scorer
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -19,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from novum.bayes import GaussianClassifier, GaussianNB
 from novum.core.cross_fitting import AbsentClassWarning
 from novum.core.errors import InputError
+from novum.decomposition import PCA
 from novum.evaluation.validation.cross_validation import (
     cross_val_predict,
     cross_val_score,
@@ -210,3 +213,34 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
 def test_several_scores_are_too_many_for_cross_val_score() -> None:
     with pytest.raises(InputError, match="takes a single scoring"):
         cross_val_score(GaussianNB(), X, Y, scoring=["accuracy"])
+
+
+@pytest.mark.parametrize("model", [PCA(2), FactorAnalysis(2), KMeans(2, random_state=0)])
+def test_without_targets_the_learner_judges_itself(model: Any) -> None:
+    rows = np.random.default_rng(3).normal(size=(60, 4))
+    ours = cross_validate(model, rows, cv=3, return_train_score=True)
+    others = theirs.cross_validate(model, rows, cv=3, return_train_score=True)
+    for key in ("test_score", "train_score"):
+        np.testing.assert_allclose(ours[key], others[key], rtol=1e-9)
+    np.testing.assert_array_equal(cross_val_score(model, rows, cv=3), ours["test_score"])
+    scores = cross_val_score(model, rows, cv=3, scoring=lambda fitted, part: fitted.score(part))
+    np.testing.assert_array_equal(scores, ours["test_score"])
+
+
+def test_scorers_get_the_metadata_that_they_ask_for() -> None:
+    rows = np.random.default_rng(3).normal(size=(60, 2))
+    labels, prices = (rows[:, 0] > 0).astype(int), np.arange(60.0)
+    seen: list[Any] = []
+
+    def profit(y: Any, predictions: Any, price: Any) -> float:
+        seen.append(price.tolist())
+        return float(price @ (y == predictions))
+
+    score = make_scorer(profit)
+    with sklearn.config_context(enable_metadata_routing=True):
+        score.set_score_request(price=True)
+        more = {"scoring": {"profit": score, "accuracy": "accuracy"}, "cv": 3}
+        result = cross_validate(GaussianNB(), rows, labels, params={"price": prices}, **more)
+        other = theirs.cross_validate(GaussianNB(), rows, labels, params={"price": prices}, **more)
+    np.testing.assert_array_equal(result["test_profit"], other["test_profit"])
+    assert sorted(price for fold in seen[:3] for price in fold) == prices.tolist()

@@ -98,7 +98,8 @@ def some_rows(task: Task, positions: Any, wanted: int, seed: int, use: str) -> A
 def fitted(model: Any, rows: LearningRows) -> Any:
     """The model fitted to rows."""
     more = {} if rows.weight is None else {"sample_weight": rows.weight}
-    return model.fit(rows.X, rows.y, **more)
+    model.fit(rows.X, rows.y, **more)
+    return model
 
 
 # --- Steps ----------------------------------------------------------------------------------------

@@ -42,7 +42,8 @@ from novum.core.cross_fitting import (
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.exact_validation import rows_of
-from novum.core.fitting import fitting
+from novum.core.fitting import fitted_model, fitting
+from novum.core.member_rows import checked_rows
 from novum.core.parallel import run_tasks
 from novum.evaluation.calibration.evidence import certify, kept_invariances
 from novum.evaluation.calibration.methods import (
@@ -65,7 +66,6 @@ from novum.evaluation.calibration.training_rows import (
     Floats,
     Rows,
     TrainingRows,
-    checked_table,
     training_rows,
 )
 
@@ -217,7 +217,7 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
     def predict_proba(self, X: Any) -> Floats:
         """Calibrated probabilities, of shape (n, K)."""
         check_is_fitted(self)
-        table = checked_table(self, X, reset=False)
+        table = checked_rows(self, X, reset=False)
         found = [pair.predict_proba(table) for pair in self.calibrated_classifiers_]
         return np.asarray(np.mean(found, axis=0))
 
@@ -310,7 +310,8 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
 
     def _fitted(self, training: TrainingRows, rows: Rows, params: dict[str, Any]) -> Any:
         table = rows_of(training.table, rows)
-        return clone(self.estimator).fit(table, training.labels[rows], **training.cut(params, rows))
+        own = training.cut(params, rows)
+        return fitted_model(clone(self.estimator), table, training.labels[rows], **own)
 
     def _calibrated(
         self, model: Any, scores: ScoreColumns, training: TrainingRows, rows: Rows, method: Method

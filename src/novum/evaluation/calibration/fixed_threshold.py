@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from novum.core.certificate import Verdict
-from novum.core.fitting import fitting
+from novum.core.fitting import fitted_model, fitting
 from novum.evaluation.calibration.evidence import certify, kept_invariances
 from novum.evaluation.calibration.threshold_classifier import (
     ThresholdClassifier,
@@ -94,7 +94,7 @@ class FixedThresholdClassifier(ThresholdClassifier):
             training = self._read(X, y, sample_weight)
             positive_code(self.pos_label, training.classes)
             given = training.cut(self._routed(training, params)["estimator"])
-            model = clone(self.estimator).fit(training.table, training.labels, **given)
+            model = fitted_model(clone(self.estimator), training.table, training.labels, **given)
             self.estimator_ = model
             self.certificate_ = certify(
                 "that of the classifier, at a given threshold",

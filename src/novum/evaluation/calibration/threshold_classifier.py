@@ -24,10 +24,10 @@ from sklearn.utils.validation import check_is_fitted
 from novum.core.certificate import Certificate
 from novum.core.cross_fitting import takes_weights
 from novum.core.errors import InputError, ModelFileError
+from novum.core.member_rows import checked_rows
 from novum.evaluation.calibration.training_rows import (
     Floats,
     TrainingRows,
-    checked_table,
     training_rows,
 )
 
@@ -98,7 +98,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator
 
     def _table(self, X: Any) -> Any:
-        return checked_table(self, X, reset=False) if hasattr(self, "n_features_in_") else X
+        return checked_rows(self, X, reset=False) if hasattr(self, "n_features_in_") else X
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
         training = training_rows(self, X, y, sample_weight)

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import _check_method_params, _num_samples, validate_data
+from sklearn.utils.validation import _check_method_params, _num_samples
 
 from novum.core.errors import InputError
 from novum.core.exact_validation import rows_of
+from novum.core.member_rows import checked_rows
 from novum.core.targets import check_classes
 from novum.core.validation import checked_weight
-from novum.evaluation.inspection.containers import as_table
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -99,7 +99,7 @@ def training_rows(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Trai
     name = type(model).__name__
     if y is None:
         raise InputError(f"{name} requires y to be passed, but the target y is None.")
-    table = checked_table(model, X, reset=True)
+    table = checked_rows(model, X, reset=True)
     classes, codes = check_classes(y, name)
     n_rows = _num_samples(table)
     if len(codes) != n_rows:
@@ -117,19 +117,6 @@ def training_rows(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Trai
         rows_of(table, kept), codes.astype(np.int64), classes[met], weight[kept], kept, given
     )
     return _with_several_classes(rows, name)
-
-
-def checked_table(model: Any, X: Any, *, reset: bool) -> Any:
-    """The table as it came; its columns are learned, or compared with those of the fit."""
-    shape = np.shape(X) if isinstance(X, (list, tuple, np.ndarray)) else getattr(X, "shape", ())
-    if len(shape) == 2 and 0 in shape:
-        what = "sample" if shape[0] == 0 else "feature"
-        raise InputError(
-            f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is required."
-        )
-    table = as_table(X)
-    validate_data(model, table, reset=reset, skip_check_array=True)
-    return table
 
 
 def _with_several_classes(rows: TrainingRows, name: str) -> TrainingRows:

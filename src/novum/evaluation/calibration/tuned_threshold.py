@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from novum.core.certificate import Verdict
 from novum.core.errors import InputError
 from novum.core.exact_validation import rows_of
-from novum.core.fitting import fitting
+from novum.core.fitting import fitted_model, fitting
 from novum.core.parallel import run_tasks
 from novum.core.working_point import WorkingPoint
 from novum.evaluation.calibration.evidence import certify, kept_invariances
@@ -255,7 +255,7 @@ class TunedThresholdClassifierCV(ThresholdClassifier):
     def _fitted(self, training: TrainingRows, rows: Rows, given: Mapping[str, Any]) -> Any:
         params = training.cut(given["estimator"], rows)
         table = rows_of(training.table, rows)
-        return clone(self.estimator).fit(table, training.labels[rows], **params)
+        return fitted_model(clone(self.estimator), table, training.labels[rows], **params)
 
     def _final(self, training: TrainingRows, folds: Folds, params: Mapping[str, Any]) -> Any:
         if isinstance(self.cv, str):

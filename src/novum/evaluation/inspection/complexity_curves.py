@@ -140,7 +140,7 @@ class ComplexityCurve:
 def complexity_curve(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     param_name: str,
     param_range: Any,

@@ -116,7 +116,7 @@ class LearningCurve:
 def learning_curve(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     groups: Any = None,
     train_sizes: ArrayLike = DEFAULT_SIZES,
@@ -141,7 +141,8 @@ def learning_curve(
     train_sizes : array-like of shape (n_sizes,)
         Numbers of rows, or shares of the largest training part.
     exploit_incremental_learning : bool
-        Trains one model for each fold by `partial_fit`, size after size.
+        Trains one model for each fold by `partial_fit`, size after size; `params` are then its
+        arguments.
     pre_dispatch
         Kept for scikit-learn's signature; threads share the table.
     shuffle : bool
@@ -170,7 +171,8 @@ def learning_curve(
     scorers, several = named_scorers(estimator, scoring)
     if several:
         raise InputError("A learning curve is of one score; pass one name or scorer as `scoring`.")
-    routed = route("learning_curve", estimator, scorers, cv, groups, params)
+    method = "partial_fit" if exploit_incremental_learning else "fit"
+    routed = route("learning_curve", estimator, scorers, cv, groups, params, method=method)
     classifier = is_classifier(estimator)
     planned = plan_splits(X, y, cv, groups=routed.groups, classifier=classifier,
                           params=routed.split)  # fmt: skip

@@ -49,8 +49,13 @@ class Scorer:
         self.name = measure.name if name is None else name
         self._request: dict[str, Any] = {}
 
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The measure of `estimator` on rows `X` with targets `y`; greater is better."""
+        if y is None:
+            raise InputError(
+                f"{self.name} compares predictions with y, but y is None. Pass y, or leave scoring "
+                "out: then a learner without targets is judged by its own `score`."
+            )
         theirs = self.measure.sklearn_name
         if self.measure.target == "classes" and _holds_label_sets(y):
             if theirs is None:
@@ -117,9 +122,12 @@ class ForeignScorer:
         self.name = name
         self.function = function
 
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return self.function(estimator, X, y, **weights)
+    def __call__(self, estimator: Any, X: Any, y: Any = None, **params: Any) -> float:
+        """What the function says, which gets no `y` where there is none."""
+        given = {name: value for name, value in params.items() if value is not None}
+        if y is None:
+            return self.function(estimator, X, **given)
+        return self.function(estimator, X, y, **given)
 
     def get_metadata_routing(self) -> Any:
         """What the function asks for; a plain function asks for nothing."""

@@ -30,13 +30,14 @@ from novum.core.coding import treatment_rows
 from novum.core.cross_fitting import SharedFolds, cross_fit_predictions, takes_weights
 from novum.core.errors import InputError, ModelFileError
 from novum.core.exact_validation import rows_of
-from novum.core.fitting import fitting
+from novum.core.fitting import fitted_model, fitting
+from novum.core.member_rows import checked_rows
 from novum.core.parallel import run_tasks
 from novum.core.schema import Schema
 from novum.core.validation import check_features, check_sample
 from novum.core.working_point import label_array
 from novum.evaluation.calibration.evidence import certify
-from novum.evaluation.calibration.training_rows import TrainingRows, checked_table, training_rows
+from novum.evaluation.calibration.training_rows import TrainingRows, training_rows
 from novum.evaluation.open_set.rules import RULES, Density, Distance, Margin, open_set_rule
 
 Floats = NDArray[np.float64]
@@ -155,7 +156,9 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self.classes_ = training.classes
             self.unknown_label_ = self._chosen_label(training.classes)
             more = {} if training.weight is None else {"sample_weight": training.weight}
-            self.estimator_ = clone(self.estimator).fit(training.table, training.labels, **more)
+            self.estimator_ = fitted_model(
+                clone(self.estimator), training.table, training.labels, **more
+            )
             design = self._design_of_fit(training, rule)
             self._fitted_rule = self._ruled(rule, training, design, np.arange(training.n_rows))
             self.known_scores_ = self._cross_fitted(rule, training, design)
@@ -176,7 +179,7 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def known_scores(self, X: Any) -> Floats:
         """How well each row fits the known classes; larger is more known."""
         check_is_fitted(self)
-        table = checked_table(self, X, reset=False)
+        table = checked_rows(self, X, reset=False)
         rule = open_set_rule(self.rule)
         if isinstance(rule, Margin):
             return rule.known_scores(np.asarray(self.estimator_.predict_proba(table), float))
@@ -203,12 +206,12 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict_known(self, X: Any) -> NDArray[Any]:
         """The class of each row if it is one of the known."""
         check_is_fitted(self)
-        return np.asarray(self.estimator_.predict(checked_table(self, X, reset=False)))
+        return np.asarray(self.estimator_.predict(checked_rows(self, X, reset=False)))
 
     def predict_proba(self, X: Any) -> Floats:
         """Posteriors of the known classes, given that the row is of one of them."""
         check_is_fitted(self)
-        return np.asarray(self.estimator_.predict_proba(checked_table(self, X, reset=False)))
+        return np.asarray(self.estimator_.predict_proba(checked_rows(self, X, reset=False)))
 
     # Steps of a fit
 

@@ -28,6 +28,7 @@ from scipy import linalg, spatial
 from sklearn.base import clone
 
 from novum.core.errors import InputError
+from novum.core.fitting import fitted_model
 from novum.numerics.logspace import log_sum_exp
 from novum.numerics.moments import moments_of
 
@@ -81,7 +82,7 @@ class Density:
         """The fitted density, of the table or of its numeric design."""
         if self.estimator is not None:
             more = {} if weight is None else {"sample_weight": weight}
-            return FittedDensity(clone(self.estimator).fit(table, **more))
+            return FittedDensity(fitted_model(clone(self.estimator), table, **more))
         if self.covariance not in ("tied", "full"):
             raise InputError(f"covariance is 'tied' or 'full', got {self.covariance!r}.")
         assert design is not None

@@ -27,7 +27,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, _routing_enabled, pro
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
-from novum.core.fitting import fitting
+from novum.core.fitting import fitted_model, fitting
 from novum.core.progress import Progress, track
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.search.results import Table, score_names, search_results, with_parameters
@@ -261,8 +261,7 @@ class Search(BaseSearchCV):
         if not self.refit:
             return
         began = time.perf_counter()
-        model = self._model(self.best_params_)
-        self.best_estimator_ = model.fit(X, **params) if y is None else model.fit(X, y, **params)
+        self.best_estimator_ = fitted_model(self._model(self.best_params_), X, y, **params)
         self.refit_time_ = time.perf_counter() - began
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_

@@ -33,6 +33,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from novum.core.errors import InputError
 from novum.core.exact_validation import rows_of
+from novum.core.fitting import fitted_model
 from novum.core.parallel import run_tasks
 from novum.core.targets import plain_target
 from novum.core.text import printable
@@ -167,8 +168,7 @@ def selection_stability(
 
     def one(train: NDArray[np.intp]) -> NDArray[np.bool_]:
         part = None if target is None else target[train]
-        fitted = clone(selector).fit(rows_of(table, train), part)
-        return _support(fitted, len(names))
+        return _support(fitted_model(clone(selector), rows_of(table, train), part), len(names))
 
     masks = run_tasks(one, [train for train, _ in splits.split()], n_jobs)
     chosen = np.array(masks, bool)

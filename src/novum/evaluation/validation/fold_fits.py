@@ -23,6 +23,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples
 from novum.core.cross_fitting import align_classes
 from novum.core.errors import InputError
 from novum.core.exact_validation import rows_of
+from novum.core.fitting import fitted_model
 from novum.core.parallel import Cancelled
 from novum.core.targets import plain_target
 from novum.evaluation.validation.outcomes import FoldRun
@@ -117,16 +118,24 @@ def run_fold(model: Any, work: FoldWork, number: int) -> FoldRun:
 
 def fitted_on(model: Any, work: FoldWork, number: int) -> Any:
     """A clone of the model, fitted to the training rows of a fold."""
-    train = work.splits.train(number)
+    given = train = work.splits.train(number)
     weight = work.fit_params.get("sample_weight")
     if weight is not None:
-        kept = train[np.asarray(weight)[train] > 0]
+        kept = train[weight[train] > 0]
         # A learner told of no row that counts says so itself.
         train = kept if kept.size else train
     params = work.cut(work.fit_params, train)
     X = table_rows(model, work.X, train, train)
-    new = clone(model)
-    return new.fit(X, **params) if work.y is None else new.fit(X, work.target(train), **params)
+    try:
+        return fitted_model(clone(model), X, work.target(train), **params)
+    except Exception as error:
+        if len(train) < len(given):
+            # What the learner misses, such as a second class, may be in these rows.
+            error.add_note(
+                f"{len(given) - len(train)} of {len(given)} training rows have a sample_weight of "
+                "0 and are absent."
+            )
+        raise
 
 
 def judged_fold(
@@ -175,7 +184,7 @@ def failed_fold(work: FoldWork, number: int, error: Exception, seconds: float) -
         scores=filled,
         train_scores=dict(filled) if work.train_scores else {},
         fit_seconds=seconds,
-        error=f"{type(error).__name__}: {error}",
+        error=" ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]),
         n_train=work.splits.n_train(number),
         n_test=len(work.splits.test(number)),
     )

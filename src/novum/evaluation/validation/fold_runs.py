@@ -27,7 +27,7 @@ from sklearn.utils.validation import _num_samples
 from novum.core.errors import InputError
 from novum.core.parallel import check_cancelled, run_tasks
 from novum.core.progress import Progress, track
-from novum.core.validation import checked_weight
+from novum.core.validation import with_checked_weight
 from novum.evaluation.validation.exact_folds import exact_runs, groups_by_sums, has_exact_folds
 from novum.evaluation.validation.fingerprints import fingerprint
 from novum.evaluation.validation.fold_fits import (
@@ -126,14 +126,16 @@ def run_folds(
     >>> [round(run.scores["error"], 6) for run in runs["line"]]
     [-6.0, -2.0]
     """
-    weights = _weights(sample_weight, _num_samples(X))
+    n_rows = _num_samples(X)
+    given = {} if sample_weight is None else {"sample_weight": sample_weight}
+    scores = _with_weights(scoring, score_params or {}, given)
     work = FoldWork(
         X=plain_table(X),
         y=plain_y(y, classifier=any(is_classifier(model) for model in models.values())),
         splits=splits,
         scoring=scoring,
-        fit_params={**(params or {}), **weights},
-        score_params=_with_weights(scoring, score_params or {}, weights),
+        fit_params=with_checked_weight({**(params or {}), **given}, n_rows),
+        score_params={name: with_checked_weight(own, n_rows) for name, own in scores.items()},
         keep=keep,
         describe=describe,
         return_estimator=return_estimator,
@@ -269,11 +271,6 @@ class _Runner:
 
 
 # --- Checks ---------------------------------------------------------------------------------------
-
-
-def _weights(sample_weight: Any, n_rows: int) -> dict[str, Any]:
-    weight = checked_weight(sample_weight, n_rows)
-    return {} if weight is None else {"sample_weight": weight}
 
 
 def _with_weights(

@@ -71,6 +71,8 @@ def route(
     cv: Any,
     groups: Any = None,
     params: Mapping[str, Any] | None = None,
+    *,
+    method: str = "fit",
 ) -> Routed:
     """Divides arguments among learner, splitter and scorers.
 
@@ -83,6 +85,8 @@ def route(
     groups : array-like, optional
         For the splitter; goes into `params` where routing is on.
     params : mapping, optional
+    method : {"fit", "partial_fit"}
+        Of the learner, that gets its arguments.
     """
     given = dict(params or {})
     if not _routing_enabled():
@@ -94,13 +98,18 @@ def route(
             f"{owner} takes groups in params where metadata routing is enabled: "
             "params={'groups': groups}."
         )
-    return _routed(owner, model, scorers, cv, given)
+    return _routed(owner, model, scorers, cv, given, method)
 
 
 def _routed(
-    owner: str, model: Any, scorers: Mapping[str, Any], cv: Any, given: Mapping[str, Any]
+    owner: str,
+    model: Any,
+    scorers: Mapping[str, Any],
+    cv: Any,
+    given: Mapping[str, Any],
+    method: str,
 ) -> Routed:
-    router = router_of(owner, model, scorers, cv)
+    router = router_of(owner, model, scorers, cv, method)
     try:
         found = process_routing(router, "fit", **given)
     except UnsetMetadataPassedError as error:
@@ -111,13 +120,15 @@ def _routed(
         ) from None
     split = dict(found.splitter.split)
     score = {name: dict(getattr(found, scorer_key(name)).score) for name in scorers}
-    return Routed(dict(found.estimator.fit), score, split.pop("groups", None), split)
+    return Routed(dict(found.estimator[method]), score, split.pop("groups", None), split)
 
 
-def router_of(owner: Any, model: Any, scorers: Mapping[str, Any], cv: Any) -> MetadataRouter:
+def router_of(
+    owner: Any, model: Any, scorers: Mapping[str, Any], cv: Any, method: str = "fit"
+) -> MetadataRouter:
     """scikit-learn's router of a caller that fits, splits and scores."""
     router = MetadataRouter(owner=owner)
-    router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+    router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee=method))
     router.add(splitter=cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
     for name, scorer in scorers.items():
         mapping = MethodMapping().add(caller="fit", callee="score")
