@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.exceptions import NotFittedError
 
 from novum.core.decisions import DecisionMixin, RetargetedClassifier
 from novum.core.errors import InputError
 from novum.core.working_point import WorkingPoint
+from novum.linear import Ridge
 
 
 class TwoGaussians(DecisionMixin, ClassifierMixin, BaseEstimator):
@@ -123,7 +125,12 @@ def test_a_point_for_other_classes_is_refused(model: TwoGaussians) -> None:
         model.at(WorkingPoint.uniform([0, 1]))
 
 
-@pytest.mark.parametrize("broken", [TwoGaussians(), object()])
+@pytest.mark.parametrize("broken", [Ridge().fit([[0.0], [1.0]], [0.0, 1.0]), object()])
 def test_what_has_no_posteriors_is_refused(broken: Any) -> None:
     with pytest.raises(InputError, match=r"has no .*class_prior_; a working point needs a fitted"):
         RetargetedClassifier(broken, WorkingPoint.uniform([0, 1]))
+
+
+def test_what_is_not_fitted_says_so() -> None:
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        RetargetedClassifier(TwoGaussians(), WorkingPoint.uniform([0, 1]))

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
+from novum.core.validation import checked_weight
 from novum.core.working_point import Floats, WorkingPoint, label_array
 
 _NEEDED = ("predict_proba", "classes_", "class_prior_")
@@ -40,6 +42,8 @@ class RetargetedClassifier:
     def __post_init__(self) -> None:
         lacking = [name for name in _NEEDED if not hasattr(self.model, name)]
         if lacking:
+            if hasattr(self.model, "fit"):
+                check_is_fitted(self.model)
             raise InputError(
                 f"{type(self.model).__name__} has no {' and no '.join(lacking)}; a working point "
                 "needs a fitted classifier with posteriors and training priors."
@@ -70,8 +74,7 @@ class RetargetedClassifier:
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of `predict`, as for every classifier."""
         hits = self.predict(X) == np.asarray(y)
-        weights = None if sample_weight is None else np.asarray(sample_weight, float)
-        return float(np.average(hits, weights=weights))
+        return float(np.average(hits, weights=checked_weight(sample_weight, len(hits))))
 
     def at(self, point: WorkingPoint) -> RetargetedClassifier:
         """The same model at another point."""

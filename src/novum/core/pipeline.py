@@ -3,23 +3,29 @@
 scikit-learn's `Pipeline` works with every estimator here. This one is the same and can besides be
 saved to a model file, takes `sample_weight` in `fit` without routing, can be re-targeted to other
 priors and costs, and shows the certificate of its last step.
+
+A `memory` belongs to the machine where a pipeline is fitted, not to the model: files neither hold
+it nor can set it, since it says where pickles are read.
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.pipeline import Pipeline as SklearnPipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from novum.core.decisions import RetargetedClassifier
-from novum.core.errors import ModelFileError
 from novum.core.working_point import WorkingPoint
 
 
 def _decides(pipeline: Pipeline) -> bool:
-    return hasattr(pipeline.steps[-1][1], "predict_proba")
+    try:
+        return hasattr(pipeline.steps[-1][1], "predict_proba")
+    except (IndexError, TypeError):
+        # What is wrong with the steps is said by `fit`.
+        return False
 
 
 class Pipeline(SklearnPipeline):
@@ -29,8 +35,11 @@ class Pipeline(SklearnPipeline):
     ----------
     steps : list of (name, estimator)
     transform_input : list of str, optional
+    memory : str or object with joblib's `cache`, optional
+        A folder where fitted transformers are kept, which are then cloned before they are fitted;
+        the same transformer on the same rows is fitted once. Not part of a model file.
     verbose : bool
-        As in scikit-learn's. There is no `memory`: a file must not say where pickles are read.
+        As in scikit-learn's.
 
     Examples
     --------
@@ -43,17 +52,19 @@ class Pipeline(SklearnPipeline):
     'proved'
     """
 
-    memory = None
+    _unsaved_parameters: ClassVar[tuple[str, ...]] = ("memory",)
 
     def __init__(
         self,
         steps: list[tuple[str, Any]],
         *,
         transform_input: list[str] | None = None,
+        memory: Any = None,
         verbose: bool = False,
     ) -> None:
         self.steps = steps
         self.transform_input = transform_input
+        self.memory = memory
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
@@ -68,26 +79,27 @@ class Pipeline(SklearnPipeline):
     @property
     def certificate_(self) -> Any:
         """The certificate of the last step."""
-        return self.steps[-1][1].certificate_
+        return self._of_step(-1, "certificate_")
 
     @property
     def schema_(self) -> Any:
         """How the first step reads tables."""
-        return self.steps[0][1].schema_
+        return self._of_step(0, "schema_")
 
     @property
     def class_prior_(self) -> Any:
         """Shares of the classes in training, of the last step."""
-        return self.steps[-1][1].class_prior_
+        return self._of_step(-1, "class_prior_")
+
+    def _of_step(self, place: int, name: str) -> Any:
+        if not self.steps:
+            raise AttributeError(f"The pipeline is empty and has no {name!r}.")
+        return getattr(self.steps[place][1], name)
 
     @available_if(_decides)
     def at(self, point: WorkingPoint) -> RetargetedClassifier:
         """The fitted classifier at other priors and costs."""
         return RetargetedClassifier(self, point)
-
-    def _check_state(self) -> None:
-        if self.memory is not None:
-            raise ModelFileError("A pipeline in a model file has no memory of its own.")
 
 
 def _takes_weight(step: Any) -> bool:

@@ -169,7 +169,9 @@ class StateEncoder:
         return {
             "kind": "estimator",
             "name": name,
-            "params": self._named(params, path, nesting),
+            "params": self._named(
+                {name: params[name] for name in saved_parameters(type(model))}, path, nesting
+            ),
             "state": self._named(state, path, nesting),
             "requests": _encoded_requests(model, path),
         }
@@ -184,6 +186,12 @@ class StateEncoder:
 def _saved(value: object, name: str) -> Any:
     """A field's value; what the clock measured is left out, so equal fits give equal files."""
     return None if isinstance(value, Certificate) and name == "seconds" else getattr(value, name)
+
+
+def saved_parameters(cls: Any) -> tuple[str, ...]:
+    """Names of the parameters in a file: all but those a class calls `_unsaved_parameters`."""
+    unsaved = getattr(cls, "_unsaved_parameters", ())
+    return tuple(name for name in cls._get_param_names() if name not in unsaved)
 
 
 def field_names(cls: type) -> tuple[str, ...]:

@@ -21,7 +21,13 @@ import numpy as np
 from novum.core import registry
 from novum.core.array_members import DTYPES, Array, checked_shape
 from novum.core.errors import InputError, ModelFileError
-from novum.core.state_coding import MAX_NESTING, REQUEST_METHODS, field_names, is_fitted_attribute
+from novum.core.state_coding import (
+    MAX_NESTING,
+    REQUEST_METHODS,
+    field_names,
+    is_fitted_attribute,
+    saved_parameters,
+)
 
 _HEX = re.compile(r"(?:[0-9a-f]{2})*")
 _HEX_INTEGER = re.compile(r"-?0x[0-9a-f]+")
@@ -190,7 +196,7 @@ class StateDecoder:
 
     def _estimator(self, node: Node, path: str, nesting: int) -> Any:
         cls: Any = _registered(registry.estimator, node["name"], path)
-        allowed = tuple(cls._get_param_names())
+        allowed = saved_parameters(cls)
         model = _built(path, cls, **self._named(node["params"], allowed, cls, path, nesting))
         state = self._state(node["state"], model, path, nesting)
         vars(model).update(state)

@@ -344,6 +344,7 @@ class AdaBoostClassifier(
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """`decision_function` after each round."""
+        check_is_fitted(self)
         total = 0.0
         for votes, weight in zip(self._staged_votes(X), self.estimator_weights_, strict=True):
             total += abs(weight)

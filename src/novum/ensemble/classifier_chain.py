@@ -160,7 +160,8 @@ class ClassifierChain(ClassifierMixin, Chain):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose targets are all predicted right."""
-        return share_of_equal_rows(self._form, y, self.predict(X), sample_weight)
+        found = self.predict(X)
+        return share_of_equal_rows(self._form, y, found, sample_weight)
 
 
 def _numbers(labels: NDArray[Any], classes: NDArray[Any]) -> Floats:

@@ -140,6 +140,7 @@ class QuadraticFeatures(TransformerMixin, BaseEstimator):
             Coefficients of a linear model on the features.
         intercept : float
         """
+        check_is_fitted(self, "n_output_features_")
         A, b = self._expansion().matrix(self._weights(weights))
         return QuadraticForm(A, b, float(intercept))
 

@@ -175,3 +175,20 @@ def test_undefined_scores_are_refused() -> None:
             GaussianNB(),
             scoring=lambda model, X, y: np.nan,  # noqa: ARG005
         ).fit(X, y)
+
+
+def test_all_columns_may_stay_and_none_is_refused() -> None:
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    y = rows[:, 0] + rows[:, 1]
+    model = SequentialFeatureSelector(
+        LinearRegression(), n_features_to_select=1.0, direction="backward"
+    ).fit(rows, y)
+    assert model.get_support().all()
+    assert model.certificate_.value == pytest.approx(1.0)
+    assert [step.columns for step in model.path_] == [(0, 1, 2)]
+    for direction in ("forward", "backward"):
+        none = SequentialFeatureSelector(
+            LinearRegression(), n_features_to_select=0.1, direction=direction
+        )
+        with pytest.raises(InputError, match=r"0\.1 of 3 columns is none"):
+            none.fit(rows, y)

@@ -70,7 +70,8 @@ class SequentialFeatureSelector(CallbackSupport, MetaEstimatorMixin, ColumnSelec
     n_features_to_select_ : int
         How many columns were chosen.
     path_ : tuple of SelectionStep
-        Sets and their scores in the order met; with `stop` going backward all columns come first.
+        Sets and their scores in the order met; going backward all columns come first where there
+        is a `stop`, or nothing to remove.
 
     Examples
     --------
@@ -185,6 +186,11 @@ class SequentialFeatureSelector(CallbackSupport, MetaEstimatorMixin, ColumnSelec
                 "a smaller number, or leave the selection out."
             )
         count = int(wanted) if isinstance(wanted, Integral) else int(n_columns * wanted)
+        if count == 0:
+            raise InputError(
+                f"n_features_to_select={wanted} of {n_columns} columns is none. Give a larger "
+                "share, or a number of columns."
+            )
         return count if forward else n_columns - count, None
 
     def _search(self, table: Any, y: Any, params: dict[str, Any]) -> _Search:
@@ -210,7 +216,7 @@ class SequentialFeatureSelector(CallbackSupport, MetaEstimatorMixin, ColumnSelec
         everything = tuple(range(search.n_columns))
         current: tuple[int, ...] = () if forward else everything
         path: list[SelectionStep] = []
-        if self.stop is not None and not forward:
+        if not forward and (self.stop is not None or count == 0):
             path.append(search.step(current, None, 1, self.n_jobs))
         with track(self, "search", count, X=search.table, y=search.y) as progress:
             for _ in range(count):
@@ -221,8 +227,6 @@ class SequentialFeatureSelector(CallbackSupport, MetaEstimatorMixin, ColumnSelec
                 current = step.columns
                 if progress.advance(note=f"{len(current)} columns, score {step.mean:.4g}"):
                     break
-        if not path:
-            path.append(SelectionStep(current, None, (np.nan,), 0, search.splits.test_train_ratio))
         return path
 
     def _best(self, search: _Search, current: tuple[int, ...], forward: bool) -> SelectionStep:
