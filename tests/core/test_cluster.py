@@ -15,7 +15,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, KilledWorker, LocalCluster
+from distributed import Client, LocalCluster
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,6 +34,16 @@ SIZES = (100, 7, 100, 50, 93)
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
+    yield from two_workers()
+
+
+@pytest.fixture
+def lost_client() -> Iterator[Client]:
+    """A cluster of its own: workers that die while they start are not started again."""
+    yield from two_workers()
+
+
+def two_workers() -> Iterator[Client]:
     settings = {
         # A partition that kills two workers is given up; the default of four takes seconds longer.
         "distributed.scheduler.allowed-failures": 1,
@@ -46,7 +56,7 @@ def client() -> Iterator[Client]:
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -138,6 +148,40 @@ def test_frames_keep_names_and_levels(client: Client) -> None:  # noqa: ARG001
     np.testing.assert_allclose(few.coef_, LinearRegression().fit(frame[rest][["x"]], y[rest]).coef_)
 
 
+def test_frames_are_cut_where_the_first_is_cut(client: Client) -> None:  # noqa: ARG001
+    assert FRAME.divisions != TARGET.divisions
+    model = LinearRegression().fit_stream((FRAME, TARGET))
+    np.testing.assert_allclose(model.coef_, LinearRegression().fit(X, Y).coef_, rtol=1e-10)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Twelve small Parquet files, which Dask's optimizer puts together when columns are chosen."""
+    rows = pd.DataFrame(np.column_stack([X, Y]), columns=["a", "b", "c", "t"])
+    for i, start in enumerate(range(0, 348, 29)):
+        rows[start : start + 29].to_parquet(tmp_path / f"part.{i:02}.parquet")
+    return tmp_path
+
+
+def test_columns_of_a_folder_of_parquet_files(client: Client, folder: Path) -> None:  # noqa: ARG001
+    d = dd.read_parquet(folder)
+    features = ["a", "b", "c"]
+    assert len(d["t"].to_delayed()) < d.npartitions == 12
+    stream = [(X[start : start + 29], Y[start : start + 29]) for start in range(0, 348, 29)]
+    expected = bits(LinearRegression().fit_stream(stream))
+    assert bits(LinearRegression().fit_stream((d[features], d["t"]))) == expected
+    few = d.repartition(npartitions=4)
+    model = LinearRegression().fit_stream((few[features], few["t"]))
+    np.testing.assert_allclose(model.coef_, LinearRegression().fit(X[:348], Y[:348]).coef_)
+    apart = d[features].repartition(npartitions=4), d["t"].repartition(npartitions=4)
+    assert bits(LinearRegression().fit_stream(apart)) == bits(model)
+    arrays = d[features].values, d["t"].values
+    with pytest.raises(InputError, match=r"have \[12, \d\] partitions.*compute_chunk_sizes"):
+        LinearRegression().fit_stream(arrays)
+    sized = tuple(array.compute_chunk_sizes() for array in arrays)
+    assert bits(LinearRegression().fit_stream(sized)) == expected
+
+
 def test_the_same_place_in_memory_does_not_bring_back_an_earlier_sum(client: Client) -> None:
     # Lists of one length are made and lost one after the other, so their addresses repeat.
     for value in range(20):
@@ -191,13 +235,35 @@ def test_a_worker_that_dies_changes_no_bit(client: Client, tmp_path: Path) -> No
     assert bits(LinearRegression().fit_statistics(found)) == streamed(X, y)
 
 
-def test_a_partition_that_kills_every_worker_is_named(client: Client, tmp_path: Path) -> None:
+# Dask leaves sockets to workers that were killed while they started for the collector.
+leaves_sockets = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@leaves_sockets
+@pytest.mark.parametrize("poisoned", [1, 3])
+def test_a_partition_that_kills_every_worker_is_named(
+    lost_client: Client,  # noqa: ARG001
+    poisoned: int,
+) -> None:
+    X, y, _ = table()
+    # It dies while it is loaded, in a task that has none of our names.
+    chunks = [dask.delayed(loaded)(i, chunk, poisoned) for i, chunk in enumerate(parts(X, y))]
+    with pytest.raises(RuntimeError, match=rf"partition {poisoned} \(c.*more memory"):
+        LinearRegression().fit_stream(chunks)
+
+
+@leaves_sockets
+def test_a_step_that_kills_every_worker_is_named(lost_client: Client, tmp_path: Path) -> None:
     X, y, _ = table()
     chunks = [dask.delayed(chunk, pure=False) for chunk in parts(X, y)]
-    # The scheduler blames every task of a dying worker alike, so it may name a neighbor.
-    with pytest.raises(RuntimeError, match=r"novum-partition-\d-.*more memory") as caught:
-        sum_on_cluster(KillsItsWorker(tmp_path, times=99), chunks, client)
-    assert isinstance(caught.value.__cause__, KilledWorker)
+    with pytest.raises(RuntimeError, match=r"computing partition 1 \(counted from 0\)"):
+        sum_on_cluster(KillsItsWorker(tmp_path, times=99), chunks, lost_client)
+
+
+def loaded(number: int, chunk: Any, poisoned: int) -> Any:
+    if number == poisoned:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return chunk
 
 
 # --- Errors ---------------------------------------------------------------------------------------
@@ -215,6 +281,20 @@ def test_an_error_in_a_partition_names_it(client: Client) -> None:  # noqa: ARG0
     assert not hasattr(model, "coef_")
 
 
+@pytest.mark.parametrize("scheduler", ["distributed", "threads", "synchronous"])
+def test_an_error_while_loading_names_the_partition(client: Client, scheduler: str) -> None:  # noqa: ARG001
+    chunks = [dask.delayed(unreadable)(i) for i in range(5)]
+    with dask.config.set(scheduler=scheduler), pytest.raises(OSError, match="no disk") as caught:
+        LinearRegression().fit_stream(chunks)
+    assert caught.value.__notes__ == ["This happened in partition 3 (counted from 0)."]
+
+
+def unreadable(number: int) -> Any:
+    if number == 3:
+        raise OSError("no disk")
+    return np.ones((2, 1)), np.ones(2)
+
+
 def test_partitions_that_do_not_fit_together_name_their_range(client: Client) -> None:  # noqa: ARG001
     X, y, _ = table()
     chunks = [(X[:5], y[:5]), (X[5:9], y[5:9]), (X[9:12, :2], y[9:12])]
@@ -227,6 +307,7 @@ X, Y, _ = table()
 DX, DY = da.from_array(X, chunks=(100, 3)), da.from_array(Y, chunks=100)
 FRAME = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=3)
 TARGET = dd.from_pandas(pd.Series(Y), npartitions=2)
+SHORT = dd.from_pandas(pd.Series(Y[:-1]), npartitions=2)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +315,8 @@ TARGET = dd.from_pandas(pd.Series(Y), npartitions=2)
     [
         (DX, r"Pass Dask collections as a tuple: `fit_stream\(\(X, y\)\)`"),
         ((DX, DY, DY, DY), r"Pass Dask collections as \(X, y\) or \(X, y, weight\), got 4 of them"),
-        ((FRAME, TARGET), r"have \[3, 2\] partitions\. Repartition them alike"),
+        ((FRAME.clear_divisions(), TARGET), r"have \[3, 2\] partitions, .* from one frame"),
+        ((FRAME, SHORT), r"index of X runs from 0 to 349, that of y or weight from 0 to 348"),
         ((DX, Y), "must all be Dask collections, but y is of type ndarray"),
         ((X, DY), "must all be Dask collections, but X is of type ndarray"),
         ((DX, DY, np.ones(N)), "must all be Dask collections, but weight is of type ndarray"),

@@ -12,13 +12,22 @@ or futures that each hold one chunk or are tuples of its parts, and partitions o
 from __future__ import annotations
 
 import math
+import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from novum.core.engine import added, refuse_nothing
 from novum.core.errors import InputError
 from novum.numerics.blas_threads import one_blas_thread
+
+# How often a cluster is looked after while its partitions are computed.
+_WATCH_SECONDS = 1.0
+# How long a cluster without workers may take to start new ones.
+_RESTART_SECONDS = 8.0
+# How long a suspect may take alone before it stays one.
+_ALONE_SECONDS = 15.0
 
 
 def is_dask(chunks: Any) -> bool:
@@ -38,37 +47,31 @@ def sum_on_cluster(step: Callable[[Any], Any], chunks: Any, client: Any = None) 
     parts = partitions_of(dask, chunks)
     if not parts:
         raise InputError("There are no partitions to learn from. Pass at least one.")
-    root = _tree(dask, step, parts)
-    client = client if client is not None else _client_of(chunks)
-    try:
-        found = root.compute() if client is None else client.compute(root).result()
-    except Exception as error:
-        if type(error).__name__ != "KilledWorker":
-            raise
-        raise RuntimeError(
-            f"Workers died again and again while computing one partition ({error}). Its number "
-            "stands behind `novum-partition-`, unless another one on the same worker was to blame. "
-            "Give the workers more memory, or make partitions smaller."
-        ) from error
+    steps, root = _tree(dask, step, parts)
+    client = client if client is not None else _client_of(chunks) or _default_client(dask)
+    found = _computed_here(steps, root) if client is None else _computed_by(client, steps, root)
     return refuse_nothing(found)
 
 
-def _tree(dask: Any, step: Callable[[Any], Any], parts: Sequence[Any]) -> Any:
-    """The delayed sum of all partitions, by the tree of `core.engine`."""
+def _tree(
+    dask: Any, step: Callable[[Any], Any], parts: Sequence[Any]
+) -> tuple[tuple[Any, ...], Any]:
+    """The delayed step of every partition, and their delayed sum by the tree of `core.engine`."""
     step_task, add_task = dask.delayed(_stepped, pure=False), dask.delayed(_added, pure=False)
     # A fresh token: a key that returns would bring back the result of an earlier sum.
     token = uuid.uuid4().hex
-    sums = [
-        (step_task(step, part, i, dask_key_name=f"novum-partition-{i}-{token}"), i, i)
+    steps = tuple(
+        step_task(step, part, i, dask_key_name=f"novum-partition-{i}-{token}")
         for i, part in enumerate(parts)
-    ]
+    )
+    sums = [(one, i, i) for i, one in enumerate(steps)]
     while len(sums) > 1:
         pairs = [
             (add_task(a, b, first, last), first, last)
             for (a, first, _), (b, _, last) in zip(sums[::2], sums[1::2], strict=False)
         ]
         sums = pairs + sums[2 * len(pairs) :]
-    return sums[0][0]
+    return steps, sums[0][0]
 
 
 def _stepped(step: Callable[[Any], Any], chunk: Any, number: int) -> Any:
@@ -76,13 +79,177 @@ def _stepped(step: Callable[[Any], Any], chunk: Any, number: int) -> Any:
         with one_blas_thread():
             return step(chunk)
     except Exception as error:
-        error.add_note(f"This happened in partition {number} (counted from 0).")
+        _name_partition(error, number)
         raise
 
 
 def _added(a: Any, b: Any, first: int, last: int) -> Any:
     with one_blas_thread():
         return added(a, b, first, last)
+
+
+# --- Failures -------------------------------------------------------------------------------------
+#
+# A partition fails in its step, or in a task that loads it and that has no number of ours; so the
+# steps are watched one by one, not only their sum. When a worker dies, the scheduler suspects all
+# tasks that it had given it; a suspect that comes to its end alone was only a neighbor. Workers
+# that die while they start are not started again, so a cluster may also be left with none.
+
+
+def _computed_by(client: Any, steps: Sequence[Any], root: Any) -> Any:
+    """The sum on a cluster; an error, or a death of workers, names the partition."""
+    result, *futures = client.compute([root, *steps])
+    waiting = dict(enumerate(futures))
+    try:
+        for number in _finished(client, waiting):
+            if waiting[number].status == "error":
+                _raise_of(client, steps, waiting, number)
+            # The sum needs the value until it is added; nobody else does.
+            waiting.pop(number).release()
+        return result.result()
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise RuntimeError(
+            f"Workers died again and again while sums of partitions were added ({error}). Give "
+            "the workers more memory."
+        ) from error
+    finally:
+        for future in (result, *futures):
+            future.release()
+
+
+def _finished(client: Any, waiting: dict[int, Any]) -> Iterator[int]:
+    """Numbers of partitions as they are done; raises when the last worker died of them."""
+    from distributed import TimeoutError, as_completed
+
+    numbers = {future.key: number for number, future in waiting.items()}
+    patient_until = None
+    while waiting:
+        try:
+            for future in as_completed(list(waiting.values()), timeout=_WATCH_SECONDS):
+                yield numbers[future.key]
+                patient_until = None
+        except TimeoutError:
+            suspects = [] if client.ncores() else _most_suspected(client, waiting)
+            if not suspects:
+                patient_until = None
+            elif patient_until is None:
+                patient_until = time.monotonic() + _RESTART_SECONDS
+            elif time.monotonic() > patient_until:
+                raise RuntimeError(_deaths(suspects, "No worker is left.")) from None
+
+
+def _raise_of(client: Any, steps: Sequence[Any], waiting: dict[int, Any], number: int) -> None:
+    """Raises the error of a partition; `waiting` are the futures of all that are not done."""
+    from distributed import TimeoutError, wait
+
+    try:
+        waiting[number].result()
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            _name_partition(error, number)
+            raise
+        with suppress(TimeoutError):
+            wait(list(waiting.values()), timeout=_WATCH_SECONDS)
+        suspects = [i for i, future in waiting.items() if future.status == "error"]
+        for future in waiting.values():
+            future.release()
+        raise RuntimeError(_deaths(_narrowed(client, steps, suspects), str(error))) from error
+
+
+def _narrowed(client: Any, steps: Sequence[Any], suspects: list[int]) -> list[int]:
+    """The partitions that may have killed their workers, after each was asked for alone.
+
+    The last needs no trial: where all others come to their end, it is the one.
+    """
+    from distributed import TimeoutError
+
+    undecided = suspects[-1:]
+    for number in suspects[:-1]:
+        future = client.compute(steps[number])
+        deadline = time.monotonic() + _ALONE_SECONDS
+        try:
+            while True:
+                try:
+                    future.result(timeout=_WATCH_SECONDS)
+                    break
+                except TimeoutError:
+                    # One death alone is enough; more would only cost more workers.
+                    if _most_suspected(client, {number: future}):
+                        return [number]
+                    if time.monotonic() > deadline:
+                        undecided.insert(-1, number)
+                        break
+        except Exception:
+            return [number]
+        finally:
+            future.release()
+    return undecided
+
+
+def _deaths(suspects: Sequence[int], reason: str) -> str:
+    one = len(suspects) == 1
+    named = f"{'partition' if one else 'one of the partitions'} {', '.join(map(str, suspects))}"
+    return (
+        f"Workers died again and again while computing {named} (counted from 0): {reason} Look at "
+        f"{'that partition' if one else 'them'}, give the workers more memory, or make partitions "
+        "smaller."
+    )
+
+
+def _most_suspected(client: Any, waiting: dict[int, Any]) -> list[int]:
+    """The partitions that were on most of the workers that died; none where none did."""
+    numbers = {future.key: number for number, future in waiting.items()}
+    counts = client.run_on_scheduler(_suspicions, keys=list(numbers))
+    most = max(counts.values(), default=0)
+    return sorted(numbers[key] for key, count in counts.items() if count == most > 0)
+
+
+def _suspicions(keys: list[str], dask_scheduler: Any = None) -> dict[str, int]:
+    """For every step, how often it, or what it waits for, was on a worker that died."""
+    counts = {}
+    for key in keys:
+        unseen, seen = [dask_scheduler.tasks[key]] if key in dask_scheduler.tasks else [], set()
+        counts[key] = 0
+        while unseen:
+            task = unseen.pop()
+            seen.add(task.key)
+            counts[key] = max(counts[key], task.suspicious)
+            unseen += [other for other in task.dependencies if other.key not in seen]
+    return counts
+
+
+def _computed_here(steps: Sequence[Any], root: Any) -> Any:
+    """The sum on threads or processes of this machine."""
+    try:
+        return root.compute()
+    except Exception as error:
+        if not getattr(error, "__notes__", ()):
+            # Loading failed, which the local schedulers report without saying where.
+            for number, step in enumerate(steps):
+                try:
+                    step.compute()
+                except Exception:
+                    _name_partition(error, number)
+                    break
+        raise
+
+
+def _name_partition(error: BaseException, number: int) -> None:
+    note = f"This happened in partition {number} (counted from 0)."
+    if note not in getattr(error, "__notes__", ()):
+        error.add_note(note)
+
+
+# --- Clients --------------------------------------------------------------------------------------
+
+
+def _default_client(dask: Any) -> Any:
+    """The cluster that Dask would compute on, or None where that is this process."""
+    get = dask.base.get_scheduler()
+    client = getattr(get, "__self__", None)
+    return client if _is_remote(client) else None
 
 
 def _client_of(chunks: Any) -> Any:
@@ -103,12 +270,13 @@ def partitions_of(dask: Any, chunks: Any) -> list[Any]:
             "learner without target."
         )
     if isinstance(chunks, (list, tuple)) and any(_is_collection(part) for part in chunks):
-        columns = [_blocks(collection) for collection in _aligned(_checked(chunks))]
+        columns = _blocks(_aligned(_checked(chunks)))
         if len({len(blocks) for blocks in columns}) != 1:
             counts = [len(blocks) for blocks in columns]
             raise InputError(
-                f"X, y and weight have {counts} partitions. Repartition them alike, so that "
-                "partition i of each holds the same rows."
+                f"X, y and weight have {counts} partitions, so partition i of each does not hold "
+                "the same rows. Take frames from one frame, `fit_stream((d[features], "
+                "d[target]))`, and let arrays know their sizes, `X.compute_chunk_sizes()`."
             )
         return [dask.delayed(tuple)(list(parts)) for parts in zip(*columns, strict=True)]
     return [chunks] if _is_remote(chunks) else list(chunks)
@@ -130,10 +298,10 @@ def _checked(chunks: Sequence[Any]) -> list[Any]:
 
 
 def _aligned(collections: Sequence[Any]) -> list[Any]:
-    """Dask arrays with the row chunks of the first and all columns in one chunk."""
+    """Others with the rows of the first in each partition, as far as Dask knows which they are."""
     first, *others = (_one_column_chunk(collection) for collection in collections)
     if not hasattr(first, "rechunk"):
-        return [first, *others]
+        return [first, *(_with_divisions(other, first) for other in others)]
     if first.ndim != 2:
         raise InputError(f"Expected 2D array, got X of shape {first.shape} instead. Reshape X.")
     aligned = [first]
@@ -142,6 +310,21 @@ def _aligned(collections: Sequence[Any]) -> list[Any]:
             other = other.rechunk({0: first.chunks[0]})
         aligned.append(other)
     return aligned
+
+
+def _with_divisions(other: Any, first: Any) -> Any:
+    """A frame cut at the index values where the first is cut, where both know them."""
+    known = getattr(other, "known_divisions", False) and first.known_divisions
+    if not known or other.divisions == first.divisions:
+        return other
+    mine, theirs = first.divisions, other.divisions
+    if (mine[0], mine[-1]) != (theirs[0], theirs[-1]):
+        raise InputError(
+            f"The index of X runs from {mine[0]!r} to {mine[-1]!r}, that of y or weight from "
+            f"{theirs[0]!r} to {theirs[-1]!r}. Take all of them from one frame: "
+            "`fit_stream((d[features], d[target]))`."
+        )
+    return other.repartition(divisions=mine)
 
 
 def _one_column_chunk(collection: Any) -> Any:
@@ -162,8 +345,19 @@ def _alike(first: Any, other: Any) -> bool:
     return bool(first.chunks[0] == other.chunks[0])
 
 
-def _blocks(collection: Any) -> list[Any]:
-    delayed = collection.to_delayed()
+def _blocks(collections: Sequence[Any]) -> list[list[Any]]:
+    """The partitions of every collection as delayed values."""
+    found = [_delayed(collection, True) for collection in collections]
+    counts = [collection.npartitions for collection in collections]
+    if [len(blocks) for blocks in found] == counts:
+        return found
+    # Dask's optimizer reads small files of a folder as one partition, the more of them the fewer
+    # columns are wanted: more for y than for X. As written, all have the partitions of the folder.
+    return [_delayed(collection, False) for collection in collections]
+
+
+def _delayed(collection: Any, optimize: bool) -> list[Any]:
+    delayed = collection.to_delayed(optimize_graph=optimize)
     return list(delayed.ravel()) if hasattr(delayed, "ravel") else list(delayed)
 
 

@@ -174,7 +174,7 @@ class StatisticsMixin(ABC):
 
         Parameters
         ----------
-        path : path of the file
+        path : path of the file, or of a folder of Parquet files
         target, weight : str
             Names of the columns with the targets and, optionally, the weights.
         features : iterable of str, optional

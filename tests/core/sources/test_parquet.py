@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from novum.bayes import GaussianNB
 from novum.core.errors import FileFormatError, InputError, MemoryLimitError
+from novum.core.sources import open_source
 from novum.core.sources.parquet import ParquetSource, spans
 
 
@@ -196,3 +198,58 @@ def test_a_file_is_streamed_in_less_memory_than_it_has(tmp_path: Path) -> None:
     assert int(output[0]) == 20 * 65_536
     # 287 MB were measured for this file and for one of 2 GB: the peak does not grow with the file.
     assert float(output[1]) < 400
+
+
+# --- Folders --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Eleven parts, in whose names 10 would stand before 2, with other levels in each."""
+    for i in range(11):
+        whole = [i, i + 1] if i else [None, 1.0]
+        table = pa.table({"n": whole, "level": [f"l{i}", None], "A": [float(i), 0.5]})
+        pq.write_table(table, tmp_path / f"part.{i}.parquet")
+    (tmp_path / "_metadata").write_bytes(b"")
+    return tmp_path
+
+
+def test_a_folder_is_one_table(folder: Path) -> None:
+    source = open_source(folder)
+    whole = pa.concat_tables(source.chunks())
+    assert whole.column("A").to_pylist()[::2] == [float(i) for i in range(11)]
+    assert whole.column("n").to_pylist()[:4] == [None, 1.0, 1.0, 2.0]
+    levels = source.schema().columns[1].levels
+    assert levels == tuple(sorted(f"l{i}" for i in range(11)))
+    assert source.report().rows == 22
+    assert source.report().columns[1].missing == 11
+    partitions = [part.read() for part in source.partitions()]
+    assert pa.concat_tables(partitions).equals(whole)
+    assert [part.num_rows for part in partitions] == [2] * 11
+
+
+def test_a_folder_fits_like_its_rows(folder: Path) -> None:
+    whole = pa.concat_tables(open_source(folder, columns=["level", "A"]).chunks())
+    known = whole.filter(whole.column("level").is_valid())
+    for i in range(11):
+        pq.write_table(known.slice(i, 1), folder / f"part.{i}.parquet")
+    by_folder = GaussianNB().fit_file(folder, target="level")
+    in_memory = GaussianNB().fit(known.select(["A"]), known.column("level").to_pylist())
+    np.testing.assert_allclose(by_folder.theta_, in_memory.theta_, rtol=1e-12)
+
+
+def test_folders_that_are_no_table_say_why(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="is a folder without Parquet files"):
+        open_source(tmp_path / "empty").schema()
+    other = pa.table({"n": [1], "level": [2.0], "A": [1.0]})
+    pq.write_table(other, folder / "part.4.parquet")
+    with pytest.raises(FileFormatError, match=r"'level' \(text\) in part.0.*\(number\).*part.4"):
+        open_source(folder).schema()
+    pq.write_table(other.select(["n"]), folder / "part.4.parquet")
+    with pytest.raises(FileFormatError, match=r"part.4.parquet has 1 columns to read, part.0"):
+        open_source(folder).schema()
+    (tmp_path / "year=2020").mkdir()
+    pq.write_table(other, tmp_path / "year=2020" / "x.parquet")
+    with pytest.raises(InputError, match="in folders of its own, such as 'year=2020"):
+        open_source(folder).schema()

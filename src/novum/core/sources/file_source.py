@@ -62,6 +62,7 @@ class FileSource(ABC):
     """
 
     usual_missing: ClassVar[tuple[str, ...]]
+    takes_folders: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -73,7 +74,7 @@ class FileSource(ABC):
         memory_limit: int | str | None = None,
         limits: Limits = LIMITS,
     ) -> None:
-        self.path: Path = checked_path(path)
+        self.path: Path = checked_path(path, self.takes_folders)
         self.memory_limit = memory_limit
         self.limits = limits
         self._wishes = checked_wishes(kinds)

@@ -32,7 +32,8 @@ def open_source(
     Parameters
     ----------
     path : path
-        `.csv`, `.tsv`, `.txt` and `.arff`, plain or with `.gz` behind, or `.parquet`.
+        `.csv`, `.tsv`, `.txt` and `.arff`, plain or with `.gz` behind, `.parquet`, or a folder of
+        Parquet files that are parts of one table.
     kinds : mapping, default=None
         Kinds of columns that the file does not tell: `{"zip": "nominal"}`; a sequence of levels
         makes a column ordinal in that order.
@@ -64,17 +65,18 @@ def open_source(
     packed = suffixes[-1:] == [".gz"]
     suffix = suffixes[-2 if packed else -1] if len(suffixes) > packed else ""
     options = Options(kinds=kinds, missing=missing, columns=columns, memory_limit=memory_limit)
-    if suffix in _DELIMITED:
+    folder = Path(path).is_dir()
+    if suffix in _DELIMITED and not folder:
         return DelimitedSource(path, dialect=dialect, **options)
     if dialect is not None:
         raise InputError(
             f"`dialect` is for delimited text, and {Path(path).name!r} is none. Leave it out."
         )
-    if suffix == ".arff":
+    if suffix == ".arff" and not folder:
         return ArffSource(path, **options)
-    if suffix == ".parquet" and not packed:
+    if folder or (suffix == ".parquet" and not packed):
         return ParquetSource(path, **options)
     raise InputError(
         f"{Path(path).name!r} has no suffix that tells its format. Readable are .csv, .tsv, .txt "
-        "and .arff, each also with .gz behind, and .parquet."
+        "and .arff, each also with .gz behind, .parquet, and folders of Parquet files."
     )

@@ -1,4 +1,4 @@
-"""Parquet as a source, read through DuckDB in batches.
+"""Parquet as a source, a file or a folder of parts, read through DuckDB in batches.
 
 Kinds follow the types in the file: numbers are numeric, text and truth values nominal, ordered
 dictionaries ordinal in their own order; dates and times are kept as text and reported. DuckDB
@@ -7,10 +7,14 @@ counts missing cells and finds the levels, and streams the rows, within a memory
 Chunks follow the row groups, which are what can be read alone: whole groups are taken together as
 long as they hold at most `rows` rows, and a larger group is cut into slices of `rows`. The same
 spans are the partitions, which Arrow reads, because it opens a row group without what precedes it.
+
+A folder is read as one table: its files `*.parquet` in the order of the numbers in their names
+(`part.2` before `part.10`), each with the same columns. No chunk holds rows of two files.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,9 +22,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from novum.core.errors import FileFormatError
+from novum.core.errors import FileFormatError, InputError
 from novum.core.memory import memory_limit as limit_in_force
-from novum.core.schema import Schema
+from novum.core.schema import Column, Kind, Schema
 from novum.core.sources.file_source import FileSource, check_names
 from novum.core.sources.parquet_columns import ParquetColumn, parquet_columns, schema_table
 from novum.core.sources.parquet_queries import ParquetQueries
@@ -79,21 +83,31 @@ class ParquetPartition:
 
 
 @dataclass(frozen=True)
+class ParquetFile:
+    """One file as it describes itself: its columns and the rows of its row groups."""
+
+    path: Path
+    stamp: Stamp
+    columns: tuple[ParquetColumn, ...]
+    group_rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class ParquetFindings:
     """What the first pass leaves behind."""
 
     queries: ParquetQueries
-    stamp: Stamp
-    group_rows: tuple[int, ...]
+    files: tuple[ParquetFile, ...]
     schema: Schema
     report: ReadReport
 
     def chunks(self, rows: int) -> Iterator[pa.Table]:
         path, columns = self.queries.path, self.queries.columns
-        check_stamp(path, self.stamp)
+        for file in self.files:
+            check_stamp(file.path, file.stamp)
         batches = self.queries.batches()
         held: list[pa.Table] = []
-        for span in spans(self.group_rows, rows):
+        for span in (span for file in self.files for span in spans(file.group_rows, rows)):
             while (have := sum(table.num_rows for table in held)) < span.rows:
                 batch = next(batches, None)
                 if batch is None:
@@ -108,38 +122,45 @@ class ParquetFindings:
             yield schema_table(chunk, self.schema, columns).combine_chunks()
 
     def partitions(self, rows: int) -> tuple[ParquetPartition, ...]:
-        path, columns = self.queries.path, self.queries.columns
+        columns = self.queries.columns
         return tuple(
-            ParquetPartition(path, self.stamp, self.schema, columns, span)
-            for span in spans(self.group_rows, rows)
+            ParquetPartition(file.path, file.stamp, self.schema, columns, span)
+            for file in self.files
+            for span in spans(file.group_rows, rows)
         )
 
 
 class ParquetSource(FileSource):
-    """A Parquet file; parameters as in `open_source`.
+    """A Parquet file, or a folder of them; parameters as in `open_source`.
 
     Nulls and NaN are missing; `missing` adds words that stand for a missing cell in columns of
     text. `memory_limit` is also that of DuckDB, which takes 128 MB if it is None.
     """
 
     usual_missing = ()
+    takes_folders = True
 
     def _first_pass(self) -> ParquetFindings:
-        known = stamp(self.path)
-        columns, group_rows = self._opened()
+        folder = self.path.is_dir()
+        paths = parts_of(self.path) if folder else (self.path,)
+        files = tuple(self._opened(path) for path in paths)
+        rows = sum(sum(file.group_rows) for file in files)
+        if rows == 0:
+            raise FileFormatError(f"{self.path.name} has columns but no rows.")
+        columns = _columns_of_all(files)
         allowed = limit_in_force(self.memory_limit)
         if self.memory_limit is None:
             allowed = min(allowed, DEFAULT_MEMORY)
-        queries = ParquetQueries(self.path, columns, allowed)
+        queries = ParquetQueries(self.path, columns, allowed, paths if folder else ())
         schema, reports = queries.first_pass(self._wishes, self.limits)
-        noted = _noted(columns, reports)
-        report = ReadReport(str(self.path), "Parquet", sum(group_rows), noted)
-        return ParquetFindings(queries, known, group_rows, schema, report)
+        report = ReadReport(str(self.path), "Parquet", rows, _noted(columns, reports))
+        return ParquetFindings(queries, files, schema, report)
 
-    def _opened(self) -> tuple[tuple[ParquetColumn, ...], tuple[int, ...]]:
+    def _opened(self, path: Path) -> ParquetFile:
         """The columns to read and the sizes of the row groups, as the file describes itself."""
+        known = stamp(path)
         try:
-            with pq.ParquetFile(self.path) as file:
+            with pq.ParquetFile(path) as file:
                 meta = file.metadata
                 groups = tuple(meta.row_group(i).num_rows for i in range(meta.num_row_groups))
                 declared = meta.num_rows
@@ -147,15 +168,63 @@ class ParquetSource(FileSource):
                 chosen = self._chosen(file.schema_arrow.names)
                 columns = parquet_columns(file, chosen, self._missing)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise damaged(self.path, error) from None
+            raise damaged(path, error) from None
         if min(groups, default=0) < 0 or sum(groups) != declared:
             raise FileFormatError(
-                f"{self.path.name} counts {declared:,} rows, its row groups {sum(groups):,}: "
+                f"{path.name} counts {declared:,} rows, its row groups {sum(groups):,}: "
                 "it is damaged. Write it again."
             )
-        if declared == 0:
-            raise FileFormatError(f"{self.path.name} has columns but no rows.")
-        return columns, groups
+        return ParquetFile(path, known, columns, groups)
+
+
+def parts_of(folder: Path) -> tuple[Path, ...]:
+    """The Parquet files of a folder, by the numbers in their names; `_` and `.` hide a file."""
+    inner = next(iter(sorted(folder.glob("*/**/*.parquet"))), None)
+    if inner is not None:
+        raise InputError(
+            f"{folder.name!r} has Parquet files in folders of its own, such as "
+            f"{str(inner.relative_to(folder))!r}, whose names may be columns. Write the table "
+            "with its files side by side, or name one of the inner folders."
+        )
+    found = [path for path in folder.glob("*.parquet") if path.name[0] not in "._"]
+    if not found:
+        raise InputError(
+            f"{str(folder)!r} is a folder without Parquet files. Name one file, or a folder of "
+            "files with the suffix .parquet."
+        )
+    pieces = {path: re.split(r"(\d+)", path.name) for path in found}
+    # Text and numbers take turns, so that pieces of one place are of one type.
+    return tuple(
+        sorted(found, key=lambda path: [int(p) if p.isdigit() else p for p in pieces[path]])
+    )
+
+
+def _columns_of_all(files: Sequence[ParquetFile]) -> tuple[ParquetColumn, ...]:
+    """The columns of the first file, which all others must have in the same places."""
+    first, *others = files
+    columns = list(first.columns)
+    for file in others:
+        if len(file.columns) != len(columns):
+            raise FileFormatError(
+                f"{file.path.name} has {len(file.columns)} columns to read, {first.path.name} has "
+                f"{len(columns)}. Write all files of a folder with the same columns."
+            )
+        for i, (one, other) in enumerate(zip(columns, file.columns, strict=True)):
+            mine, theirs = _type_of(one), _type_of(other)
+            if mine != theirs:
+                raise FileFormatError(
+                    f"Column {mine[1] + 1} is {printable(mine[0])!r} ({mine[2]}) in "
+                    f"{first.path.name}, but {printable(theirs[0])!r} ({theirs[2]}) is column "
+                    f"{theirs[1] + 1} of {file.path.name}. Write all files of a folder alike."
+                )
+            ordered = (Column(one.name, Kind.ORDINAL, c.order) for c in (one, other))
+            order = tuple(str(level) for level in next(ordered).unite(next(ordered)).levels)
+            columns[i] = replace(one, order=order, whole=one.whole and other.whole)
+    return tuple(columns)
+
+
+def _type_of(column: ParquetColumn) -> tuple[str, int, str]:
+    return column.name, column.position, column.type
 
 
 def spans(group_rows: Sequence[int], rows: int) -> tuple[Span, ...]:

@@ -1,8 +1,8 @@
-"""Questions to a Parquet file, answered by DuckDB within a memory limit.
+"""Questions to the files of a Parquet table, answered by DuckDB within a memory limit.
 
 DuckDB runs in its own in-memory session per question: one thread and insertion order kept, so
-that rows come in the file's order; no extension is installed or loaded, no file but this one can
-be opened, and nothing is written to disk.
+that rows come in the files' order; no extension is installed or loaded, no other file can be
+opened, and nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -38,14 +38,18 @@ class ParquetQueries:
     Parameters
     ----------
     path : Path
+        Of the file or folder, as messages name it.
     columns : tuple of ParquetColumn
     memory_limit : int
         Bytes that DuckDB may take.
+    files : tuple of Path
+        The files of a folder, in the order of their rows; empty for a single file.
     """
 
     path: Path
     columns: tuple[ParquetColumn, ...]
     memory_limit: int
+    files: tuple[Path, ...] = ()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All rows of the columns in the file's order."""
@@ -132,7 +136,15 @@ class ParquetQueries:
     def _file(self) -> str:
         places = max(column.position for column in self.columns) + 1
         names = ", ".join(f"c{i}" for i in range(places))
-        return f"read_parquet({_literal(_exact(self.path))}, hive_partitioning=false) AS t({names})"
+        files = ", ".join(_literal(_exact(path)) for path in self._paths)
+        # By name, DuckDB finds the one type of integers here and floats there.
+        by_name = str(len(self._paths) > 1).lower()
+        options = f"hive_partitioning=false, union_by_name={by_name}"
+        return f"read_parquet([{files}], {options}) AS t({names})"
+
+    @property
+    def _paths(self) -> tuple[Path, ...]:
+        return self.files or (self.path,)
 
     @contextmanager
     def _session(self) -> Iterator[Any]:
@@ -149,7 +161,8 @@ class ParquetQueries:
             }
         )
         try:
-            paths = ", ".join(_literal(path) for path in {str(self.path), _exact(self.path)})
+            spellings = {text for path in self._paths for text in (str(path), _exact(path))}
+            paths = ", ".join(_literal(text) for text in spellings)
             session.execute(f"SET allowed_paths = [{paths}]")
             with suppress(duckdb.CatalogException):
                 # A file that is read once must not fill the memory limit with its own pages;

@@ -139,10 +139,10 @@ class TextStream:
         return data
 
 
-def checked_path(path: str | os.PathLike[str]) -> Path:
-    """`path` as a file that exists."""
+def checked_path(path: str | os.PathLike[str], folders: bool = False) -> Path:
+    """`path` as a file that exists, or a folder where a format has such."""
     found = Path(path)
-    if found.is_dir():
+    if found.is_dir() and not folders:
         raise InputError(f"{str(found)!r} is a folder. Name one file.")
     if not found.exists():
         raise FileNotFoundError(f"There is no file {str(found)!r}. Check the name and the folder.")
