@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from novum.core.errors import InputError, MissingValuesError
@@ -82,3 +86,43 @@ def test_a_missing_target_names_its_chunk(tmp_path: Path) -> None:
     with pytest.raises(MissingValuesError, match="Input y contains NaN") as caught:
         LinearRegression().fit_file(path, target="y", chunk_rows=2)
     assert "chunk 1" in "".join(caught.value.__notes__)
+
+
+def test_a_stated_limit_cuts_smaller_chunks(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,t\n" + "1,2,3\n" * 5000)
+    limited = TableFile.open(path, "t", memory_limit="1MB")
+    # 1 MB is room for 16 copies of 2,604 rows of three cells; the power of two below is taken.
+    assert [len(y) for _, y in limited.chunks(4096)] == [2048, 2048, 904]
+    assert [part.partition.rows for part in limited.parts(4096)] == [2048, 2048, 904]
+    assert [len(y) for _, y in limited.chunks(100)] == [100] * 50
+    assert [len(y) for _, y in TableFile.open(path, "t").chunks(4096)] == [4096, 904]
+
+
+MEASURE = """
+import sys
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+def memory(key):
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(key))
+import duckdb, pyarrow.parquet
+from novum.linear import LinearRegression
+LinearRegression().fit(np.eye(50, 41), np.arange(50.0))
+before = memory("VmRSS")
+LinearRegression().fit_file(sys.argv[1], target="t", memory_limit="200MB")
+print(memory("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read in /proc")
+def test_a_fit_to_a_file_stays_near_its_limit(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "wide.parquet"
+    cells = {f"x{j}": rng.normal(size=200_000) for j in range(41)}
+    pq.write_table(pa.table({**cells, "t": cells["x0"] - cells["x1"]}), path)
+    command = [sys.executable, "-c", MEASURE, str(path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=200)
+    # The limit and a page of every column; 322 MB when DuckDB streamed chunks of 65,536 rows.
+    assert float(result.stdout) < 200 + 42 * 3

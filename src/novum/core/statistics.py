@@ -182,9 +182,10 @@ class StatisticsMixin(ABC):
         kinds : mapping, optional
             Kinds of columns that the file's types do not tell, such as `{"zip": "nominal"}`.
         chunk_rows : int
-            Rows in memory at a time.
+            Rows in memory at a time, fewer where `memory_limit` has no room for them.
         memory_limit : str, optional
-            Memory of the reader, such as `"200MB"`.
+            Memory for reading and summing, such as `"200MB"`; a page of every column of a Parquet
+            file, about 3 MB, comes on top.
         client : distributed.Client, optional
             Sums the file's partitions on this cluster, whose workers must see the file.
         """

@@ -13,8 +13,12 @@ from typing import Any
 import pyarrow as pa
 
 from novum.core.errors import InputError
+from novum.core.memory import is_stated, memory_limit
 from novum.core.schema import Schema
 from novum.core.sources import Partition, Source, open_source
+
+# Times that the cells of a chunk are held, reader and learner together.
+_COPIES = 16
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class TableFile:
     source: Source
     roles: Roles
     schema: Schema
+    memory_limit: str | None = None
 
     @classmethod
     def open(
@@ -78,16 +83,28 @@ class TableFile:
         if not chosen:
             raise InputError(f"{source.path.name} has no column left to learn from.")
         roles = Roles(tuple(column.name for column in chosen), target, weight)
-        return cls(source, roles, Schema(chosen))
+        return cls(source, roles, Schema(chosen), memory_limit)
 
     def chunks(self, rows: int) -> Iterator[tuple[Any, ...]]:
         """A fresh pass over the file."""
-        for table in self.source.chunks(rows):
+        for table in self.source.chunks(self._rows_at_a_time(rows)):
             yield self.roles.chunk(table)
 
     def parts(self, rows: int) -> list[FilePart]:
         """The same chunks as values for a cluster."""
-        return [FilePart(part, self.roles) for part in self.source.partitions(rows)]
+        parts = self.source.partitions(self._rows_at_a_time(rows))
+        return [FilePart(part, self.roles) for part in parts]
+
+    def _rows_at_a_time(self, rows: int) -> int:
+        """Fewer rows than asked for where a stated limit has no room for them.
+
+        A learner holds a chunk several times: as it was read, as a table of the schema, as a
+        matrix, and scaled or coded. A power of two, so that the cut moves in large steps only.
+        """
+        if not is_stated(self.memory_limit) or not isinstance(rows, int):
+            return rows
+        room = memory_limit(self.memory_limit) // (_COPIES * 8 * (self.schema.n_columns + 1))
+        return min(rows, 1 << max(room, 1).bit_length() - 1)
 
 
 def _plain(column: pa.ChunkedArray) -> Any:

@@ -53,11 +53,6 @@ def test_whole_numbers_stay_exact_as_levels(queries: ParquetQueries) -> None:
     assert schema.columns[1].kind is Kind.ORDINAL
 
 
-def test_batches_come_in_order(queries: ParquetQueries) -> None:
-    table = pa.Table.from_batches(queries.batches())
-    assert table.column(1).to_pylist() == [2**60, 2**60 + 1, 7, None]
-
-
 @pytest.mark.parametrize(
     ("wish", "error", "message"),
     [

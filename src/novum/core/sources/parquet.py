@@ -1,12 +1,12 @@
-"""Parquet as a source, a file or a folder of parts, read through DuckDB in batches.
+"""Parquet as a source, a file or a folder of parts, read through Arrow in small batches.
 
 Kinds follow the types in the file: numbers are numeric, text and truth values nominal, ordered
 dictionaries ordinal in their own order; dates and times are kept as text and reported. DuckDB
-counts missing cells and finds the levels, and streams the rows, within a memory limit.
+counts missing cells and finds the levels within a memory limit.
 
 Chunks follow the row groups, which are what can be read alone: whole groups are taken together as
 long as they hold at most `rows` rows, and a larger group is cut into slices of `rows`. The same
-spans are the partitions, which Arrow reads, because it opens a row group without what precedes it.
+spans are the partitions: a row group can be opened without what precedes it.
 
 A folder is read as one table: its files `*.parquet` in the order of the numbers in their names
 (`part.2` before `part.10`), each with the same columns. No chunk holds rows of two files.
@@ -28,11 +28,12 @@ from novum.core.schema import Column, Kind, Schema
 from novum.core.sources.file_source import FileSource, check_names
 from novum.core.sources.parquet_columns import ParquetColumn, parquet_columns, schema_table
 from novum.core.sources.parquet_queries import ParquetQueries
-from novum.core.sources.protocol import CHUNK_ROWS
 from novum.core.sources.report import ColumnReport, ReadReport, printable
 from novum.core.sources.streams import Stamp, check_stamp, stamp
 
 DEFAULT_MEMORY = 128 << 20
+_BATCH_ROWS = 8_192
+_BUFFER_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -64,22 +65,31 @@ class ParquetPartition:
         stop = self.span.skip + self.span.rows
         groups = list(range(self.span.first, self.span.last + 1))
         parts, position = [], 0
-        try:
-            with pq.ParquetFile(self.path) as file:
-                names = [column.name for column in self.columns]
-                # Batches keep a slice of a large row group from unpacking all of it at once.
-                for batch in file.iter_batches(CHUNK_ROWS, groups, names, use_threads=False):
-                    end = position + batch.num_rows
-                    if end > self.span.skip:
-                        begin = max(0, self.span.skip - position)
-                        parts.append(batch.slice(begin, min(end, stop) - position - begin))
-                    position = end
-                    if position >= stop:
-                        break
-        except (pa.ArrowException, OSError) as error:
-            raise damaged(self.path, error) from None
-        table = pa.Table.from_batches(parts).select(names)
-        return schema_table(table, self.schema, self.columns).combine_chunks()
+        for batch in _batches(self.path, groups, self.columns):
+            end = position + batch.num_rows
+            if end > self.span.skip:
+                begin = max(0, self.span.skip - position)
+                parts.append(batch.slice(begin, min(end, stop) - position - begin))
+            position = end
+            if position >= stop:
+                break
+        return schema_table(pa.Table.from_batches(parts), self.schema, self.columns)
+
+
+def _batches(
+    path: Path, groups: Sequence[int], columns: Sequence[ParquetColumn]
+) -> Iterator[pa.RecordBatch]:
+    """The rows of some row groups in small batches, which unpack a page of each column at a time.
+
+    Arrow would otherwise hold all of a row group, packed and unpacked.
+    """
+    names = [column.name for column in columns]
+    try:
+        with pq.ParquetFile(path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
+            for batch in file.iter_batches(_BATCH_ROWS, list(groups), names, use_threads=False):
+                yield batch.select(names)
+    except (pa.ArrowException, OSError) as error:
+        raise damaged(path, error) from None
 
 
 @dataclass(frozen=True)
@@ -102,24 +112,30 @@ class ParquetFindings:
     report: ReadReport
 
     def chunks(self, rows: int) -> Iterator[pa.Table]:
-        path, columns = self.queries.path, self.queries.columns
+        columns = self.queries.columns
         for file in self.files:
             check_stamp(file.path, file.stamp)
-        batches = self.queries.batches()
-        held: list[pa.Table] = []
-        for span in (span for file in self.files for span in spans(file.group_rows, rows)):
-            while (have := sum(table.num_rows for table in held)) < span.rows:
-                batch = next(batches, None)
-                if batch is None:
-                    raise FileFormatError(
-                        f"{path.name} ends {span.rows - have:,} rows before its own count: it is "
-                        "damaged. Write it again."
-                    )
-                held.append(pa.table(batch))
-            whole = pa.concat_tables(held)
-            chunk = whole.slice(0, span.rows)
-            held = [whole.slice(span.rows)]
-            yield schema_table(chunk, self.schema, columns).combine_chunks()
+            batches = _batches(file.path, range(len(file.group_rows)), columns)
+            held: list[pa.RecordBatch] = []
+            for span in spans(file.group_rows, rows):
+                have = sum(batch.num_rows for batch in held)
+                while have < span.rows:
+                    batch = next(batches, None)
+                    if batch is None:
+                        raise FileFormatError(
+                            f"{file.path.name} ends {span.rows - have:,} rows before its own "
+                            "count: it is damaged. Write it again."
+                        )
+                    held.append(batch)
+                    have += batch.num_rows
+                # Only the last batch can reach over the end; what is read is let go of at once.
+                last = held.pop()
+                kept = last.num_rows - (have - span.rows)
+                raw = pa.Table.from_batches([*held, last.slice(0, kept)])
+                held = [last.slice(kept)] if kept < last.num_rows else []
+                chunk = schema_table(raw, self.schema, columns)
+                del raw, last
+                yield chunk
 
     def partitions(self, rows: int) -> tuple[ParquetPartition, ...]:
         columns = self.queries.columns
@@ -134,7 +150,7 @@ class ParquetSource(FileSource):
     """A Parquet file, or a folder of them; parameters as in `open_source`.
 
     Nulls and NaN are missing; `missing` adds words that stand for a missing cell in columns of
-    text. `memory_limit` is also that of DuckDB, which takes 128 MB if it is None.
+    text. DuckDB may take a quarter of `memory_limit`, and at most 128 MB.
     """
 
     usual_missing = ()
@@ -148,9 +164,8 @@ class ParquetSource(FileSource):
         if rows == 0:
             raise FileFormatError(f"{self.path.name} has columns but no rows.")
         columns = _columns_of_all(files)
-        allowed = limit_in_force(self.memory_limit)
-        if self.memory_limit is None:
-            allowed = min(allowed, DEFAULT_MEMORY)
+        # DuckDB's limit is that of its tables; what it reads into comes on top.
+        allowed = min(limit_in_force(self.memory_limit) // 4, DEFAULT_MEMORY)
         queries = ParquetQueries(self.path, columns, allowed, paths if folder else ())
         schema, reports = queries.first_pass(self._wishes, self.limits)
         report = ReadReport(str(self.path), "Parquet", rows, _noted(columns, reports))

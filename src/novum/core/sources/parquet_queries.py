@@ -29,6 +29,7 @@ from novum.core.sources.wishes import Wish
 # small enough for hundreds of columns within the memory limit.
 _BATCH_ROWS = 65_536
 _EXACT_INTEGERS = 2**53
+_COLUMNS_AT_A_TIME = 8
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,6 @@ class ParquetQueries:
     columns: tuple[ParquetColumn, ...]
     memory_limit: int
     files: tuple[Path, ...] = ()
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """All rows of the columns in the file's order."""
-        chosen = ", ".join(self._raw(column) for column in self.columns)
-        with self._session() as session:
-            reader = _arrow_reader(session.sql(f"SELECT {chosen} FROM {self._file()}"))
-            yield from reader
 
     def first_pass(
         self, wishes: Mapping[str, Wish], limits: Limits
@@ -90,18 +84,22 @@ class ParquetQueries:
 
     def _counts(self, session: Any) -> tuple[int, list[tuple[int, float | None, float | None]]]:
         """Rows, and for every column its cells with a value and, of numbers, the extremes."""
-        parts = ["count(*)"]
-        for column in self.columns:
-            cell = self._raw(column)
-            if column.type != "number":
-                parts += [f"count({cell})", "NULL", "NULL"]
-            else:
-                number = (
-                    cell if column.whole else f"(CASE WHEN isnan({cell}) THEN NULL ELSE {cell} END)"
-                )
+        rows, counts = 0, []
+        # A few columns at a time: the reader holds a row group of every column it is asked for.
+        for start in range(0, len(self.columns), _COLUMNS_AT_A_TIME):
+            parts = ["count(*)"]
+            for column in self.columns[start : start + _COLUMNS_AT_A_TIME]:
+                cell = self._raw(column)
+                if column.type != "number":
+                    parts += [f"count({cell})", "NULL", "NULL"]
+                    continue
+                known = f"(CASE WHEN isnan({cell}) THEN NULL ELSE {cell} END)"
+                number = cell if column.whole else known
                 parts += [f"count({number})", f"min({number})::DOUBLE", f"max({number})::DOUBLE"]
-        row = session.sql(f"SELECT {', '.join(parts)} FROM {self._file()}").fetchall()[0]
-        return row[0], [tuple(row[i : i + 3]) for i in range(1, len(row), 3)]
+            row = session.sql(f"SELECT {', '.join(parts)} FROM {self._file()}").fetchall()[0]
+            rows = row[0]
+            counts += [tuple(row[i : i + 3]) for i in range(1, len(row), 3)]
+        return rows, counts
 
     def _levels(
         self, session: Any, column: ParquetColumn, limits: Limits
