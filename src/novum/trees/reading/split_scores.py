@@ -149,7 +149,8 @@ def _with_missing_alone(
     if not (missing.any() and met.any()):
         return splits
     is_nominal, question = kind.kind is Kind.NOMINAL, Question.THRESHOLD
-    branches, groups = [met, missing], (tuple(range(kind.n_levels)), ())
+    branches = [met, missing]
+    groups: tuple[tuple[int, ...], ...] = (tuple(range(kind.n_levels)), ())
     if is_nominal:
         question = Question.MULTIWAY if nominal == "multiway" else Question.SUBSET
     if question is Question.MULTIWAY:
