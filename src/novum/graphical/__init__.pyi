@@ -17,6 +17,7 @@ from novum.graphical.inference.forecast import Forecast
 from novum.graphical.inference.gibbs import Gibbs
 from novum.graphical.inference.importance import ImportanceSampling
 from novum.graphical.inference.junction import JunctionTree
+from novum.graphical.inference.limits import TimeLimitError
 from novum.graphical.inference.log_junction import LogJunctionTree
 from novum.graphical.inference.mean_field import MeanField
 from novum.graphical.inference.metropolis import MetropolisHastings
@@ -97,6 +98,7 @@ __all__ = [
     "Statement",
     "SumProduct",
     "Tabular",
+    "TimeLimitError",
     "Trail",
     "Trellis",
     "VariableElimination",

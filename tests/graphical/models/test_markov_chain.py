@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, MemoryLimitError
+from novum.graphical.inference.limits import TimeLimitError
 from novum.graphical.models.markov_chain import MarkovChain
 from tests.graphical.models.test_markov_chain_structure import random_matrix
 
@@ -161,3 +162,18 @@ def test_single_state() -> None:
     assert chain.is_regular
     assert chain.time_to_mix() == 0
     assert chain.spectral_gap == 1
+
+
+def test_walks_beyond_the_memory_are_refused() -> None:
+    chain = MarkovChain([[0.9, 0.1], [0.2, 0.8]])
+    with pytest.raises(MemoryLimitError, match=r"of 100000000000 steps needs 1.6 TB .* after\("):
+        chain.course(0, 10**11)
+    with pytest.raises(MemoryLimitError, match="A walk of 100000000000 steps needs"):
+        chain.sample(0, 10**11)
+    with pytest.raises(MemoryLimitError, match="by 4 walks of 10000000000000 steps"):
+        chain.simulated_stationary(10**13)
+    with pytest.raises(MemoryLimitError, match="by 1000000000 walks of 1000 steps"):
+        chain.simulated_stationary(1000, chains=10**9)
+    with pytest.raises(TimeLimitError, match="would take about"):
+        chain.simulated_stationary(10**8, chains=10**6)
+    assert chain.after(0, 10**18).values[0] == pytest.approx(2 / 3)

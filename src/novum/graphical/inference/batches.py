@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novum.core.memory import check_memory
 from novum.graphical.inference.compiled.lanes import lane_logs, lane_marginals, lane_program
 from novum.graphical.inference.compiled.layout import EVERYTHING, MARGINALS
 from novum.graphical.inference.compiled.questions import question_of
@@ -49,6 +50,13 @@ def batch_marginals(
     """
     if not len(rows) or not len(variables):
         return [np.empty((len(rows), int(model.cards[v]))) for v in variables]
+    n_states = int(model.cards[list(variables)].sum())
+    check_memory(
+        # Of the different rows, of all of them, and of a block on its way.
+        16 * len(rows) * n_states,
+        f"Posteriors of {n_states} states in each of {len(rows)} rows",
+        "Ask for fewer nodes, or for fewer rows at a time.",
+    )
     distinct, inverse = _different(rows)
     found = _answers(model, distinct, variables, engine)
     return found if inverse is None else [answer.take(inverse, axis=0) for answer in found]

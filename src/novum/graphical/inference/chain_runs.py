@@ -41,6 +41,7 @@ from novum.graphical.inference.blocks import (
 from novum.graphical.inference.chain_diagnosis import LEAST_DRAWS, judged
 from novum.graphical.inference.chain_layout import chain_layout
 from novum.graphical.inference.chain_starts import chain_starts
+from novum.graphical.inference.limits import check_seconds
 from novum.graphical.inference.plain_junction import with_observed
 from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
 from novum.graphical.inference.settings import check_count
@@ -55,6 +56,8 @@ LEAST_SIZE = 100
 # Of how many sweeps one begins with a jump, and jumps that show what links between blocks can hide.
 JUMP_EVERY = 8
 LEAST_JUMPS = 100
+# Of updating one block, on a reference machine.
+SECONDS_PER_UPDATE = 4e-8
 # The share of updates that must change something, where nothing else shows that chains move.
 LEAST_MOVED = 0.005
 
@@ -168,6 +171,11 @@ class ChainSampling(Engine):
         ends = np.linspace(0, self.kept, min(BATCHES, self.kept) + 1).astype(np.int64)[1:]
         asked_blocks, places, n_joint = _asked(blocks, free)
         shape = self.chains, len(ends)
+        check_seconds(
+            SECONDS_PER_UPDATE * self.sweeps * self.chains * blocks.n_blocks,
+            f"{self.method} with {self.chains} chains of {self.sweeps:.3g} sweeps",
+            "Give fewer sweeps.",
+        )
         batches, joint = self._empty(shape, len(blocks.inside), n_joint)
         states = np.zeros((*shape, int(blocks.left.cell_starts[-1])))
         keys = stream(self.random_state, "chains").integers(0, 2**64, (shape[0], 3), np.uint64)

@@ -10,20 +10,27 @@ noisy or is bounded instead (`novum.graphical.inference.bounded_maxima`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from novum.core.errors import InputError, MemoryLimitError
+from novum.core.memory import check_memory
 from novum.core.text import label_text
 from novum.graphical.inference.bounded_maxima import bounded_maxima, hidden_sums_are_large
+from novum.graphical.inference.limits import check_seconds
 from novum.graphical.inference.maximization import Answer, choices, order_of_maxima
 from novum.graphical.inference.plain_junction import impossible
 from novum.graphical.inference.potentials import known_potentials
 from novum.graphical.inference.protocol import Engine, ExactEngine
 from novum.graphical.inference.relevance import ancestors_of
 from novum.graphical.models.arrays import Evidence, ModelArrays
+
+# Of each state of a configuration, with all that is kept to find the next; on a reference machine.
+BYTES_PER_STATE = 50
+SECONDS_PER_STATE = 2e-6
 
 
 def most_probable_codes(
@@ -58,6 +65,7 @@ def most_probable_codes(
     shown = range(model.n_variables - model.n_hidden)
     chosen = list(shown if asked is None else asked)
     everything = len(chosen) == len(shown)
+    _check_number(model, evidence, chosen, k)
     solver: Any = _compiled(model) if engine is None else engine
     limit = getattr(solver, "memory_limit", None)
     try:
@@ -72,6 +80,16 @@ def most_probable_codes(
     if not found:
         raise impossible()
     return [(codes[chosen], log) for codes, log in found]
+
+
+def _check_number(model: ModelArrays, evidence: Evidence, chosen: Sequence[int], k: int) -> None:
+    """Refuses so many configurations that they do not fit the memory, or take days."""
+    free = [variable for variable in chosen if evidence.codes[variable] < 0]
+    wanted = min(int(k), math.prod(int(model.cards[variable]) for variable in free))
+    what = f"A list of the {wanted:,} most probable configurations of {len(chosen)} nodes"
+    states = wanted * (len(chosen) + 1)
+    check_memory(BYTES_PER_STATE * states, what, "Ask for fewer: k=...")
+    check_seconds(SECONDS_PER_STATE * states, what, "Ask for fewer: k=...")
 
 
 def _check_exact(engine: Any) -> None:

@@ -28,12 +28,11 @@ from novum.graphical.inference.junction import (
     ancestral_programs,
     is_plain,
 )
+from novum.graphical.inference.limits import SECONDS_PER_CELL
 from novum.graphical.inference.plain_junction import order_for
 from novum.graphical.inference.potentials import known_potentials
 from novum.graphical.models.arrays import Evidence, ModelArrays
 
-# Collecting and distributing read and write each cell a few times.
-SECONDS_PER_CELL = 4e-9
 SECONDS_PER_VARIABLE = 4e-6
 _BYTES = 8
 

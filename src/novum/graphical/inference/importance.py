@@ -24,6 +24,7 @@ import numpy as np
 from novum.core.randomness import RandomSource, stream
 from novum.distributions.joint_table_states import check_cells
 from novum.graphical.inference.flat_factors import flat_factors, flat_factors_of
+from novum.graphical.inference.limits import check_seconds
 from novum.graphical.inference.mini_buckets import mini_buckets
 from novum.graphical.inference.protocol import Beliefs, Engine
 from novum.graphical.inference.sampling import beliefs_of, refuse_weightless
@@ -33,6 +34,8 @@ from novum.graphical.models.arrays import Evidence, ModelArrays
 
 # States of all variables and rows of a block.
 MOST_CODES = 2**23
+# Of drawing one variable of a row, on a reference machine.
+SECONDS_PER_STATE = 3e-8
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,11 @@ class ImportanceSampling(Engine):
             left = flat_factors_of(model, evidence, factors)
         else:
             left = flat_factors(model, evidence)
+        check_seconds(
+            SECONDS_PER_STATE * self.size * max(1, left.n_variables),
+            f"A run of {self.size:.3g} rows of {left.n_variables} variables",
+            "Draw fewer rows.",
+        )
         buckets = mini_buckets(left, self.max_cells)
         places = np.zeros(model.n_variables, np.int64)
         places[left.variables] = np.arange(left.n_variables)

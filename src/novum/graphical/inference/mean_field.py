@@ -27,6 +27,7 @@ from novum.core.randomness import RandomSource, stream
 from novum.distributions.joint_table_states import check_cells
 from novum.graphical.inference.blocks import Blocks, blocks_of, determined
 from novum.graphical.inference.flat_factors import starts_of
+from novum.graphical.inference.limits import check_seconds
 from novum.graphical.inference.plain_junction import with_observed
 from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
 from novum.graphical.inference.settings import check_count, check_positive
@@ -34,6 +35,8 @@ from novum.graphical.models.arrays import Evidence, Floats, ModelArrays
 
 # Proved errors up to this are trusted.
 LARGEST_ERROR = 0.05
+# Of a start, for each block, with a few rounds; on a reference machine.
+SECONDS_PER_UPDATE = 1e-6
 # Starts whose bounds are lower by less are compared with the best.
 NEAR = 3.0
 
@@ -100,6 +103,11 @@ class MeanField(Engine):
         # All factors are used: a bound of a part would not be one of the evidence.
         left, known = determined(model, evidence)
         blocks = blocks_of(left, most_cells=1)
+        check_seconds(
+            SECONDS_PER_UPDATE * self.starts * blocks.n_blocks,
+            f"Mean field from {self.starts:.3g} starts",
+            "Give fewer starts.",
+        )
         problem = _Problem(blocks)
         found = [
             self._climb(problem, stream(self.random_state, "start", start) if start else None)

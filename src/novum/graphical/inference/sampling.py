@@ -22,6 +22,7 @@ from novum.core.errors import InputError, MemoryLimitError
 from novum.core.interrupts import time_sliced
 from novum.core.memory import check_memory
 from novum.core.randomness import RandomSource, stream
+from novum.graphical.inference.limits import check_seconds
 from novum.graphical.inference.plain_junction import impossible
 from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
 from novum.graphical.inference.settings import check_count
@@ -39,6 +40,8 @@ from novum.graphical.models.arrays import UNKNOWN, Evidence, ModelArrays
 ENOUGH = 400
 # More than this share of the weight must not lie with states too rare to be met.
 MOST_HIDDEN = 0.1
+# Of drawing one variable of a row, on a reference machine.
+SECONDS_PER_STATE = 6e-9
 # What finding out that evidence is impossible may be forecast to take.
 MOST_SECONDS = 1.0
 
@@ -91,6 +94,7 @@ def forward_codes(model: ModelArrays, size: int, random_state: RandomSource) -> 
 class _IndependentSampling(Engine):
     """An engine that answers by one run of independent rows."""
 
+    size: int
     random_state: RandomSource
 
     def marginals(
@@ -107,6 +111,11 @@ class _IndependentSampling(Engine):
     ) -> Beliefs:
         check_directed(model, type(self).__name__)
         source = RowSource(model, evidence, targets, self.random_state)
+        check_seconds(
+            SECONDS_PER_STATE * self.size * max(1, len(source.order)),
+            f"A run of {self.size:.3g} rows of {len(source.order)} variables",
+            "Draw fewer rows.",
+        )
         return self._run(source)
 
     @abstractmethod

@@ -23,6 +23,7 @@ from novum.graphical.inference.forecast import duration, forecast, seconds_of
 from novum.graphical.inference.gibbs import Gibbs
 from novum.graphical.inference.importance import ImportanceSampling
 from novum.graphical.inference.junction import JunctionTree, is_plain
+from novum.graphical.inference.limits import TimeLimitError
 from novum.graphical.inference.protocol import Beliefs, Engine
 from novum.graphical.inference.sampling import LikelihoodWeighting, NothingAcceptedError
 from novum.graphical.models.arrays import Evidence, ModelArrays
@@ -97,7 +98,7 @@ weighting: 1000 weighted rows, worth about 1000 independent ones.
             refusal = refused()
             if not refusal:
                 return answer(JunctionTree(self.memory_limit))
-        except MemoryLimitError as error:
+        except (MemoryLimitError, TimeLimitError) as error:
             # Its last sentence says what to do instead, which is done here.
             refusal = str(error).split(". ")[0] + "."
         found = self._approximated(model, answer)

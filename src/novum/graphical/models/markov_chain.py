@@ -19,12 +19,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novum.core.errors import InputError
-from novum.core.interrupts import time_sliced
+from novum.core.interrupts import announce_long_call, estimated_seconds, time_sliced
+from novum.core.memory import check_memory
 from novum.core.randomness import RandomSource, stream
 from novum.core.schema import Level
 from novum.core.text import listed
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.inference.chain_diagnosis import monte_carlo_error, split_r_hat
+from novum.graphical.inference.limits import check_seconds
 from novum.graphical.inference.protocol import Beliefs, Diagnosis
 from novum.graphical.inference.settings import check_count, check_share
 from novum.graphical.models import markov_chain_powers as powers
@@ -37,6 +39,9 @@ from novum.numerics.shared_state import cached_property
 Floats = NDArray[np.float64]
 Start = Level | Mapping[Level, float] | Sequence[float] | NDArray[np.float64]
 BATCHES = 200
+# Of a step of a walk: its code and its place in two lists, and its time on a reference machine.
+BYTES_PER_STEP = 48
+SECONDS_PER_STEP = 1e-8
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,13 @@ class MarkovChain:
     def course(self, start: Start, steps: int) -> Floats:
         """The distributions after 0, 1, ..., `steps` steps, of shape (steps + 1, n)."""
         check_count("steps", steps, least=0)
-        rows = np.empty((steps + 1, len(self.states)))
+        n_states = len(self.states)
+        check_memory(
+            8 * (int(steps) + 1) * n_states,
+            f"The distributions over {n_states} states of {steps} steps",
+            "Ask for the last one only: after(start, steps).",
+        )
+        rows = np.empty((steps + 1, n_states))
         rows[0] = self._start(start)
         for step in range(steps):
             rows[step + 1] = rows[step] @ self.transition
@@ -137,6 +148,9 @@ class MarkovChain:
     def sample(self, start: Start, steps: int, random_state: RandomSource = None) -> list[Level]:
         """A walk of some steps, its start included."""
         check_count("steps", steps, least=0)
+        check_memory(
+            BYTES_PER_STEP * int(steps), f"A walk of {steps} steps", "Walk fewer steps at a time."
+        )
         codes = self._walk(self._start(start), steps, stream(random_state, "walk"))
         return [self.states[code] for code in codes.tolist()]
 
@@ -240,16 +254,27 @@ class MarkovChain:
         check_count("steps", steps, least=8)
         check_count("burn_in", burn_in, least=0)
         check_count("chains", chains)
-        batches = min(BATCHES, steps)
+        batches, n_states = min(BATCHES, steps), len(self.states)
+        check_memory(
+            4 * (int(burn_in) + int(steps)) + 24 * int(chains) * batches * n_states,
+            f"A simulation by {chains} walks of {steps} steps over {n_states} states",
+            "Walk fewer steps, or use stationary_distributions().",
+        )
+        check_seconds(
+            SECONDS_PER_STEP * int(chains) * (int(burn_in) + int(steps)),
+            f"A simulation by {chains} walks of {steps} steps",
+            "Walk fewer steps, or use stationary_distributions().",
+        )
         ends = np.linspace(0, steps, batches + 1).astype(np.int64)
-        shares = np.empty((chains, batches, len(self.states)))
+        shares = np.empty((chains, batches, n_states))
         for chain in range(chains):
-            first = np.eye(len(self.states))[chain * len(self.states) // chains]
+            first = np.zeros(n_states)
+            first[chain * n_states // chains] = 1.0
             rng = stream(random_state, "stationary", chain) if chain else stream(random_state)
             codes = self._walk(first, burn_in + steps, rng)[burn_in + 1 :]
             for batch in range(batches):
                 part = codes[ends[batch] : ends[batch + 1]]
-                shares[chain, batch] = np.bincount(part, minlength=len(self.states)) / len(part)
+                shares[chain, batch] = np.bincount(part, minlength=n_states) / len(part)
         return self._judged(shares, np.diff(ends), steps * chains)
 
     def _judged(self, shares: Floats, lengths: Any, total: int) -> Posterior:
@@ -294,6 +319,10 @@ class MarkovChain:
             return 1.0
         if not self._has_limit:
             return 0.0
+        n_states = len(self.states)
+        announce_long_call(
+            estimated_seconds(25.0 * n_states**3), f"eigenvalues of {n_states} x {n_states}"
+        )
         sizes = np.sort(np.abs(np.linalg.eigvals(self.transition)))
         return float(np.clip(1.0 - sizes[-2], 0.0, 1.0))
 

@@ -22,11 +22,12 @@ from novum.graphical.inference.compiled.layout import (
     EVERYTHING,
     MARGINALS,
     PRICE_BYTES,
+    PRICE_CELLS,
     PRICE_LARGEST,
     PRICE_WIDTH,
 )
 from novum.graphical.inference.compiled.prepared import PreparedModel, Program, prepared
-from novum.graphical.inference.limits import check_price
+from novum.graphical.inference.limits import check_cells_of, check_price
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
 from novum.numerics.jit_interpreted import Patience
@@ -134,6 +135,7 @@ def kept_program(
 def _planned(ready: PreparedModel, request: Request, limit: int | str | None) -> Program:
     found = Program(*_plan(ready, request, first_bytes(limit)))
     if len(found.code):
+        check_cells_of(found.cells)
         return found
     refuse_beyond(found.prices, limit)
     return Program(*_plan(ready, request, math.inf))
@@ -223,3 +225,4 @@ def refuse_beyond(prices: Floats, limit: int | str | None) -> None:
     """Refuses a plan whose messages do not fit the memory, before anything is computed."""
     width, largest = int(prices[PRICE_WIDTH]), float(prices[PRICE_LARGEST])
     check_price(width, largest, float(prices[PRICE_BYTES]), limit)
+    check_cells_of(float(prices[PRICE_CELLS]))
