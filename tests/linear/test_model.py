@@ -395,3 +395,29 @@ def test_few_rows_of_many_columns_add_up_and_come_off() -> None:
     squares = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:19] ** 2
     expected = 1 + (squares / (squares + 100.0)).sum()
     assert ridge.degrees_of_freedom_ == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearRegression(),
+        LinearRegression(positive=True),
+        LinearRegression(solver="gradient"),
+        LinearRegression(solver="lsqr"),
+        Ridge(0.0),
+    ],
+    ids=name_of,
+)
+def test_subnormal_columns_are_refused_by_name(model: Any) -> None:
+    """Cells of 1e-310 need coefficients of 1e310; those of 1e-300 are solved."""
+    X, y = normal_table(30, 3)
+    X[:, 1] *= 1e-310
+    with pytest.raises(InputError, match=r"Column 'x1' has a size of .*e-3\d\d only.*power of two"):
+        model.fit(X, y)
+    X[:, 1] *= 1e10
+    plain = clone(model).fit(X * [1.0, 1e300, 1.0], y)
+    found = clone(model).fit(X, y)
+    # Gradient descent ends at a tolerance of 1e-6.
+    np.testing.assert_allclose(found.coef_ * [1.0, 1e-300, 1.0], plain.coef_, rtol=1e-5)
+    # A penalty leaves nothing of such columns.
+    assert abs(Ridge().fit(X, y).coef_[1]) < 1e-290

@@ -23,7 +23,7 @@ from novum.core.coding import Coding
 from novum.core.errors import InputError
 from novum.core.validation import Sample
 from novum.linear.certification import LEAST_SQUARES, RIDGE, certify
-from novum.linear.solution import Design, Floats, Solution, solve
+from novum.linear.solution import Design, Floats, Solution, check_coefficients
 from novum.numerics.linear_algebra import unit_scale
 
 GRADIENT_STEPS = 10_000
@@ -36,26 +36,25 @@ LIKE_SIZE = 1000.0
 
 
 def descend(
-    design: Design, alpha: Floats, tol: float, max_iter: int | None, positive: bool
+    design: Design, exact: Solution, tol: float, max_iter: int | None, positive: bool
 ) -> tuple[Solution, Certificate]:
-    """Gradient descent from zero, in coordinates scaled by powers of two."""
+    """Gradient descent from zero, in the coordinates of the exact solution."""
     from novum.numerics.optimize import gradient_descent
 
     if positive:
         raise InputError("solver='gradient' cannot keep coefficients positive. Use solver='auto'.")
     watch = Stopwatch()
-    exact = solve(design, alpha)
-    scale, n_targets = exact.scale[:, np.newaxis], design.y.shape[1]
+    scale, n_targets, alpha = exact.scale[:, np.newaxis], design.y.shape[1], exact.alpha
     x = design.x * exact.scale
     curvature = np.linalg.svd(x, compute_uv=False)
-    slack = float(alpha.max()) * float(exact.scale.max(initial=0.0)) ** 2
-    floor = float(alpha.min()) * float(exact.scale.min(initial=np.inf)) ** 2
-    largest = 2 * (float(curvature[0]) ** 2 + slack) if curvature.size else 1.0
-    smallest = 2 * (float(curvature[exact.rank - 1]) ** 2 + floor) if exact.rank else None
+    slack = float(np.sqrt(alpha.max())) * float(exact.scale.max(initial=0.0))
+    floor = float(np.sqrt(alpha.min())) * float(exact.scale.min(initial=1.0))
+    largest = 2 * (float(curvature[0]) ** 2 + slack * slack) if curvature.size else 1.0
+    smallest = 2 * (float(curvature[exact.rank - 1]) ** 2 + floor * floor) if exact.rank else None
 
     def value_and_gradient(flat: Floats) -> tuple[float, Floats]:
         inner = flat.reshape(-1, n_targets)
-        residual, penalty = design.y - x @ inner, alpha * scale**2 * inner
+        residual, penalty = design.y - x @ inner, (np.sqrt(alpha) * scale) ** 2 * inner
         gradient = -2 * (x.T @ residual - penalty)
         return float((residual**2).sum() + (penalty * inner).sum()), gradient.ravel()
 
@@ -118,14 +117,20 @@ def solve_rows(
         )
     rows, targets = _CenteredRows(sample, fit_intercept), sample.targets
     limit = 20 * max(rows.operator.shape) if max_iter is None else max_iter
-    found = [
-        _solve_target(rows, target, float(penalty), tol, limit)
-        for target, penalty in zip(targets.T, alpha, strict=True)
-    ]
+    # Coefficients that overflow are refused by the name of their column.
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = [
+            _solve_target(rows, target, float(penalty), tol, limit)
+            for target, penalty in zip(targets.T, alpha, strict=True)
+        ]
     coef = np.column_stack([each.coef for each in found])
+    if not alpha.all():
+        check_coefficients(coef, rows.reach, lambda: sample.schema.names)
     intercept = np.array([rows.mean_of(target) for target in targets.T]) - rows.mean @ coef
     residuals = targets - intercept - np.asarray(sample.numeric @ coef)
-    value = float((rows.weight[:, np.newaxis] * residuals**2).sum() + (alpha * coef**2).sum())
+    value = float(
+        (rows.weight[:, np.newaxis] * residuals**2).sum() + ((np.sqrt(alpha) * coef) ** 2).sum()
+    )
     gradient = np.column_stack([each.gradient for each in found])
     steps, done = max(each.steps for each in found), all(each.done for each in found)
     certificate = _row_certificate(value, gradient, alpha, steps, done, watch)
@@ -174,7 +179,11 @@ class _CenteredRows:
             if fit_intercept
             else np.zeros(Coding(sample.schema).full_width)
         )
-        self.highest, self.lowest = _extremes(X)
+        highest, lowest = _extremes(X)
+        self.reach = np.maximum(np.abs(highest - self.mean), np.abs(lowest - self.mean))
+        if fit_intercept:
+            # The rounding of a constant column's mean is no spread.
+            self.reach[highest == lowest] = 0.0
         self.operator = LinearOperator(
             X.shape,
             matvec=lambda v: self.root * (X @ v - self.mean @ v),
@@ -183,23 +192,20 @@ class _CenteredRows:
         )
 
     def scale(self, penalty: float) -> Floats:
-        """Powers of two that bring the columns near one size; ones where they need none.
+        """Powers of two that bring the columns near one size; one for all where that will do.
 
         LSQR judges its progress by the largest column, so that a column in much smaller units would
         be left unsolved. Scaling changes which of many solutions has the smallest norm, so columns
-        of like size are left alone, and so are wide tables without a penalty.
+        of like size share their factor, and so do those of wide tables without a penalty.
         """
         n, p = self.operator.shape
-        if penalty == 0 and p >= n:
-            return np.ones(p)
-        spread = np.maximum(np.abs(self.highest - self.mean), np.abs(self.lowest - self.mean))
-        if self.fit_intercept:
-            # The rounding of a constant column's mean is no spread.
-            spread[self.highest == self.lowest] = 0.0
-        sizes = np.hypot(np.sqrt(self.weight.sum()) * spread, np.sqrt(penalty))
+        sizes = np.hypot(np.sqrt(self.weight.sum()) * self.reach, np.sqrt(penalty))
         present = sizes[sizes > 0]
-        if not present.size or present.max() <= LIKE_SIZE * present.min():
+        if not present.size:
             return np.ones_like(sizes)
+        like = present.max() <= LIKE_SIZE * present.min()
+        if like or (penalty == 0 and p >= n):
+            return np.broadcast_to(unit_scale(present.max()), (p,))
         return unit_scale(sizes)
 
     def mean_of(self, target: Floats) -> float:

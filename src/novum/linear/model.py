@@ -31,8 +31,16 @@ from novum.linear.iterative import RowSolution, descend, solve_rows
 from novum.linear.leverage import leave_one_out
 from novum.linear.prediction import LinearPredictor
 from novum.linear.refinement import refined
-from novum.linear.solution import Design, Floats, Solution, plain_singular_values, solve
+from novum.linear.solution import (
+    Design,
+    Floats,
+    Solution,
+    check_coefficients,
+    plain_singular_values,
+    solve,
+)
 from novum.linear.statistics import LeastSquaresStatistics
+from novum.numerics.linear_algebra import column_norms
 
 # Beyond this width a sparse table is solved by iteration on its rows, never made dense.
 SPARSE_WIDTH = 2000
@@ -124,13 +132,18 @@ class LinearModel(LinearPredictor, StatisticsMixin, BaseEstimator):
         design = Design.of(statistics, self.fit_intercept)
         penalties = self._penalties(statistics.n_targets)
         singular_values = plain_singular_values(design)
+        # Coefficients that overflow are refused by the name of their column.
+        with np.errstate(over="ignore", invalid="ignore"):
+            solution = solve(design, penalties, positive=self.positive)
+        if not penalties.all():
+            coding = Coding(statistics.schema)
+            check_coefficients(solution.coef, column_norms(design.x), lambda: coding.names)
         if self.solver == "gradient":
             solution, certificate = descend(
-                design, penalties, self.tol, self.max_iter, self.positive
+                design, solution, self.tol, self.max_iter, self.positive
             )
             warn_if_stopped(certificate, type(self).__name__)
         else:
-            solution = solve(design, penalties, positive=self.positive)
             if sample is not None and not self.positive:
                 solution = refined(sample, design, solution, self.fit_intercept)
             certificate = (

@@ -17,6 +17,7 @@ With fewer rows than columns, `m < p`, both kinds of solution lie in the space o
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +26,9 @@ from scipy import linalg
 
 from novum.core.coding import Coding
 from novum.core.errors import InputError
+from novum.core.text import label_text
 from novum.linear.statistics import LeastSquaresStatistics
-from novum.numerics.linear_algebra import EPSILON, column_norms, unit_scale
+from novum.numerics.linear_algebra import EPSILON, SMALLEST_NORMAL, column_norms, unit_scale
 from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
@@ -189,6 +191,22 @@ def _check_range(sizes: Floats) -> None:
         raise InputError(
             f"The targets reach a size of {sizes.max():.3g}, and their squares leave the range of "
             "double precision. Divide y by a power of ten."
+        )
+
+
+def check_coefficients(coef: Floats, sizes: Floats, names: Callable[[], Sequence[str]]) -> None:
+    """Refuses coefficients (p, t) that are no doubles, and columns (p,) of a subnormal spread.
+
+    Cells below 2.2e-308 have lost digits already, and bounds and errors would overflow.
+    """
+    subnormal = (sizes > 0) & (sizes < SMALLEST_NORMAL)
+    wrong = np.flatnonzero(subnormal | ~np.isfinite(coef).all(axis=1))
+    if wrong.size:
+        j = int(wrong[0])
+        raise InputError(
+            f"Column {label_text(names()[j])} has a size of {sizes[j]:.3g} only, and its "
+            "coefficient leaves the range of double precision. Multiply the column by a power of "
+            f"two, such as 2**{-int(np.frexp(sizes[j])[1])}, and the coefficient too."
         )
 
 

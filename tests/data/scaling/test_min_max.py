@@ -77,3 +77,10 @@ def test_an_end_that_left_is_replaced_by_the_next() -> None:
     assert model.forget([[9.0]]).data_max_.tolist() == [5.0]
     assert model.forget([[1.0]]).data_min_.tolist() == [1.0]
     assert model.forget([[1.0]]).data_min_.tolist() == [5.0]
+
+
+@pytest.mark.parametrize("size", [1e-310, 5e-324])
+def test_a_range_whose_inverse_is_no_number_is_refused(size: float) -> None:
+    X = np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 5.0]]) * [size, 1.0]
+    with pytest.raises(InputError, match=r"column 'x0' is larger.*Multiply the column"):
+        MinMaxScaler().fit(X)

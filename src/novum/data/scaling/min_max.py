@@ -102,9 +102,11 @@ class MinMaxScaler(ScalingTransformer):
         largest = _over_groups(np.fmax, statistics.columns.largest, codes)
         with np.errstate(over="ignore"):
             width = largest - smallest
-        self._refuse_overflow(width, statistics)
+        with np.errstate(over="ignore"):
+            scale = (high - low) / np.where(width == 0, 1.0, width)
+        self._refuse_overflow(width, scale, statistics)
         self.data_min_, self.data_max_, self.data_range_ = smallest, largest, width
-        self.scale_ = (high - low) / np.where(width == 0, 1.0, width)
+        self.scale_ = scale
         self.min_ = low - smallest * self.scale_
         self.n_samples_seen_ = seen(np.array([statistics.weight]))
         return Certificate(
@@ -144,13 +146,16 @@ class MinMaxScaler(ScalingTransformer):
             )
         return low, high
 
-    def _refuse_overflow(self, width: Floats, statistics: ScalingStatistics) -> None:
-        wrong = np.flatnonzero(np.isinf(width))
+    def _refuse_overflow(self, width: Floats, scale: Floats, statistics: ScalingStatistics) -> None:
+        wrong = np.flatnonzero(np.isinf(width) | np.isinf(scale))
         if wrong.size:
             name = statistics.schema.columns[statistics.schema.numeric[wrong[0]]].name
+            what, remedy = "range", "Divide"
+            if np.isinf(scale[wrong[0]]):
+                what, remedy = f"factor for the range of {width[wrong[0]]:.3g}", "Multiply"
             raise InputError(
-                f"The range of column {name!r} is larger than any number. Divide the column by a "
-                "power of two first."
+                f"The {what} of column {name!r} is larger than any number. {remedy} the column by "
+                "a power of two first."
             )
 
 
