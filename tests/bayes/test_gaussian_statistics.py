@@ -11,7 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from novum.bayes import gaussian_statistics
+from novum.bayes import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+    gaussian_statistics,
+)
 from novum.bayes.gaussian import GaussianClassifier
 from novum.bayes.gaussian_statistics import (
     GaussianStatistics,
@@ -20,7 +24,7 @@ from novum.bayes.gaussian_statistics import (
     class_rows,
     dealt_moments,
 )
-from novum.core.errors import InputError, NotAdditiveError, SchemaError
+from novum.core.errors import InputError, MemoryLimitError, NotAdditiveError, SchemaError
 from novum.core.validation import Sample
 from novum.numerics.moments import moments_of
 from tests.bayes.normal_classes import Floats, Labels, normal_classes, with_holes
@@ -218,3 +222,13 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_squares_that_overflow_name_the_column() -> None:
     with pytest.raises(InputError, match="squares of column 0 overflow"):
         sums([[1e200], [-1e200]], [0, 0])
+
+
+@pytest.mark.parametrize(
+    "learner", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis, GaussianClassifier]
+)
+def test_wide_tables_are_refused_with_their_price(learner: type) -> None:
+    """30 x 60,000 would need products of 29 GB a class; said before the first is made."""
+    X = np.zeros((30, 60_000))
+    with pytest.raises(MemoryLimitError, match=r"Products of 60000 columns.* needs .*PCA"):
+        learner().fit(X, np.arange(30) % 2)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.errors import InputError, NotAdditiveError
+from novum.core.memory import check_memory
 from novum.core.schema import Schema
 from novum.core.text import label_text
 from novum.core.validation import Sample
@@ -102,6 +103,8 @@ class GaussianStatistics:
         """
         assert sample.classes is not None
         n_cells = sample.n_rows * sample.schema.n_columns
+        if not by_column:
+            check_products(sample.schema.n_columns, len(sample.classes))
         quick = dealt_moments(sample) if n_cells >= _DEALT_FROM_CELLS and not by_column else {}
         parts: list[AnyMoments] = []
         weights, labels = [], []
@@ -264,6 +267,16 @@ def class_rows(
     for code in met.tolist():
         rows = order[ends[code] - counts[code] : ends[code]]
         yield code, rows, None if sample.weight is None else sample.weight[rows]
+
+
+def check_products(n_columns: int, n_classes: int) -> None:
+    """Refuses products of columns that would not fit into memory, before they are summed."""
+    check_memory(
+        # Measured: sums, their lower halves, covariances, factors and inverses of every class.
+        8 * 8 * n_classes * n_columns**2,
+        f"Products of {n_columns} columns in each of {n_classes} classes, with their factors,",
+        "Use GaussianNB or covariance='diagonal', select columns, or put PCA before it.",
+    )
 
 
 def check_same_kind(a: NDArray[Any], b: NDArray[Any]) -> None:

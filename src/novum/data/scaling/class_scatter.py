@@ -92,10 +92,11 @@ class ClassScatter:
             classes, codes = np.zeros(1, np.int64), np.zeros(sample.n_rows, np.int64)
         K, d = len(classes), sample.schema.numeric.size
         check_memory(
-            # As a pair of doubles, and as much again while two are merged.
-            32 * (K if by_class else 1) * d * d,
+            # Measured: a pair of doubles, as much again while two are merged, and what is made of
+            # them: eigenvectors and their products.
+            8 * (4 * (K if by_class else 1) + 6) * d * d,
             f"The scatter of {d} columns" + (f" in each of {K} classes" if by_class else ""),
-            "Select columns, or project them on fewer first.",
+            "Select columns, or put PCA before it, which works in the space of fewer rows.",
         )
         summed = scatter_of_classes if by_class else pooled_scatter
         try:
