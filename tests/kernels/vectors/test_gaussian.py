@@ -15,7 +15,12 @@ from novum.core.errors import InputError
 from novum.kernels import definitions
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.vectors import gaussian
-from novum.kernels.vectors.gaussian import EXACT, SINGLE_LIMIT, Gaussian
+from novum.kernels.vectors.gaussian import (
+    EXACT,
+    SINGLE_LIMIT,
+    Gaussian,
+    rounding_of_distances,
+)
 from tests.strategies.vector_kernels import Floats, assert_prepared_rows_agree, matrices
 
 widths = st.sampled_from([0.1, 0.7, 1.0, 30.0])
@@ -39,10 +44,20 @@ def exact(X: Floats, Z: Floats, width: float) -> Floats:
 @given(widths, matrices(), matrices())
 def test_similarities_are_the_definition(width: float, X: Floats, Z: Floats) -> None:
     K = Gaussian(width).cross(X, Z)
+    rows = Gaussian(width).prepare(X)
+    sums = rows.lengths[:, np.newaxis] + Gaussian(width).prepare(Z, rows).lengths
+    # What is promised: t by products, or EXACT; a share of t is that share of the similarity.
+    off = np.minimum(rounding_of_distances(X.shape[1]) * sums, EXACT)
+    truth = exact(X, Z, width)
+    assert (np.abs(K - truth) <= truth * np.expm1(off) + 1e-15).all()
+    # The definition in floating point, and theirs, round t itself: at most 1e-14 of t exp(-t).
     np.testing.assert_allclose(
-        K, definitions.cross(definitions.gaussian(width), X, Z), rtol=0, atol=1e-13
+        K, definitions.cross(definitions.gaussian(width), X, Z), rtol=0, atol=1e-14 + off.max()
     )
-    np.testing.assert_allclose(K, rbf_kernel(X, Z, gamma=1 / (2 * width**2)), rtol=0, atol=1e-12)
+    theirs = rbf_kernel(X, Z, gamma=1 / (2 * width**2))
+    spread = sums + (np.square(X).sum(1)[:, None] + np.square(Z).sum(1)) / (2 * width**2)
+    reach = 2 * rounding_of_distances(X.shape[1]) * spread.max()
+    np.testing.assert_allclose(K, theirs, rtol=0, atol=1e-14 + reach)
 
 
 @given(widths, matrices(), matrices())
@@ -55,7 +70,10 @@ def test_prepared_rows_agree(width: float, X: Floats, Z: Floats) -> None:
 def test_gram_matrices_are_positive_semi_definite(width: float, X: Floats) -> None:
     K = Gaussian(width).gram(X)
     assert Gaussian(width).is_psd_by_construction
-    assert np.linalg.eigvalsh(K)[0] >= -1e-13 * len(K)
+    # Entries that are off by e move no eigenvalue by more than n e.
+    longest = 2 * Gaussian(width).prepare(X).lengths.max()
+    off = min(rounding_of_distances(X.shape[1]) * longest, EXACT)
+    assert np.linalg.eigvalsh(K)[0] >= -(1e-14 + off) * len(K)
     assert (np.diagonal(K) == 1.0).all()
 
 

@@ -11,9 +11,15 @@ In single precision two more columns, `|u|^2` against -1 and the reverse, make t
 precision is used while `|u|^2` stays below `SINGLE_LIMIT` in training, so that no entry is off by
 more than about 1e-5, and double precision beyond.
 
-In double precision an entry whose `t` could be off by more than `EXACT` is computed again from the
-differences `x - z` of the rows as they were given, which lose no digits between close rows. So no
-entry is off by more than `EXACT`, however far from each other the data lie.
+In double precision `t` of rows with d columns is off by at most
+
+    (2 d + 24) (eps / 2) (|u|^2 + |v|^2)
+
+(sums of d squares and products d each, cells of `u` and their common factor 20, the last two sums
+3), which grows with the square of the spread over the width.
+An entry whose `t` could be off by more than `EXACT` is computed again from the differences `x - z`
+of the rows as they were given, which lose no digits between close rows. So no entry is off by more
+than `EXACT`, however far from each other the data lie.
 """
 
 from __future__ import annotations
@@ -117,6 +123,11 @@ class Gaussian(Kernel):
         prepared = GaussianRows(self, rows, center, enough)
         vars(prepared).update(scaled=first.scaled, lengths=first.lengths)
         return prepared
+
+
+def rounding_of_distances(n_columns: int) -> float:
+    """How far off a squared distance by products can be, as a share of `|u|^2 + |v|^2`."""
+    return float((2 * n_columns + 24) * np.finfo(np.float64).eps / 2)
 
 
 def _center(rows: Floats) -> Floats:
@@ -230,7 +241,7 @@ class GaussianRows(Prepared):
     def _negated_distances(self, other: GaussianRows) -> Floats:
         """`-t` of all pairs."""
         T = products(self.scaled, other.scaled)
-        relative = (self.rows.shape[1] + 4) * np.finfo(np.float64).eps / 2
+        relative = rounding_of_distances(self.rows.shape[1])
         longest = self.lengths.max(initial=0.0) + other.lengths.max(initial=0.0)
         for start in range(0, len(self), BLOCK_ROWS):
             block = T[start : start + BLOCK_ROWS]
