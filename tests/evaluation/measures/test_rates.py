@@ -135,3 +135,37 @@ def test_a_class_never_met_takes_no_part_in_macro() -> None:
 def test_bad_settings_are_named(call: Any, message: Any) -> None:
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("label", "is_positive"), [(0, False), (1, True), (-1, False), (5.0, None)]
+)
+def test_a_single_class_is_positive_only_if_it_says_so(label: Any, is_positive: Any) -> None:
+    y = [label] * 3
+    if is_positive is None:
+        with pytest.raises(InputError, match="alone, which could be"):
+            measure("f1")(y, y)
+        return
+    for name in ("f1", "precision", "recall", "jaccard"):
+        assert measure(name)(y, y) == float(is_positive)
+        assert measure(name)(y, y) == SKLEARN[name](y, y, zero_division=0)
+    assert measure("specificity")(y, y) == float(not is_positive)
+
+
+@given(rows)
+def test_error_rates_are_what_is_left_to_one(found: Any) -> None:
+    y, p, w = (list(column) for column in zip(*found, strict=True))
+    for error, right in (("false_positive_rate", "specificity"), ("false_negative_rate", "recall")):
+        for suffix in ("_micro", "_macro", "_weighted"):
+            both = (measure(name + suffix)(y, p, sample_weight=w) for name in (error, right))
+            assert sum(both) == pytest.approx(1, abs=1e-12)
+
+
+def test_truth_values_and_named_classes() -> None:
+    assert measure("f1")([False, False], [False, False]) == 0.0
+    assert measure("f1", positive="ill")(["well"] * 2, ["well"] * 2) == 0.0
+    assert measure("f1", positive="well")(["well"] * 2, ["well"] * 2) == 1.0
+    with pytest.raises(InputError, match="'well' alone, which could be the positive"):
+        measure("f1")(["well"] * 2, ["well"] * 2)
+    assert measure("f1")(["well"] * 2, ["well"] * 2, classes=["ill", "well"]) == 1.0
+    assert measure("f1_macro")(["well"] * 2, ["well"] * 2) == 1.0

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from novum.core.errors import InputError
 from novum.core.working_point import WorkingPoint
 from novum.evaluation.measures import numbers, probability_scores, ranking, rates, separation
-from novum.evaluation.measures.confusion import from_labels
+from novum.evaluation.measures.confusion import from_labels, rate_from_labels
 
 Floats = NDArray[np.float64]
 Needs = Literal["labels", "scores", "probabilities", "numbers"]
@@ -140,7 +140,7 @@ def is_measure(name: object) -> bool:
 
 # --- Entries --------------------------------------------------------------------------------------
 
-_LESS_IS_BETTER = ("error_rate", "false_positive_rate", "false_negative_rate")
+_LESS_IS_BETTER = ("error_rate", *rates.ERROR_RATES)
 _AVERAGES = ("micro", "macro", "weighted")
 
 
@@ -167,7 +167,7 @@ def _rate_measures() -> Iterator[Measure]:
     for name in rates.RATES:
         of_counts = partial(rates.averaged_rate, rate=name)
         better = name not in _LESS_IS_BETTER
-        function = partial(from_labels, of_counts=of_counts)
+        function = partial(rate_from_labels, of_counts=of_counts)
         theirs = name if name in named_by_sklearn else None
         one = Measure(name, "labels", better, function, of_counts=of_counts, sklearn_name=theirs)
         yield one

@@ -15,7 +15,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from novum.core.text import printable
-from novum.evaluation.measures.reading import LabelPair, place_of, read_label_pair
+from novum.evaluation.measures.reading import (
+    LabelPair,
+    place_of,
+    read_label_pair,
+    two_classes_of,
+)
 
 Floats = NDArray[np.float64]
 
@@ -143,6 +148,37 @@ def from_labels(
     0.5
     """
     matrix = confusion_matrix(y, predictions, classes=classes, sample_weight=sample_weight)
+    return _of_matrix(matrix, of_counts, positive, settings)
+
+
+def rate_from_labels(
+    y: Any,
+    predictions: Any,
+    *,
+    of_counts: Callable[..., Floats],
+    average: str = "binary",
+    classes: Sequence[Any] | None = None,
+    positive: Any = None,
+    sample_weight: Any = None,
+    **settings: Any,
+) -> float:
+    """A rate of the positive class, or of all, applied to labels.
+
+    Where one class alone occurs, it is not the positive one for that (`two_classes_of`).
+    """
+    matrix = confusion_matrix(y, predictions, classes=classes, sample_weight=sample_weight)
+    if average == "binary" and classes is None and len(matrix.classes) == 1:
+        both = two_classes_of(matrix.classes, positive)
+        matrix = confusion_matrix(y, predictions, classes=both, sample_weight=sample_weight)
+    return _of_matrix(matrix, of_counts, positive, {"average": average, **settings})
+
+
+def _of_matrix(
+    matrix: ConfusionMatrix,
+    of_counts: Callable[..., Floats],
+    positive: Any,
+    settings: dict[str, Any],
+) -> float:
     if positive is not None:
         settings["positive"] = place_of(positive, matrix.classes)
     if settings.get("priors") is not None:

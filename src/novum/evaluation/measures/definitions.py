@@ -23,7 +23,7 @@ def confusion(
 def rate(
     y: Sequence[Any], predictions: Sequence[Any], weight: Sequence[float], positive: Any, name: str
 ) -> float:
-    """A rate of one class against the rest; 0/0 is 0.
+    """A rate of one class against the rest; 0/0 is 0, and 1 in rates of errors.
 
     Examples
     --------
@@ -47,7 +47,8 @@ def rate(
         "f_beta": (5 * tp, 5 * tp + 4 * fn + fp),
         "jaccard": (tp, tp + fp + fn),
     }[name]
-    return above / below if below else 0.0
+    undefined = float(name in ("false_positive_rate", "false_negative_rate"))
+    return above / below if below else undefined
 
 
 def roc_area(y: Sequence[bool], scores: Sequence[float], weight: Sequence[float]) -> float:

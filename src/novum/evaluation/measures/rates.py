@@ -9,7 +9,8 @@ rest,
 
 and over classes: micro sums the four counts first, macro takes the plain mean of the classes,
 weighted that by the weight of the true classes. A class that neither occurs nor is predicted takes
-no part. 0/0 counts as `zero_division`, by default 0.
+no part. 0/0 counts as `zero_division`, by default 0, in rates of which more is better, and as one
+minus that in the two error rates, so that they stay what precision's kin leave to 1.
 
 Every function takes counts of shape (..., K, K) and gives values of shape (...): one call measures
 one matrix, a thousand resamples, or every threshold.
@@ -110,6 +111,9 @@ RATES: dict[str, Callable[[Parts, float], tuple[Floats, Floats]]] = {
 }
 
 
+ERROR_RATES = ("false_positive_rate", "false_negative_rate")
+
+
 def rate_fraction(counts: Floats, rate: str, *, beta: float = 1.0) -> tuple[Floats, Floats]:
     """Numerator and denominator of a rate of each class, both of shape (..., K)."""
     return RATES[rate](parts_of(counts), _checked_beta(beta))
@@ -126,7 +130,7 @@ def class_rate(
     >>> class_rate(np.array([[5.0, 1.0], [2.0, 4.0]]), "specificity").round(4).tolist()
     [0.6667, 0.8333]
     """
-    return _divided(*rate_fraction(counts, rate, beta=beta), zero_division)
+    return _divided(*rate_fraction(counts, rate, beta=beta), _undefined(rate, zero_division))
 
 
 def averaged_rate(
@@ -158,15 +162,17 @@ def averaged_rate(
     parts = parts_of(counts)
     if average == "micro":
         summed = Parts(*(part.sum(axis=-1) for part in parts))
-        return _divided(*RATES[rate](summed, _checked_beta(beta)), zero_division)
-    values = _divided(*RATES[rate](parts, _checked_beta(beta)), zero_division)
+        return _divided(*RATES[rate](summed, _checked_beta(beta)), _undefined(rate, zero_division))
+    values = _divided(*RATES[rate](parts, _checked_beta(beta)), _undefined(rate, zero_division))
     if average == "macro":
         share = (parts.tp + parts.fp + parts.fn > 0).astype(float)
     elif average == "weighted":
         share = parts.tp + parts.fn
     else:
         raise InputError(f"average is 'binary', 'micro', 'macro' or 'weighted', got {average!r}.")
-    return _divided((share * values).sum(axis=-1), share.sum(axis=-1), zero_division)
+    return _divided(
+        (share * values).sum(axis=-1), share.sum(axis=-1), _undefined(rate, zero_division)
+    )
 
 
 # --- Measures of the whole matrix -----------------------------------------------------------------
@@ -260,6 +266,11 @@ def kappa(counts: Floats, **_: Any) -> Floats:
 
 
 # --- Parts of the above ---------------------------------------------------------------------------
+
+
+def _undefined(rate: str, zero_division: float) -> float:
+    """What 0/0 counts as: the complement of specificity is the false positive rate, also there."""
+    return 1 - zero_division if rate in ERROR_RATES else zero_division
 
 
 def _divided(above: Floats, below: Floats, zero_division: float) -> Floats:

@@ -232,6 +232,32 @@ def place_of(positive: Any, classes: Sequence[Any]) -> int:
     return list(classes).index(_plain(positive))
 
 
+def two_classes_of(met: Sequence[Any], positive: Any = None) -> tuple[Any, ...]:
+    """Both classes of a rate, where perhaps one alone occurs.
+
+    `True`, or 1, is positive and `False`, 0 or -1 negative, also where the other does not occur. Of
+    any other single label nobody knows which side it is, unless `positive` says so.
+
+    Examples
+    --------
+    >>> two_classes_of([0]), two_classes_of(["well"], positive="ill")
+    ((0, 1), ('well', 'ill'))
+    """
+    if len(met) != 1:
+        return tuple(met)
+    (label,) = met
+    if positive is not None:
+        return (label,) if label == _plain(positive) else (label, _plain(positive))
+    pairs = [(False, True)] if isinstance(label, bool) else [(0, 1), (-1, 1)]
+    for pair in pairs:
+        if not isinstance(label, str) and label in pair:
+            return pair
+    raise InputError(
+        f"y and predictions hold {listed(met)} alone, which could be the positive or the negative "
+        "class. Pass both as `classes`, negative first, or name the `positive` one."
+    )
+
+
 def listed(labels: Sequence[Any], most: int = 8) -> str:
     """Labels for a message: safe to print and not too many.
 
