@@ -31,8 +31,7 @@ _KERNELS = """
     def total(x):
         s = 0.0
         for k in range(5):
-            s += smoothed(x, k).sum() + np.argsort(x)[0] + np.unique(x).size
-            s += np.percentile(x, 10.0 * k)
+            s += smoothed(x, k).sum() + np.argsort(x)[0]
         return s
 """
 _CALL = """
@@ -47,7 +46,7 @@ _CALL = """
         time.sleep(60)
     except BaseException as error:
         print(type(error).__name__, time.time(), flush=True)
-    print(total(x) == total.py_func(x), flush=True)
+    print(np.isclose(total(x), total.py_func(x)), flush=True)
 """
 
 
@@ -62,14 +61,11 @@ def package(tmp_path: Path) -> Path:
 
 @pytest.mark.skipif(os.name == "nt", reason="this system sends no SIGINT to a process")
 def test_an_interrupted_compilation_raises_keyboard_interrupt_at_once(package: Path) -> None:
-    for delay in (0.05, 0.4, 0.9, 1.6):
+    for delay in (0.1, 0.8):
+        environment = {**surroundings(package), "NUMBA_CACHE_DIR": str(package / f"{delay}")}
         process = subprocess.Popen(
             [sys.executable, "-W", "error", "-c", textwrap.dedent(_CALL)],
-            env={
-                **os.environ,
-                **surroundings(package),
-                "NUMBA_CACHE_DIR": str(package / f"{delay}"),
-            },
+            env={**os.environ, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -6,7 +6,8 @@ call adapts to their measured time; how the rows are cut into blocks does not. A
 one accumulator per block, or carries its state from block to block in order, therefore gives the
 same bits however fast the machine is.
 
-A single LAPACK call is one such piece of work that cannot be sliced; its cost is announced before.
+A single LAPACK call is one such piece of work that cannot be sliced. `long_call` says before how
+long it will take, and lets another thread make it, so that Ctrl-C ends the wait for it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,17 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from novum.core.text import printable
+from novum.numerics.waiting import wait_for
+
+Result = TypeVar("Result")
 
 TARGET_SECONDS = 0.1
 LONG_CALL_SECONDS = 1.0
+# Estimates from which on a call is waited for: they are cautious, and a thread costs little.
+WAITED_SECONDS = 0.1
 # A cautious rate of dense float64 factorizations on one core; announcements may err by a few times.
 FLOPS_PER_SECOND = 5e9
 
@@ -114,10 +121,42 @@ def estimated_seconds(flops: float) -> float:
     return flops / FLOPS_PER_SECOND
 
 
+def long_call(
+    function: Callable[[], Result],
+    flops: float,
+    what: str,
+    *,
+    note: Callable[[str], None] | None = None,
+) -> Result:
+    """`function()`, one call into a library that cannot be sliced; Ctrl-C ends the wait for it.
+
+    What an interrupt leaves behind goes on in its thread until it ends. So the function changes
+    nothing that others hold.
+
+    Parameters
+    ----------
+    function : callable without arguments
+    flops : float
+        Operations it takes, roughly; a call of less than a tenth of a second is just made.
+    what : str
+        The work, for `announce_long_call`.
+    note : callable, optional
+        See `announce_long_call`.
+
+    Examples
+    --------
+    >>> long_call(lambda: 6 * 7, 1e9, "a product")
+    42
+    """
+    seconds = estimated_seconds(flops)
+    announce_long_call(seconds, what, note=note)
+    return wait_for(function) if seconds >= WAITED_SECONDS else function()
+
+
 def announce_long_call(
     seconds_estimate: float, what: str, *, note: Callable[[str], None] | None = None
 ) -> bool:
-    """Say before a call that Ctrl-C cannot stop how long it will take; silent for short ones.
+    """Say before a call that shows no progress how long it will take; silent for short ones.
 
     The line goes to `note` (of a progress display) if given, else to a terminal, else nowhere.
 
@@ -140,12 +179,12 @@ def announce_long_call(
     >>> announce_long_call(0.2, "a small factorization")
     False
     >>> announce_long_call(90, "a large factorization", note=print)
-    a large factorization: about 90 s in one call that Ctrl-C cannot stop
+    a large factorization: about 90 s without a sign of progress
     True
     """
     if not seconds_estimate >= LONG_CALL_SECONDS:
         return False
-    line = f"{printable(what)}: about {seconds_estimate:.2g} s in one call that Ctrl-C cannot stop"
+    line = f"{printable(what)}: about {seconds_estimate:.2g} s without a sign of progress"
     if note is not None:
         note(line)
     elif on_terminal():

@@ -31,7 +31,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from novum.core.certificate import Certificate, Stopwatch, warn_if_stopped
 from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
-from novum.core.interrupts import announce_long_call, estimated_seconds
+from novum.core.interrupts import long_call
 from novum.core.schema import Schema
 from novum.core.statistics import StatisticsMixin
 from novum.core.validation import Sample, check_features, check_sample
@@ -207,8 +207,11 @@ class DiscriminantProjection(
         self, statistics: ClassScatter, shares: Floats, within: Floats, watch: Stopwatch
     ) -> None:
         d = len(within)
-        announce_long_call(estimated_seconds(9.0 * d**3), f"The eigenvectors of {d} columns")
-        found = directions_of(within, statistics.mean, shares)
+        found = long_call(
+            lambda: directions_of(within, statistics.mean, shares),
+            9.0 * d**3,
+            f"The eigenvectors of {d} columns",
+        )
         m = self._checked_count(found, statistics)
         middle = statistics.mean[int(shares.argmax())]
         self.xbar_ = middle + shares @ (statistics.mean - middle)

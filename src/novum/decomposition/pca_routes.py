@@ -24,13 +24,14 @@ from scipy import linalg
 
 from novum.core.engine import sum_blocks
 from novum.core.errors import InputError
-from novum.core.interrupts import announce_long_call, estimated_seconds
+from novum.core.interrupts import long_call
 from novum.core.memory import check_memory
 from novum.core.validation import Sample
 from novum.decomposition.centered_rows import CenteredRows
 from novum.decomposition.component_statistics import ComponentStatistics
 from novum.decomposition.krylov import leading_pairs
 from novum.decomposition.spectrum import Spectrum, rounding, settled, spectrum_of
+from novum.numerics.lapack import eigenpairs
 
 Floats = NDArray[np.float64]
 
@@ -114,12 +115,13 @@ def gram_spectrum(sample: Sample, count: int | None) -> Spectrum:
         "Choose svd_solver='covariance_eigh', or fewer components of svd_solver='randomized'.",
     )
     rows = CenteredRows(sample)
-    announce_long_call(estimated_seconds(5.0 * n**3), f"eigenvalues of {n} rows")
     G = rows.gram()
-    if count is not None and count + 1 < n // 4:
-        values, vectors = linalg.eigh(G, subset_by_index=(n - count - 1, n - 1), check_finite=False)
-    else:
-        values, vectors = linalg.eigh(G, driver="evd", check_finite=False)
+    few = None if count is None or count + 1 >= n // 4 else count + 1
+    values, vectors = long_call(
+        lambda: np.linalg.eigh(G) if few is None else eigenpairs(G, n - few, n - 1),
+        5.0 * n**3,
+        f"eigenvalues of {n} rows",
+    )
     residual = float(np.linalg.norm(G @ vectors - vectors * values))
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     values, axes = _axes(rows, values, vectors)

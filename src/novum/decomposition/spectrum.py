@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from novum.core.interrupts import announce_long_call, estimated_seconds
+from novum.core.interrupts import long_call
 from novum.decomposition.component_statistics import ComponentStatistics
+from novum.numerics.lapack import eigenpairs
 from novum.numerics.moments import Moments
 
 Floats = NDArray[np.float64]
@@ -123,9 +124,12 @@ def spectrum_of(statistics: ComponentStatistics, count: int | None = None) -> Sp
         return spectrum_of_moments(table, statistics.rows, count)
     R = table.centered
     d = table.n_columns
-    announce_long_call(estimated_seconds(10.0 * d * min(R.shape) ** 2), "SVD of the factor")
     if R.size:
-        _, values, axes = linalg.svd(R, full_matrices=False, check_finite=False)
+        _, values, axes = long_call(
+            lambda: np.linalg.svd(R, full_matrices=False),
+            10.0 * d * min(R.shape) ** 2,
+            "SVD of the factor",
+        )
     else:
         values, axes = np.zeros(0), np.zeros((0, d))
     total = float(np.sum(R * R))
@@ -141,14 +145,13 @@ def spectrum_of_moments(moments: Moments, rows: float, count: int | None = None)
     """The spectrum of moments: all of it, or the first `count` pairs (and one more)."""
     S, d = moments.scatter, moments.n_columns
     total = float(np.trace(S))
-    announce_long_call(estimated_seconds(5.0 * d**3), f"eigenvalues of {d} columns")
     unit = _unit(S)
-    if count is not None and count + 1 < _FEW * d:
-        values, vectors = linalg.eigh(
-            S / unit, subset_by_index=(d - count - 1, d - 1), check_finite=False
-        )
-    else:
-        values, vectors = linalg.eigh(S / unit, driver="evd", check_finite=False)
+    few = None if count is None or count + 1 >= _FEW * d else count + 1
+    values, vectors = long_call(
+        lambda: np.linalg.eigh(S / unit) if few is None else eigenpairs(S / unit, d - few, d - 1),
+        5.0 * d**3,
+        f"eigenvalues of {d} columns",
+    )
     squares = np.maximum(values[::-1] * unit, 0.0)
     axes = np.ascontiguousarray(vectors[:, ::-1].T)
     residual = float(np.linalg.norm(axes @ (S / unit) - (squares / unit)[:, None] * axes)) * unit

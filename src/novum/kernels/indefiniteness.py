@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
-from novum.core.interrupts import announce_long_call, estimated_seconds
+from novum.core.interrupts import long_call
 from novum.numerics.blas_threads import one_blas_thread
 from novum.numerics.definiteness import definiteness_of
 from novum.numerics.double_double import two_product
+from novum.numerics.lapack import eigenpairs, factorize
 from novum.numerics.linear_algebra import EPSILON, unit_scale
 
 Floats = NDArray[np.float64]
@@ -68,12 +68,13 @@ def evidence_of(K: Floats, accuracy: float) -> Evidence:
     (-1.0, True)
     """
     n = len(K)
-    announce_long_call(estimated_seconds(4 / 3 * n**3), f"eigenvalues of a {n} x {n} matrix")
     # A power of two changes no digit and keeps squares of extreme entries in range.
     unit = float(unit_scale(np.abs(K).max(keepdims=True))[0, 0])
     scaled = K * unit
     with one_blas_thread():
-        values = linalg.eigvalsh(scaled)
+        values = long_call(
+            lambda: np.linalg.eigvalsh(scaled), 4 / 3 * n**3, f"eigenvalues of a {n} x {n} matrix"
+        )
     smallest, largest = float(values[0]), float(values[-1])
     solver_error = n * EPSILON * max(abs(smallest), abs(largest))
     entry_error = accuracy * float(np.linalg.norm(scaled))
@@ -107,17 +108,10 @@ def is_nearly_psd(K: Floats, tolerance: float) -> bool:
     >>> is_nearly_psd(np.ones((3, 3)), 1e-12), is_nearly_psd(-np.eye(3), 1e-12)
     (True, False)
     """
-    announce_long_call(
-        estimated_seconds(len(K) ** 3 / 3), f"Cholesky factor of a {len(K)} x {len(K)} matrix"
-    )
-    shifted = K.copy()
+    shifted = np.array(K, order="F")
     shifted[np.diag_indices_from(shifted)] += tolerance
-    try:
-        with one_blas_thread():
-            linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError:
-        return False
-    return True
+    with one_blas_thread():
+        return factorize(shifted)
 
 
 def exact_form(K: Floats, c: Floats) -> float:
@@ -140,7 +134,11 @@ def exact_form(K: Floats, c: Floats) -> float:
 
 def _lowest_vector(K: Floats) -> Floats:
     with one_blas_thread():
-        _, vectors = linalg.eigh(K, subset_by_index=[0, 0])
+        _, vectors = long_call(
+            lambda: eigenpairs(K, 0, 0),
+            4 / 3 * len(K) ** 3,
+            f"eigenvector of a {len(K)} x {len(K)} matrix",
+        )
     return np.asarray(vectors[:, 0])
 
 

@@ -19,10 +19,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 
 from novum.core.errors import InputError
-from novum.core.interrupts import announce_long_call, estimated_seconds
+from novum.core.interrupts import long_call
 from novum.core.memory import check_memory
 from novum.kernels.feature_rows import FeatureRows
 from novum.kernels.similarity_matrix import similarities
@@ -181,7 +180,8 @@ def _eigen(matrix: Floats) -> tuple[Floats, Floats]:
         f"Projecting the similarities of {n} objects",
         "Choose a kernel that is positive semi-definite by construction, or fewer objects.",
     )
-    announce_long_call(estimated_seconds(9 * n**3), f"eigenvectors of a {n} x {n} matrix")
     with one_blas_thread():
-        values, vectors = linalg.eigh(matrix)
+        values, vectors = long_call(
+            lambda: np.linalg.eigh(matrix), 9.0 * n**3, f"eigenvectors of a {n} x {n} matrix"
+        )
     return values, vectors

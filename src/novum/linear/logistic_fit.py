@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from novum.core.certificate import Certificate, Stopwatch, Verdict
-from novum.core.interrupts import announce_long_call, estimated_seconds
 from novum.core.memory import check_memory
 from novum.core.progress import SILENT, Progress
 from novum.core.validation import Sample
@@ -184,7 +183,6 @@ def _check_size(shape: Shape, name: str) -> None:
     if name == "newton-cholesky" or (name == "lbfgs" and shape.size <= WIDEST_HESSIAN):
         what = f"The Hessian of {shape.size} parameters"
         check_memory(4 * 8 * shape.size**2, what, "Use solver='newton-cg'.")
-        announce_long_call(estimated_seconds(shape.size**3 / 3), f"Cholesky factor, {what}")
 
 
 def _centered_start(start: Floats, rows: Rows, shape: Shape) -> Floats:

@@ -18,6 +18,7 @@ from scipy import linalg
 
 from novum.linear.logistic_loss import Floats, LossSums, class_basis, reduced_hessian
 from novum.linear.logistic_rows import Rows
+from novum.numerics.lapack import factorize
 from novum.numerics.linear_algebra import unit_scale
 from novum.numerics.shared_state import cached_property
 
@@ -194,15 +195,13 @@ class Factor:
         scaled = hessian * self.scale * self.scale[:, np.newaxis]
         self.ridge = 0.0
         while True:
-            try:
-                self._factor = linalg.cho_factor(
-                    scaled + self.ridge * np.eye(len(scaled)), check_finite=False
-                )
+            raised = np.asfortranarray(scaled + self.ridge * np.eye(len(scaled)))
+            if factorize(raised):
+                self._factor = raised, True
                 return
-            except linalg.LinAlgError:
-                if self.ridge > 1.0:
-                    raise
-                self.ridge = max(1e-14 * len(scaled), 10 * self.ridge)
+            if self.ridge > 1.0:
+                raise linalg.LinAlgError("The Hessian is not positive definite.")
+            self.ridge = max(1e-14 * len(scaled), 10 * self.ridge)
 
     def solve(self, vector: Floats) -> Floats:
         """`H^-1 vector`."""

@@ -21,7 +21,7 @@ from novum.core.coding import Coding
 from novum.core.engine import sum_blocks
 from novum.core.errors import InputError, NotAdditiveError
 from novum.core.fitting import fitting
-from novum.core.interrupts import announce_long_call, estimated_seconds
+from novum.core.interrupts import long_call
 from novum.core.memory import check_memory
 from novum.core.statistics import StatisticsMixin
 from novum.core.validation import Sample
@@ -116,8 +116,9 @@ class LinearModel(LinearPredictor, StatisticsMixin, BaseEstimator):
             f"The triangular factor of {width} columns",
             "Use solver='lsqr' on a sparse table, or select columns.",
         )
-        announce_long_call(estimated_seconds(4.0 * width**2 * rows), "QR of one block")
-        return LeastSquaresStatistics.of(sample)
+        return long_call(
+            lambda: LeastSquaresStatistics.of(sample), 4.0 * width**2 * rows, "QR of one block"
+        )
 
     def _sum_quickly(self, sample: Sample) -> LeastSquaresStatistics | None:
         return gram_statistics(sample)

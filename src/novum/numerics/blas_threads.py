@@ -40,6 +40,10 @@ class _Limit:
         self._before: list[int] | None = None
         self._users: WeakSet[_User] = WeakSet()
 
+    @property
+    def has_users(self) -> bool:
+        return len(self._users) > 0
+
     def enter(self, user: _User) -> None:
         if not self._users:
             now = [library.get_num_threads() for library in self._libraries]
@@ -97,6 +101,16 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _thread_limit().leave(user)
             _process_limit().leave(user)
+
+
+def holds_one_thread() -> bool:
+    """Whether this thread is inside `one_blas_thread`.
+
+    >>> with one_blas_thread():
+    ...     holds_one_thread()
+    True
+    """
+    return hasattr(_own, "limit") and bool(_own.limit.has_users)
 
 
 @cache

@@ -4,18 +4,25 @@ Python raises `KeyboardInterrupt` in the main thread, between two of its instruc
 a library that lasts for seconds delays it until the end; a call that comes back to Python often,
 such as a compilation, gets it at places that were not made for it, where it is turned into other
 errors or lost. The main thread therefore waits, which can be interrupted at once, while another
-thread makes the call. What the other thread does then ends by itself, and nobody waits for it.
+thread makes the call. What the other thread does then ends by itself.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextvars
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, TypeVar
+from weakref import WeakSet
+
+from novum.numerics.blas_threads import holds_one_thread, one_blas_thread
 
 Result = TypeVar("Result")
 
+_calls: WeakSet[threading.Thread] = WeakSet()
 # On some systems only waiting with a limit can be interrupted.
 _LONGEST_WAIT = 0.1
 
@@ -39,17 +46,33 @@ def wait_for(function: Callable[..., Result], *arguments: Any) -> Result:
 
     def run() -> None:
         try:
-            results.append(context.run(function, *arguments))
+            # Some BLAS libraries have a limit for each thread.
+            with one_blas_thread() if is_limited else nullcontext():
+                results.append(context.run(function, *arguments))
         except BaseException as error:
             errors.append(error)
         finally:
             over.set()
 
-    context = contextvars.copy_context()
-    # A daemon: the end of the process does not wait for what nobody waits for.
-    threading.Thread(target=run, name="novum call", daemon=True).start()
+    context, is_limited = contextvars.copy_context(), holds_one_thread()
+    thread = threading.Thread(target=run, name="novum call", daemon=True)
+    _calls.add(thread)
+    thread.start()
     while not over.wait(_LONGEST_WAIT):
         pass
     if errors:
         raise errors.pop()
     return results.pop()
+
+
+def _wait_for_the_rest() -> None:
+    """At the end of a process: libraries must not be unloaded while a call is inside.
+
+    A process that ends by an interrupt itself is killed by it, and unloads nothing.
+    """
+    if getattr(sys, "last_type", None) is not KeyboardInterrupt:
+        for thread in list(_calls):
+            thread.join()
+
+
+atexit.register(_wait_for_the_rest)

@@ -24,7 +24,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import ModelFileError
-from novum.core.interrupts import announce_long_call, estimated_seconds
+from novum.core.interrupts import long_call
 from novum.core.missing import refuse_missing
 from novum.core.schema import Schema
 from novum.core.validation import Sample, check_sample
@@ -136,8 +136,11 @@ class Whitener(ScalingTransformer):
         self.mean_ = first + shares @ (statistics.mean - first)
         self.covariance_ = statistics.within / statistics.total_weight
         size = np.abs(statistics.mean).max(axis=0)
-        announce_long_call(estimated_seconds(9.0 * size.size**3), "The eigenvectors of a whitening")
-        self.whitening_, self.coloring_, self.rank_ = roots(self.covariance_, size)
+        self.whitening_, self.coloring_, self.rank_ = long_call(
+            lambda: roots(self.covariance_, size),
+            9.0 * size.size**3,
+            "The eigenvectors of a whitening",
+        )
         self.n_samples_seen_ = seen(statistics.weight.sum(keepdims=True))
         self._report_rank(statistics)
         white = self.whitening_.T @ self.covariance_ @ self.whitening_

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import InputError
+from novum.core.interrupts import long_call
 from novum.core.text import label_text
 from novum.kernels.feature_rows import FeatureRows
 from novum.kernels.landmarks.pivoted_cholesky import pivoted_cholesky
@@ -182,7 +182,9 @@ def inverse_root(K: Floats) -> Floats:
     [[0.5, 0.0], [0.0, 0.0]]
     """
     with one_blas_thread():
-        values, vectors = linalg.eigh(K)
+        values, vectors = long_call(
+            lambda: np.linalg.eigh(K), 9.0 * len(K) ** 3, f"eigenvectors of {len(K)} landmarks"
+        )
     kept = values > len(K) * EPSILON * float(np.abs(values).max(initial=0.0))
     basis = vectors[:, kept]
     return np.asarray((basis / np.sqrt(values[kept])) @ basis.T)

@@ -32,10 +32,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from novum.core.interrupts import long_call
 from novum.kernels.class_or_value import class_or_value
 from novum.kernels.parameters import positive_number
 from novum.kernels.protocol import Array, Kernel, Prepared
 from novum.kernels.vectors.vector_rows import (
+    ENTRY_FLOPS,
     check_width,
     in_form_of,
     mirrored,
@@ -181,7 +183,12 @@ class GaussianRows(Prepared):
             return np.asarray(np.exp(K, out=K))
 
     def gram(self, dtype: DTypeLike = np.float64) -> Array:
-        K = mirrored(self.cross(self, dtype))
+        n, width = self.rows.shape
+        K = long_call(
+            lambda: mirrored(self.cross(self, dtype)),
+            float(n) ** 2 * (2 * width + ENTRY_FLOPS),
+            f"similarities of {n} rows",
+        )
         np.fill_diagonal(K, 1.0)
         return K
 

@@ -26,6 +26,7 @@ from sklearn.base import BaseEstimator
 
 from novum.core.coding import treatment_rows
 from novum.core.errors import InputError
+from novum.core.interrupts import long_call
 from novum.core.memory import check_memory
 from novum.core.validation import Sample, check_sample
 from novum.kernels.protocol import Array, Kernel, Prepared
@@ -147,6 +148,10 @@ def squared_lengths(rows: Any) -> Floats:
         return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
+# What turning an inner product into a similarity costs, in operations of a product of matrices.
+ENTRY_FLOPS = 50.0
+
+
 def mirrored(K: Array) -> Array:
     """`K` with its lower triangle copied to the upper one, in place, a block at a time."""
     size = 256
@@ -223,7 +228,12 @@ class ProductRows(Prepared):
     def gram(self, dtype: DTypeLike = np.float64) -> Array:
         # An entrywise function of an exactly symmetric matrix is exactly symmetric; only sparse
         # products and BLAS libraries without that shortcut need the copying.
-        return mirrored(self.cross(self, dtype))
+        n, width = self.rows.shape
+        return long_call(
+            lambda: mirrored(self.cross(self, dtype)),
+            float(n) ** 2 * (2 * width + ENTRY_FLOPS),
+            f"similarities of {n} rows",
+        )
 
     @cached_property
     def lengths(self) -> Floats:

@@ -26,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.certificate import ROUNDING_ABSOLUTE, ROUNDING_RELATIVE, Certificate, Verdict
-from novum.core.interrupts import announce_long_call, estimated_seconds
+from novum.core.interrupts import long_call
 from novum.core.memory import check_memory
+from novum.numerics.lapack import factorize, invert
 
 Floats = NDArray[np.float64]
 
@@ -147,27 +148,23 @@ class RidgeSystem:
 
     def spectrum(self) -> Spectrum:
         """All eigenvalues and eigenvectors of `S`."""
-        from scipy import linalg
-
         m = len(self)
         check_memory(24 * m * m, f"The eigenvectors of {m:,} objects", _FEWER)
-        announce_long_call(
-            estimated_seconds(9.0 * m**3), f"eigenvalues of a {m} x {m} kernel matrix"
+        values, vectors = long_call(
+            lambda: np.linalg.eigh(self.matrix),
+            9.0 * m**3,
+            f"eigenvalues of a {m} x {m} kernel matrix",
         )
-        values, vectors = linalg.eigh(self.matrix, driver="evd", check_finite=False)
         return Spectrum(values, vectors)
 
     def inverse_diagonal(self, alpha: float) -> Floats | None:
         """Diagonal of `(S + alpha)^-1`, or None where that is singular."""
-        from scipy.linalg import lapack
-
         factor = _double_factor(self.matrix, alpha)
         if factor is None:
             return None
         m = len(self)
-        announce_long_call(estimated_seconds(2 * m**3 / 3), f"inverse of a {m} x {m} matrix")
-        inverse, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
-        return None if failed else np.diagonal(inverse).copy()
+        done = long_call(lambda: invert(factor), 2 * m**3 / 3, f"inverse of a {m} x {m} matrix")
+        return np.diagonal(factor).copy() if done else None
 
     def _judged(
         self,
@@ -225,12 +222,11 @@ def _refined(matrix: Floats, alpha: float, right: Floats) -> tuple[Floats, Float
     m, largest = len(matrix), float(np.abs(np.diagonal(matrix)).max(initial=0.0))
     if not EPSILON < largest + alpha < _LARGEST_SINGLE:
         return None
-    announce_long_call(estimated_seconds(m**3 / 6), f"factorization of a {m} x {m} kernel matrix")
     single = matrix.astype(np.float32)
     single.ravel()[:: m + 1] += np.float32(alpha)
     # The transpose of a symmetric matrix in C order is the matrix in the order of LAPACK.
-    factor, failed = lapack.spotrf(single.T, lower=1, overwrite_a=1, clean=0)
-    if failed:
+    factor = single.T
+    if not factorize(factor):
         return None
     norm = float(np.sqrt(np.vdot(matrix, matrix))) + alpha
     u, left, before = np.zeros_like(right), right.copy(), np.inf
@@ -270,12 +266,11 @@ def _double_factor(matrix: Floats, alpha: float) -> Any:
     from scipy.linalg import lapack
 
     m = len(matrix)
-    announce_long_call(estimated_seconds(m**3 / 3), f"factorization of a {m} x {m} kernel matrix")
     shifted = matrix.copy()
     shifted.ravel()[:: m + 1] += alpha
     norm = float(np.abs(shifted).sum(axis=1).max(initial=0.0))
-    factor, failed = lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)
-    if failed or norm == 0.0:
+    factor = shifted.T
+    if not factorize(factor) or norm == 0.0:
         return None
     reciprocal, _ = lapack.dpocon(factor, norm, uplo="L")
     return factor if reciprocal > m * EPSILON else None

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from novum.numerics.lapack import factorize
 from novum.svm.solver.descent import Descent
 from novum.svm.solver.feasibility import shifted
 from novum.svm.solver.optimality import Terms, middle_multipliers
@@ -184,11 +185,8 @@ def _solved(K: Floats, right: Floats) -> Floats | None:
     if not scale > 0:
         return None
     for ridge in _RIDGES:
-        ridged = K.copy()
-        ridged.flat[:: len(K) + 1] += ridge * scale
-        try:
-            factor = linalg.cho_factor(ridged, lower=True, overwrite_a=True, check_finite=False)
-        except linalg.LinAlgError:
-            continue
-        return np.asarray(linalg.cho_solve(factor, right, check_finite=False))
+        ridged = np.array(K, order="F")
+        ridged.ravel("K")[:: len(K) + 1] += ridge * scale
+        if factorize(ridged):
+            return np.asarray(linalg.cho_solve((ridged, True), right, check_finite=False))
     return None
