@@ -11,6 +11,7 @@ from sklearn import tree as other
 
 from novum.core.certificate import Verdict
 from novum.core.errors import InputError
+from novum.trees.forests.forest import RandomForestRegressor
 from novum.trees.regressor import DecisionTreeRegressor
 from tests.trees.mixed_tables import assert_nodes_of, mixed_table, numeric_table
 
@@ -216,3 +217,21 @@ def test_too_many_levels() -> None:
     for criterion in ("squared_error", "absolute_error"):
         with pytest.raises(InputError, match="'id' has 65537 levels"):
             DecisionTreeRegressor(criterion=criterion).fit(frame, np.arange(2.0**16 + 1))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e9, -3.0])
+def test_leaves_of_equal_whole_numbers_give_them_back(offset: float) -> None:
+    """Targets are centered while a tree grows, and nothing of that is left in the answers."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y = rng.integers(0, 3, 90) + offset
+    np.testing.assert_array_equal(DecisionTreeRegressor().fit(X, y).predict(X), y)
+    forest = RandomForestRegressor(5, bootstrap=False, random_state=0)
+    np.testing.assert_allclose(forest.fit(X, y).predict(X), y, rtol=1e-15)
+
+
+def test_a_name_that_scikit_learn_keeps_for_the_squared_error() -> None:
+    X, y = np.arange(20.0)[:, np.newaxis], np.sin(np.arange(20.0))
+    other = DecisionTreeRegressor(criterion="friedman_mse", max_depth=3).fit(X, y)
+    expected = DecisionTreeRegressor(max_depth=3).fit(X, y).predict(X)
+    np.testing.assert_array_equal(other.predict(X), expected)

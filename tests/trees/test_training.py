@@ -142,7 +142,7 @@ def test_factors_of_some_rows_balance_only_the_classes_they_have() -> None:
         (TWO[:, 0], {0: -1.0}, "no finite number of at least 0"),
         (TWO[:, 0], {0: np.inf}, "no finite number of at least 0"),
         (TWO[:, 0], {0: 0.0, 1: 0.0}, "gives every row weight 0"),
-        (TWO, [{0: 1.0}], "1 entries for 2 targets"),
+        (TWO, [{0: 1.0}], "1 for 2 targets"),
         (TWO, ["balanced", "other"], "or 'balanced'; got 'other'"),
         (TWO, [1.0, 2.0], "a dict of classes and weights.*got 1.0"),
     ],

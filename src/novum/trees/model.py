@@ -43,6 +43,9 @@ from novum.trees.tree import Question, Tree
 
 Floats = NDArray[np.float64]
 
+# Names of scikit-learn for a criterion that has another one.
+_OTHER_NAMES = {"log_loss": "entropy", "friedman_mse": "squared_error"}
+
 
 class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
     """Shared fit and prediction; see `DecisionTreeClassifier` and `DecisionTreeRegressor`."""
@@ -167,7 +170,7 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
         if isinstance(self.criterion, str):
             if self.criterion == "gain_ratio":
                 return GainRatio()
-            return "entropy" if self.criterion == "log_loss" else self.criterion
+            return _OTHER_NAMES.get(self.criterion, self.criterion)
         assert isinstance(self.criterion, GainRatio)
         return self.criterion
 

@@ -30,7 +30,8 @@ class DecisionTreeRegressor(RegressorMixin, TreeModel):
 
     Parameters
     ----------
-    criterion : {"squared_error", "absolute_error"}
+    criterion : {"squared_error", "absolute_error", "friedman_mse"}
+        The last is another name of the first.
     splitter : {"best", "random"}
         "random" tries one random cut of each column.
     max_depth : int, optional
@@ -92,7 +93,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeModel):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GROWTH_CONSTRAINTS,
-        "criterion": [StrOptions({"squared_error", "absolute_error"})],
+        "criterion": [StrOptions({"squared_error", "absolute_error", "friedman_mse"})],
         "splitter": [StrOptions({"best", "random"})],
         "nominal": [StrOptions({"subset", "single", "auto", "multiway"})],
         "pruning": [HasMethods("prune"), None],

@@ -146,8 +146,9 @@ def class_factors(rows: TrainingRows, class_weight: Any, weight: Floats) -> Floa
     several = isinstance(class_weight, (list, tuple))
     if several and len(class_weight) != len(rows.classes):
         raise InputError(
-            f"class_weight has {len(class_weight)} entries for {len(rows.classes)} targets. Give "
-            "one for each, or one for all."
+            "The number of elements in class_weight should match number of outputs: it has "
+            f"{len(class_weight)} for {len(rows.classes)} targets. Give one for each, or one for "
+            "all."
         )
     factors = np.ones(rows.n_rows)
     for t, labels in enumerate(rows.classes):

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from novum.core.errors import InputError
 from novum.core.schema import Kind, Schema
 from novum.numerics.shared_state import cached_property
-from novum.trees.tree_views import BinaryViews
+from novum.trees.tree_views import UNDEFINED, BinaryViews
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -56,7 +56,8 @@ class Tree(BinaryViews):
         One array for each target of a classifier; None for numbers.
     question : int32 array (n_nodes,), of `Question`
     column : int32 array (n_nodes,), position in the schema; -1 in leaves
-    threshold : float64 array (n_nodes,); NaN where there is none
+    threshold : float64 array (n_nodes,)
+        NaN where levels are asked for, -2 in leaves, infinite where missing cells stand alone.
     first_child, n_children, parent : int32 arrays (n_nodes,); the root's parent is -1
     share : float64 array (n_nodes,)
         Share of its parent's known training weight; 1 at the root.
@@ -89,6 +90,12 @@ class Tree(BinaryViews):
     rows: NDArray[np.int64]
     impurity: Floats
     gain: Floats
+
+    def __post_init__(self) -> None:
+        # Leaves have no threshold, and tools for scikit-learn's trees know that by its number.
+        if self.threshold.shape == self.question.shape:
+            threshold = np.where(self.question == Question.LEAF, float(UNDEFINED), self.threshold)
+            object.__setattr__(self, "threshold", threshold)
 
     # Sizes
 
@@ -167,7 +174,6 @@ class Tree(BinaryViews):
         changed = {
             "question": np.where(leaf, np.int32(Question.LEAF), self.question),
             "column": np.where(leaf, np.int32(-1), self.column),
-            "threshold": np.where(leaf, np.nan, self.threshold),
             "first_child": np.where(leaf, np.int32(-1), place[self.first_child]),
             "n_children": np.where(leaf, np.int32(0), self.n_children),
             "parent": place[self.parent],

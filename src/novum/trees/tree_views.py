@@ -4,11 +4,11 @@
     feature[t]                            column of its question, -2 in leaves
     n_node_samples, weighted_n_node_samples, node_count, max_depth, ...
 
-Two arrays have our own meaning under a name that both use: `threshold` is NaN where no threshold is
-asked (leaves, and questions about levels), and `value` has one column for each class, with weights
-in place of shares. `value[:, None] / weighted_n_node_samples[:, None, None]` is scikit-learn's for
-one target of classes. A tree with a branch for each level has no left and right; its `first_child`
-and `n_children` say where its children are.
+`threshold` is scikit-learn's too, NaN where a node asks for levels. `value` has our own meaning
+under a name that both use: one column for each class, with weights in place of shares.
+`value[:, None] / weighted_n_node_samples[:, None, None]` is scikit-learn's for one target of
+classes. A tree with a branch for each level has no left and right; its `first_child` and
+`n_children` say where its children are.
 """
 
 from __future__ import annotations

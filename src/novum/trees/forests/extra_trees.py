@@ -146,7 +146,7 @@ replaced_, schema_, certificate_, draws_, n_outputs_
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FOREST_CONSTRAINTS,
-        "criterion": [StrOptions({"squared_error", "absolute_error"})],
+        "criterion": [StrOptions({"squared_error", "absolute_error", "friedman_mse"})],
     }
 
     def __init__(

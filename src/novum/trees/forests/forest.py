@@ -181,7 +181,8 @@ class RandomForestRegressor(ForestRegressor):
 
     Parameters
     ----------
-    criterion : {"squared_error", "absolute_error"}
+    criterion : {"squared_error", "absolute_error", "friedman_mse"}
+        The last is another name of the first.
         Absolute error is grown on exact values, more slowly.
     max_features : int, float, "sqrt", "log2" or None
         Columns that a node tries, drawn at random; all by default, and a third is often better.
@@ -222,7 +223,7 @@ ccp_alpha, max_samples, nominal, max_thresholds, max_bins, categorical_features
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FOREST_CONSTRAINTS,
-        "criterion": [StrOptions({"squared_error", "absolute_error"})],
+        "criterion": [StrOptions({"squared_error", "absolute_error", "friedman_mse"})],
     }
 
     def __init__(

@@ -95,10 +95,10 @@ class ForestDraws:
         """The rows that a tree has not seen."""
         return np.flatnonzero(self.counts(tree) == 0)
 
-    def given_rows(self, tree: int) -> Rows:
+    def given_rows(self, tree: int) -> NDArray[np.int32]:
         """`rows` as positions in the table that `fit` was given."""
         rows = self.rows(tree)
-        return rows if self.kept is None else self.kept[rows]
+        return np.asarray(rows if self.kept is None else self.kept[rows], np.int32)
 
     def growing_stream(self, tree: int) -> np.random.Generator:
         """The random numbers by which a tree is grown."""

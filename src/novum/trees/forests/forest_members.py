@@ -32,7 +32,7 @@ from novum.trees.settings import n_features
 from novum.trees.training import TrainingRows
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Rows = NDArray[np.int32]
 
 
 class ForestMembers(ABC):
@@ -98,6 +98,11 @@ class ForestMembers(ABC):
         )
         member.certificate_ = certify_forest(Forest.of_tree(tree), True)
         return member
+
+    @property
+    def estimator(self) -> TreeModel:
+        """An unfitted tree with the settings of the forest's."""
+        return self._member()
 
     @property
     def estimator_(self) -> TreeModel:

@@ -68,7 +68,7 @@ FOREST_CONSTRAINTS: dict[str, list[Any]] = {
     "warm_start": ["boolean"],
     "max_samples": [
         None,
-        Interval(RealNotInt, 0.0, 1.0, closed="right"),
+        Interval(RealNotInt, 0.0, None, closed="neither"),
         Interval(Integral, 1, None, closed="left"),
     ],
     "nominal": [StrOptions({"auto", "subset", "single", "multiway"})],

@@ -85,8 +85,9 @@ def warn_if_seen_by_all(asked: Rows) -> None:
     never = int((asked == 0).sum())
     if never:
         warnings.warn(
-            f"{never} of {len(asked)} rows were drawn for every tree, so they have no out-of-bag "
-            "prediction: it is NaN, and they count in no score. Use more trees.",
+            f"Some inputs do not have OOB scores: {never} of {len(asked)} rows were drawn for "
+            "every tree. Their out-of-bag prediction is NaN, and they count in no score. Use more "
+            "trees.",
             stacklevel=2,
         )
 

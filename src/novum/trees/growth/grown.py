@@ -35,7 +35,7 @@ class TargetScale:
 
     @classmethod
     def of(cls, targets: Floats, weight: Floats) -> TargetScale:
-        """The scale of targets (n, n_targets): their means, and a power of two."""
+        """The scale of targets (n, n_targets): about their means, and a power of two."""
         if (targets == targets[0]).all():
             return cls(targets[0].astype(np.float64), 1.0)
         size = np.floor(np.log2(np.abs(targets).max()))
@@ -47,7 +47,16 @@ class TargetScale:
                 f"y differs by about 1e{spread * np.log10(2):.0f}, and the squares of such "
                 "differences are no floating-point numbers. Give y in other units."
             )
-        return cls(offset, float(2.0**spread))
+        return cls.around(offset, float(2.0**spread))
+
+    @classmethod
+    def around(cls, mean: Floats, unit: float) -> TargetScale:
+        """The scale with an offset of few digits near the mean, within 2^-11 of the unit.
+
+        Whole numbers less such an offset have no rounding, so that leaves give them back exactly.
+        """
+        step = unit * 2.0**-10
+        return cls(step * np.round(mean / step), unit)
 
     def numbers(self, targets: Floats) -> Floats:
         return np.ascontiguousarray((targets - self.offset) / self.unit)

@@ -177,6 +177,7 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
 
@@ -258,7 +259,7 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
 
     def _cells(self, X: Any) -> Floats:
         check_is_fitted(self, "tree_")
-        cells = cells_of(check_features(self, X, allow_missing=True))
+        cells = cells_of(check_features(self, X, allow_missing=True, accept_sparse=True))
         if self.common_values_.size and np.isnan(cells).any():
             cells = np.where(np.isnan(cells), self.common_values_, cells)
         return cells

@@ -169,7 +169,9 @@ class Survey:
         ends = np.vstack([self.target.least, self.target.largest])
         # The unit, a power of two, follows from the range; rounding must not leave the range.
         of_range = TargetScale.of(ends, np.ones(2))
-        return replace(of_range, offset=np.clip(self.target.mean, *ends))
+        if (ends[0] == ends[1]).all():
+            return of_range
+        return TargetScale.around(np.clip(self.target.mean, *ends), of_range.unit)
 
     def common_values(self) -> Floats:
         """The most common cell of every column: heaviest level, median of numbers and orders."""
