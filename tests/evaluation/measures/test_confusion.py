@@ -89,3 +89,14 @@ def test_html_is_escaped_and_text_has_no_escapes() -> None:
 def test_bad_labels_are_named(y: Any, p: Any, options: Any, message: Any) -> None:
     with pytest.raises(InputError, match=message):
         confusion_matrix(y, p, **options)
+
+
+def test_some_labels_in_an_order_are_scikit_learns() -> None:
+    y, p = list("abcabcaab"), list("abccbaabb")
+    for labels in (["c", "a"], ["a", "z", "c"]):
+        matrix = confusion_matrix(y, p, labels=labels, sample_weight=np.arange(1, 10))
+        theirs = metrics.confusion_matrix(y, p, labels=labels, sample_weight=np.arange(1, 10))
+        assert matrix.classes == tuple(labels)
+        np.testing.assert_array_equal(matrix.counts, theirs)
+    with pytest.raises(InputError, match="None of the labels 'z' is among the classes"):
+        confusion_matrix(y, p, labels=["z"])

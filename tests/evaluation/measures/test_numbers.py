@@ -12,6 +12,8 @@ from sklearn import metrics
 from novum.core.errors import InputError
 from novum.evaluation.measures import numbers
 from novum.evaluation.measures.catalog import measure, measure_names
+from novum.evaluation.measures.scorers import scorer
+from novum.linear import LinearRegression
 
 SKLEARN = {
     "rmse": metrics.root_mean_squared_error,
@@ -107,3 +109,53 @@ def test_one_row_has_no_spread() -> None:
     for name in ("r2", "pearson", "explained_variance"):
         with pytest.raises(InputError, match="needs at least two rows, got 1"):
             measure(name)([1], [1])
+
+
+OF_TARGETS = {
+    "rmse": metrics.root_mean_squared_error,
+    "mse": metrics.mean_squared_error,
+    "mae": metrics.mean_absolute_error,
+    "median_absolute_error": metrics.median_absolute_error,
+    "r2": metrics.r2_score,
+    "explained_variance": metrics.explained_variance_score,
+}
+
+
+@pytest.mark.parametrize("name", OF_TARGETS)
+@pytest.mark.parametrize("multioutput", ["raw_values", "uniform_average", [0.3, 0.7, 2.0]])
+def test_several_targets_are_put_together_as_asked(name: str, multioutput: Any) -> None:
+    rng = np.random.default_rng(0)
+    y, weight = rng.normal(size=(30, 3)) * [1.0, 5.0, 0.1], rng.random(30)
+    y[:, 2] = 4.0
+    p = y + rng.normal(size=(30, 3))
+    more = {"multioutput": multioutput, "sample_weight": weight}
+    np.testing.assert_allclose(
+        measure(name)(y, p, **more), OF_TARGETS[name](y, p, **more), rtol=1e-9
+    )
+
+
+def test_targets_are_weighted_by_their_spread() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(30, 2)) * [1.0, 5.0]
+    p = y + rng.normal(size=(30, 2))
+    for name in ("r2", "explained_variance"):
+        more = {"multioutput": "variance_weighted"}
+        found = measure(name, **more)
+        assert found(y, p) == pytest.approx(OF_TARGETS[name](y, p, **more))
+        constant = np.full((30, 2), 3.0)
+        assert found(constant, p) == pytest.approx(OF_TARGETS[name](constant, p, **more))
+    correlations = measure("pearson", multioutput="raw_values")(y, p)
+    assert correlations[1] == pytest.approx(measure("pearson")(y[:, 1], p[:, 1]))
+
+
+def test_what_multioutput_cannot_be_is_named() -> None:
+    y = np.arange(6.0).reshape(3, 2)
+    with pytest.raises(InputError, match="multioutput is 'raw_values', 'uniform_average', or one"):
+        measure("mse", multioutput="variance_weighted")(y, y)
+    for weights in ([1.0], [0.0, 0.0], [-1.0, 2.0]):
+        with pytest.raises(InputError, match="for each of the 2 targets"):
+            measure("mse", multioutput=weights)(y, y)
+    model = LinearRegression().fit(y, y)
+    assert scorer("mse", multioutput=[1.0, 3.0])(model, y, y) == pytest.approx(0.0, abs=1e-20)
+    with pytest.raises(InputError, match="gives 2 numbers under its settings"):
+        scorer("mse", multioutput="raw_values")(model, y, y)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
+from sklearn.exceptions import UndefinedMetricWarning
 
 from novum.core.errors import InputError
 from novum.evaluation.measures import definitions, rates
@@ -169,3 +170,41 @@ def test_truth_values_and_named_classes() -> None:
         measure("f1")(["well"] * 2, ["well"] * 2)
     assert measure("f1")(["well"] * 2, ["well"] * 2, classes=["ill", "well"]) == 1.0
     assert measure("f1_macro")(["well"] * 2, ["well"] * 2) == 1.0
+
+
+@given(rows, st.lists(st.integers(0, 5), min_size=1, unique=True))
+def test_rates_of_chosen_labels_are_scikit_learns(found: Any, labels: list[int]) -> None:
+    y, p, w = (list(column) for column in zip(*found, strict=True))
+    for name, function in SKLEARN.items():
+        for average in ("micro", "macro", None):
+            more = {"labels": labels, "average": average, "zero_division": 1.0}
+            theirs = function(y, p, sample_weight=w, **more)
+            # Sums of at most 30 weights, cancelled ones among them: rounding far below 1e-12.
+            np.testing.assert_allclose(
+                measure(name, **more)(y, p, sample_weight=w), theirs, atol=1e-12
+            )
+
+
+def test_zero_by_zero_counts_as_one_says() -> None:
+    y, p = [0, 0, 1, 1], [0, 0, 0, 0]
+    for name, function in (("precision", metrics.precision_score), ("f1", metrics.f1_score)):
+        for average in ("macro", "weighted"):
+            for zero_division in (0.0, 1.0, np.nan):
+                more = {"average": average, "zero_division": zero_division}
+                theirs = function(y, p, **more)
+                np.testing.assert_allclose(measure(name, **more)(y, p), theirs, rtol=1e-12)
+    assert measure("precision", zero_division=1.0)(y, p) == 1.0
+    with pytest.warns(UndefinedMetricWarning, match="precision is 0/0 in 1 of 2 cases"):
+        assert measure("precision", average=None, zero_division="warn")(y, p).tolist() == [0.5, 0.0]
+    with pytest.raises(InputError, match="zero_division is a number or 'warn'"):
+        measure("precision", zero_division="ignore")(y, p)
+
+
+def test_kappa_of_chosen_labels_is_scikit_learns() -> None:
+    y, p = list("abcabcaab"), list("abccbaabb")
+    theirs = metrics.cohen_kappa_score(y, p, labels=["a", "c"])
+    assert measure("kappa", labels=["a", "c"])(y, p) == pytest.approx(theirs)
+    with pytest.raises(InputError, match="takes no labels"):
+        measure("accuracy", labels=["a"])(y, p)
+    with pytest.raises(InputError, match="labels are the classes of an average"):
+        measure("recall", labels=["a"])(y, p)

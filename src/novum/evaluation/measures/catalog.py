@@ -45,7 +45,8 @@ class Measure:
         What the second argument of a call holds.
     greater_is_better : bool
     function : callable
-        `function(y, given, *, sample_weight=None, **settings)` gives a number.
+        `function(y, given, *, sample_weight=None, **settings)` gives a number, or an array where
+        a setting asks for one of each class or target.
     target : "classes", "numbers" or "relevances"
         What `y` holds.
     limits : pair of float
@@ -70,7 +71,7 @@ class Measure:
     name: str
     needs: Needs
     greater_is_better: bool
-    function: Callable[..., float]
+    function: Callable[..., Any]
     target: Target = "classes"
     limits: tuple[float, float] = (0.0, 1.0)
     of_counts: Callable[..., Floats] | None = field(default=None, repr=False)
@@ -78,11 +79,14 @@ class Measure:
     sklearn_name: str | None = None
     ratios: bool = False
 
-    def __call__(self, y: Any, given: Any, *, sample_weight: Any = None, **settings: Any) -> float:
-        """The value for targets `y` and what a model gave for them."""
-        return float(
-            self.function(y, given, sample_weight=sample_weight, **{**self.settings, **settings})
-        )
+    def __call__(self, y: Any, given: Any, *, sample_weight: Any = None, **settings: Any) -> Any:
+        """The value for targets `y` and what a model gave for them.
+
+        A number; an array under `average=None` or `multioutput="raw_values"`.
+        """
+        asked = {**self.settings, **settings}
+        value = self.function(y, given, sample_weight=sample_weight, **asked)
+        return float(value) if np.ndim(value) == 0 else value
 
     def having(self, **settings: Any) -> Measure:
         """The same measure with other settings, such as `beta=2` or `average="macro"`."""
@@ -101,7 +105,8 @@ def measure(name: str | Measure, **settings: Any) -> Measure:
     ----------
     name : str or Measure
     **settings
-        Such as `beta=2`, `average="macro"`, `positive="ill"`, `priors=[0.9, 0.1]`, `n_bins=15`.
+        Such as `beta=2`, `average="macro"`, `labels=["a", "b"]`, `zero_division=1.0`,
+        `positive="ill"`, `multioutput="raw_values"`, `priors=[0.9, 0.1]`, `n_bins=15`.
 
     Examples
     --------

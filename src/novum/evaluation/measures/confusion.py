@@ -6,6 +6,7 @@ Every measure of labels is a function of it: see `novum.evaluation.measures.rate
 from __future__ import annotations
 
 import html
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from novum.core.errors import InputError
 from novum.core.text import printable
 from novum.evaluation.measures.reading import (
     LabelPair,
+    listed,
     place_of,
+    plain_labels,
     read_label_pair,
     two_classes_of,
 )
@@ -110,7 +114,12 @@ class ConfusionMatrix:
 
 
 def confusion_matrix(
-    y: Any, predictions: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
+    y: Any,
+    predictions: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    labels: Sequence[Any] | None = None,
+    sample_weight: Any = None,
 ) -> ConfusionMatrix:
     """The confusion matrix of labels.
 
@@ -119,14 +128,39 @@ def confusion_matrix(
     y, predictions : arrays of n labels
     classes : sequence of K labels, optional
         All classes in the order wanted. Default: those that occur, sorted.
+    labels : sequence of labels, optional
+        Some classes in the order wanted, in place of `classes`: rows that have, or are called,
+        another one are left out.
     sample_weight : array of shape (n,), optional
 
     Examples
     --------
     >>> confusion_matrix([0, 1, 1], [0, 1, 0], sample_weight=[1, 1, 0.5]).counts.tolist()
     [[1.0, 0.0], [0.5, 1.0]]
+    >>> confusion_matrix(["a", "b", "c"], ["a", "c", "c"], labels=["c", "b"]).counts.tolist()
+    [[1.0, 0.0], [1.0, 0.0]]
     """
-    return matrix_of(read_label_pair(y, predictions, classes, sample_weight))
+    matrix = matrix_of(read_label_pair(y, predictions, classes, sample_weight))
+    if labels is None:
+        return matrix
+    chosen = plain_labels(labels)
+    if not any(label in matrix.classes for label in chosen):
+        raise InputError(
+            f"None of the labels {listed(chosen)} is among the classes {listed(matrix.classes)}. "
+            "At least one label must be in y."
+        )
+    matrix, places = _with_places(matrix, chosen)
+    return ConfusionMatrix(chosen, matrix.counts[np.ix_(places, places)])
+
+
+def _with_places(
+    matrix: ConfusionMatrix, labels: tuple[Any, ...]
+) -> tuple[ConfusionMatrix, list[int]]:
+    """The matrix with empty rows and columns for new labels, and the places of all of them."""
+    new = tuple(label for label in labels if label not in matrix.classes)
+    classes = (*matrix.classes, *new)
+    counts = np.pad(matrix.counts, (0, len(new)))
+    return ConfusionMatrix(classes, counts), [classes.index(label) for label in labels]
 
 
 def from_labels(
@@ -136,19 +170,20 @@ def from_labels(
     of_counts: Callable[..., Floats],
     classes: Sequence[Any] | None = None,
     positive: Any = None,
+    labels: Sequence[Any] | None = None,
     sample_weight: Any = None,
     **settings: Any,
-) -> float:
-    """A measure of confusion matrices applied to labels.
+) -> Any:
+    """A measure of confusion matrices applied to labels; `labels` are the classes it is about.
 
     Examples
     --------
     >>> from novum.evaluation.measures.rates import accuracy
-    >>> from_labels(["a", "b"], ["a", "a"], of_counts=accuracy)
+    >>> float(from_labels(["a", "b"], ["a", "a"], of_counts=accuracy))
     0.5
     """
     matrix = confusion_matrix(y, predictions, classes=classes, sample_weight=sample_weight)
-    return _of_matrix(matrix, of_counts, positive, settings)
+    return _of_matrix(matrix, of_counts, positive, labels, settings)
 
 
 def rate_from_labels(
@@ -156,12 +191,13 @@ def rate_from_labels(
     predictions: Any,
     *,
     of_counts: Callable[..., Floats],
-    average: str = "binary",
+    average: str | None = "binary",
     classes: Sequence[Any] | None = None,
     positive: Any = None,
+    labels: Sequence[Any] | None = None,
     sample_weight: Any = None,
     **settings: Any,
-) -> float:
+) -> Any:
     """A rate of the positive class, or of all, applied to labels.
 
     Where one class alone occurs, it is not the positive one for that (`two_classes_of`).
@@ -170,20 +206,25 @@ def rate_from_labels(
     if average == "binary" and classes is None and len(matrix.classes) == 1:
         both = two_classes_of(matrix.classes, positive)
         matrix = confusion_matrix(y, predictions, classes=both, sample_weight=sample_weight)
-    return _of_matrix(matrix, of_counts, positive, {"average": average, **settings})
+    return _of_matrix(matrix, of_counts, positive, labels, {"average": average, **settings})
 
 
 def _of_matrix(
     matrix: ConfusionMatrix,
     of_counts: Callable[..., Floats],
     positive: Any,
+    labels: Sequence[Any] | None,
     settings: dict[str, Any],
-) -> float:
+) -> Any:
     if positive is not None:
         settings["positive"] = place_of(positive, matrix.classes)
     if settings.get("priors") is not None:
         settings["priors"] = np.asarray(settings["priors"], float)
-    return float(of_counts(matrix.counts, **settings))
+    if labels is not None:
+        if "labels" not in inspect.signature(of_counts).parameters:
+            raise InputError("This measure is about all classes; it takes no labels.")
+        matrix, settings["labels"] = _with_places(matrix, plain_labels(labels))
+    return of_counts(matrix.counts, **settings)
 
 
 def matrix_of(pair: LabelPair) -> ConfusionMatrix:

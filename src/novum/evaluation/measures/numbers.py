@@ -3,8 +3,11 @@
     RMSE sqrt(mean e^2)     MAE mean |e|     R2 = 1 - sum w e^2 / sum w (y - mean y)^2
 
 R2 compares with predicting the mean: 0 is no better, below 0 worse. Pearson's correlation ignores
-shift and scale of the predictions, Spearman's every rising change of them. Several targets are
-averaged. Integers become float64 first, so that nothing wraps around.
+shift and scale of the predictions, Spearman's every rising change of them. Integers become float64
+first, so that nothing wraps around. Several targets are averaged as `multioutput` says:
+
+    "uniform_average" plain mean   array of weights   "raw_values" one value for each target
+    "variance_weighted" by the spread of y, for measures that compare with it
 """
 
 from __future__ import annotations
@@ -21,8 +24,10 @@ from novum.evaluation.measures.reading import NumberPair, read_number_pair
 
 Floats = NDArray[np.float64]
 
+UNIFORM = "uniform_average"
 
-def rmse(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+
+def rmse(y: Any, predictions: Any, *, sample_weight: Any = None, multioutput: Any = UNIFORM) -> Any:
     """Root of the mean squared error.
 
     Examples
@@ -32,10 +37,10 @@ def rmse(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
     """
     pair = read_number_pair(y, predictions, sample_weight)
     squares = _mean((pair.predicted - pair.true) ** 2, pair)
-    return float(np.mean(np.sqrt(squares)))
+    return _over_targets(np.sqrt(squares), multioutput)
 
 
-def mse(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+def mse(y: Any, predictions: Any, *, sample_weight: Any = None, multioutput: Any = UNIFORM) -> Any:
     """Mean squared error.
 
     Examples
@@ -44,10 +49,10 @@ def mse(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
     3.0
     """
     pair = read_number_pair(y, predictions, sample_weight)
-    return float(np.mean(_mean((pair.predicted - pair.true) ** 2, pair)))
+    return _over_targets(_mean((pair.predicted - pair.true) ** 2, pair), multioutput)
 
 
-def mae(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+def mae(y: Any, predictions: Any, *, sample_weight: Any = None, multioutput: Any = UNIFORM) -> Any:
     """Mean absolute error.
 
     Examples
@@ -56,10 +61,12 @@ def mae(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
     1.0
     """
     pair = read_number_pair(y, predictions, sample_weight)
-    return float(np.mean(_mean(np.abs(pair.predicted - pair.true), pair)))
+    return _over_targets(_mean(np.abs(pair.predicted - pair.true), pair), multioutput)
 
 
-def median_absolute_error(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+def median_absolute_error(
+    y: Any, predictions: Any, *, sample_weight: Any = None, multioutput: Any = UNIFORM
+) -> Any:
     """Median of the absolute errors.
 
     Examples
@@ -68,13 +75,14 @@ def median_absolute_error(y: Any, predictions: Any, *, sample_weight: Any = None
     0.0
     """
     pair = read_number_pair(y, predictions, sample_weight)
-    return float(
-        metrics.median_absolute_error(pair.true, pair.predicted, sample_weight=pair.weight)
+    medians = metrics.median_absolute_error(
+        pair.true, pair.predicted, sample_weight=pair.weight, multioutput="raw_values"
     )
+    return _over_targets(np.asarray(medians, float), multioutput)
 
 
 def max_error(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
-    """Largest absolute error of a row of positive weight.
+    """Largest absolute error of a row of positive weight, of all targets.
 
     Examples
     --------
@@ -87,7 +95,7 @@ def max_error(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
     return float(counted.max())
 
 
-def r2(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+def r2(y: Any, predictions: Any, *, sample_weight: Any = None, multioutput: Any = UNIFORM) -> Any:
     """Share of the variance of y that the predictions explain.
 
     Notes
@@ -102,10 +110,12 @@ def r2(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
     """
     pair = _with_spread(y, predictions, sample_weight, "R2")
     errors = _mean((pair.true - pair.predicted) ** 2, pair)
-    return _one_minus(errors, _mean((pair.true - _mean(pair.true, pair)) ** 2, pair))
+    return _one_minus(errors, pair, multioutput)
 
 
-def explained_variance(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+def explained_variance(
+    y: Any, predictions: Any, *, sample_weight: Any = None, multioutput: Any = UNIFORM
+) -> Any:
     """R2 after a constant error has been taken off the predictions.
 
     Examples
@@ -116,10 +126,12 @@ def explained_variance(y: Any, predictions: Any, *, sample_weight: Any = None) -
     pair = _with_spread(y, predictions, sample_weight, "The explained variance")
     errors = pair.true - pair.predicted
     errors = _mean((errors - _mean(errors, pair)) ** 2, pair)
-    return _one_minus(errors, _mean((pair.true - _mean(pair.true, pair)) ** 2, pair))
+    return _one_minus(errors, pair, multioutput)
 
 
-def pearson(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+def pearson(
+    y: Any, predictions: Any, *, sample_weight: Any = None, multioutput: Any = UNIFORM
+) -> Any:
     """Correlation of true and predicted numbers; NaN where either is constant.
 
     Examples
@@ -127,10 +139,12 @@ def pearson(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
     >>> round(pearson([1, 2, 3], [10, 20, 30]), 12)
     1.0
     """
-    return _correlation(y, predictions, sample_weight, lambda column, _weight: column)
+    return _correlation(y, predictions, sample_weight, lambda column, _: column, multioutput)
 
 
-def spearman(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
+def spearman(
+    y: Any, predictions: Any, *, sample_weight: Any = None, multioutput: Any = UNIFORM
+) -> Any:
     """Correlation of the ranks, equal numbers sharing their mean rank.
 
     Examples
@@ -138,7 +152,7 @@ def spearman(y: Any, predictions: Any, *, sample_weight: Any = None) -> float:
     >>> round(spearman([1, 2, 3], [1, 10, 1000]), 12)
     1.0
     """
-    return _correlation(y, predictions, sample_weight, weighted_ranks)
+    return _correlation(y, predictions, sample_weight, weighted_ranks, multioutput)
 
 
 def weighted_ranks(values: Floats, weight: Floats) -> Floats:
@@ -171,25 +185,50 @@ def _with_spread(y: Any, predictions: Any, sample_weight: Any, what: str) -> Num
     return pair
 
 
-def _one_minus(errors: Floats, spreads: Floats) -> float:
+def _over_targets(values: Floats, multioutput: Any, spreads: Floats | None = None) -> Any:
+    """Values of the targets, of shape (n_targets,), averaged as asked."""
+    if isinstance(multioutput, str):
+        if multioutput == "raw_values":
+            return values
+        if multioutput == UNIFORM:
+            return float(np.mean(values))
+        if multioutput == "variance_weighted" and spreads is not None:
+            # Targets that are all constant have no spread to be weighted by.
+            return float(np.average(values, weights=spreads if spreads.any() else None))
+        known = "'raw_values', 'uniform_average', " + (
+            "" if spreads is None else "'variance_weighted', "
+        )
+        raise InputError(f"multioutput is {known}or one weight a target, got {multioutput!r}.")
+    weights = np.asarray(multioutput, float)
+    if weights.shape != values.shape or not ((weights >= 0).all() and weights.any()):
+        raise InputError(
+            f"multioutput has one weight of at least 0, not all of them 0, for each of the "
+            f"{values.size} targets, got {multioutput!r}."
+        )
+    return float(np.average(values, weights=weights))
+
+
+def _one_minus(errors: Floats, pair: NumberPair, multioutput: Any) -> Any:
+    spreads = _mean((pair.true - _mean(pair.true, pair)) ** 2, pair)
     shares = np.where(errors == 0, 0.0, 1.0)
     np.divide(errors, spreads, out=shares, where=spreads > 0)
-    return float(np.mean(1 - shares))
+    return _over_targets(1 - shares, multioutput, spreads)
 
 
 def _correlation(
-    y: Any, predictions: Any, sample_weight: Any, scale: Callable[[Floats, Floats], Floats]
-) -> float:
+    y: Any,
+    predictions: Any,
+    sample_weight: Any,
+    scale: Callable[[Floats, Floats], Floats],
+    multioutput: Any,
+) -> Any:
     pair = _with_spread(y, predictions, sample_weight, "A correlation")
     weight = np.ones(len(pair.true)) if pair.weight is None else pair.weight
-    return float(
-        np.mean(
-            [
-                weighted_correlation(scale(true, weight), scale(predicted, weight), weight)
-                for true, predicted in zip(pair.true.T, pair.predicted.T, strict=True)
-            ]
-        )
-    )
+    found = [
+        weighted_correlation(scale(true, weight), scale(predicted, weight), weight)
+        for true, predicted in zip(pair.true.T, pair.predicted.T, strict=True)
+    ]
+    return _over_targets(np.array(found), multioutput)
 
 
 def weighted_correlation(first: Floats, second: Floats, weight: Floats) -> float:

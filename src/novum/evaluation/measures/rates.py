@@ -9,8 +9,9 @@ rest,
 
 and over classes: micro sums the four counts first, macro takes the plain mean of the classes,
 weighted that by the weight of the true classes. A class that neither occurs nor is predicted takes
-no part. 0/0 counts as `zero_division`, by default 0, in rates of which more is better, and as one
-minus that in the two error rates, so that they stay what precision's kin leave to 1.
+no part, unless it is asked for by name (`labels`). 0/0 counts as `zero_division`, by default 0, in
+rates of which more is better, and as one minus that in the two error rates, so that they stay what
+precision's kin leave to 1; "warn" is 0 with a warning, and a NaN takes no part in an average.
 
 Every function takes counts of shape (..., K, K) and gives values of shape (...): one call measures
 one matrix, a thousand resamples, or every threshold.
@@ -20,16 +21,19 @@ References: Sokolova & Lapalme (2009); Gorodkin (2004) for Matthews' coefficient
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 
 from novum.core.errors import InputError
 
 Floats = NDArray[np.float64]
-Average = Literal["binary", "micro", "macro", "weighted"]
+Average = Literal["binary", "micro", "macro", "weighted"] | None
+ZeroDivision = float | Literal["warn"]
 
 
 class Parts(NamedTuple):
@@ -120,7 +124,7 @@ def rate_fraction(counts: Floats, rate: str, *, beta: float = 1.0) -> tuple[Floa
 
 
 def class_rate(
-    counts: Floats, rate: str, *, beta: float = 1.0, zero_division: float = 0.0
+    counts: Floats, rate: str, *, beta: float = 1.0, zero_division: ZeroDivision = 0.0
 ) -> Floats:
     """A rate of each class, of shape (..., K).
 
@@ -130,7 +134,7 @@ def class_rate(
     >>> class_rate(np.array([[5.0, 1.0], [2.0, 4.0]]), "specificity").round(4).tolist()
     [0.6667, 0.8333]
     """
-    return _divided(*rate_fraction(counts, rate, beta=beta), _undefined(rate, zero_division))
+    return _rate(*rate_fraction(counts, rate, beta=beta), rate, zero_division)
 
 
 def averaged_rate(
@@ -139,40 +143,64 @@ def averaged_rate(
     *,
     average: Average = "binary",
     positive: int | None = None,
+    labels: Sequence[int] | None = None,
     beta: float = 1.0,
-    zero_division: float = 0.0,
+    zero_division: ZeroDivision = 0.0,
 ) -> Floats:
-    """A rate of the positive class, or its average over classes.
+    """A rate of the positive class, its average over classes, or that of every class.
 
     Parameters
     ----------
     counts : array of shape (..., K, K)
     rate : one of `RATES`
-    average : "binary", "micro", "macro" or "weighted"
-        "binary" is the rate of the positive class.
+    average : "binary", "micro", "macro", "weighted" or None
+        "binary" is the rate of the positive class, None gives values of shape (..., K).
     positive : int, optional
         Place of the positive class. Default: the last of two.
+    labels : sequence of int, optional
+        Places of the classes that take part in an average, or of which rates are given.
     beta : float
-    zero_division : float
+    zero_division : float or "warn"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.array([[5.0, 1.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 9.0]])
+    >>> averaged_rate(counts, "recall", average=None, labels=[2, 0]).round(4).tolist()
+    [1.0, 0.8333]
     """
     if average == "binary":
-        return class_rate(counts, rate, beta=beta, zero_division=zero_division)[
-            ..., _positive_place(counts, rate, positive)
-        ]
+        if labels is not None:
+            raise InputError(
+                f"{rate} is about one class, `positive`; labels are the classes of an average. "
+                "Give average='micro', 'macro', 'weighted' or None."
+            )
+        place = _positive_place(counts, rate, positive)
+        above, below = rate_fraction(counts, rate, beta=beta)
+        return _rate(above[..., place], below[..., place], rate, zero_division)
     parts = parts_of(counts)
+    if labels is not None:
+        parts = Parts(*(part[..., list(labels)] for part in parts))
     if average == "micro":
         summed = Parts(*(part.sum(axis=-1) for part in parts))
-        return _divided(*RATES[rate](summed, _checked_beta(beta)), _undefined(rate, zero_division))
-    values = _divided(*RATES[rate](parts, _checked_beta(beta)), _undefined(rate, zero_division))
+        return _rate(*RATES[rate](summed, _checked_beta(beta)), rate, zero_division)
+    fractions = RATES[rate](parts, _checked_beta(beta))
+    # A class that neither occurs nor is predicted is no reason to warn, unless it was asked for.
+    occurs = parts.tp + parts.fp + parts.fn > 0 if labels is None else np.ones(parts.tp.shape, bool)
+    values = _rate(*fractions, rate, zero_division, occurs)
+    if average is None:
+        return values
     if average == "macro":
-        share = (parts.tp + parts.fp + parts.fn > 0).astype(float)
+        share = occurs.astype(float)
     elif average == "weighted":
         share = parts.tp + parts.fn
     else:
-        raise InputError(f"average is 'binary', 'micro', 'macro' or 'weighted', got {average!r}.")
-    return _divided(
-        (share * values).sum(axis=-1), share.sum(axis=-1), _undefined(rate, zero_division)
-    )
+        raise InputError(
+            f"average is 'binary', 'micro', 'macro', 'weighted' or None, got {average!r}."
+        )
+    share = np.where(np.isnan(values), 0.0, share)
+    above = (share * np.nan_to_num(values)).sum(axis=-1)
+    return _divided(above, share.sum(axis=-1), _undefined(rate, zero_division))
 
 
 # --- Measures of the whole matrix -----------------------------------------------------------------
@@ -251,8 +279,10 @@ def matthews(counts: Floats, **_: Any) -> Floats:
     return _divided(hits * total - cross, np.sqrt(np.maximum(spread, 0)), 0.0)
 
 
-def kappa(counts: Floats, **_: Any) -> Floats:
+def kappa(counts: Floats, *, labels: Sequence[int] | None = None, **_: Any) -> Floats:
     """Cohen's kappa: agreement beyond chance; NaN where chance alone agrees always.
+
+    `labels` are the places of the classes that rows are judged of; all by default.
 
     Examples
     --------
@@ -260,6 +290,8 @@ def kappa(counts: Floats, **_: Any) -> Floats:
     >>> float(kappa(np.array([[5.0, 1.0], [2.0, 4.0]])))
     0.5
     """
+    if labels is not None:
+        counts = counts[..., list(labels), :][..., list(labels)]
     hits, true, predicted, total = _sums(counts)
     chance = (true * predicted).sum(axis=-1)
     return _divided(hits * total - chance, total**2 - chance, np.nan)
@@ -268,9 +300,36 @@ def kappa(counts: Floats, **_: Any) -> Floats:
 # --- Parts of the above ---------------------------------------------------------------------------
 
 
-def _undefined(rate: str, zero_division: float) -> float:
+def _rate(
+    above: Floats,
+    below: Floats,
+    rate: str,
+    zero_division: ZeroDivision,
+    counted: NDArray[np.bool_] | None = None,
+) -> Floats:
+    """A fraction; says where it is 0/0 if asked to."""
+    filled = _undefined(rate, zero_division)
+    undefined = np.asarray(below) <= 0
+    if counted is not None:
+        undefined &= counted
+    if isinstance(zero_division, str) and undefined.any():
+        warnings.warn(
+            f"{rate.replace('_', ' ')} is 0/0 in {np.count_nonzero(undefined)} of "
+            f"{undefined.size} cases, and counted as 0 there. Say what it counts as by "
+            "`zero_division`.",
+            UndefinedMetricWarning,
+            stacklevel=5,
+        )
+    return _divided(above, below, filled)
+
+
+def _undefined(rate: str, zero_division: ZeroDivision) -> float:
     """What 0/0 counts as: the complement of specificity is the false positive rate, also there."""
-    return 1 - zero_division if rate in ERROR_RATES else zero_division
+    if isinstance(zero_division, str):
+        if zero_division != "warn":
+            raise InputError(f"zero_division is a number or 'warn', got {zero_division!r}.")
+        zero_division = 0.0
+    return float(1 - zero_division if rate in ERROR_RATES else zero_division)
 
 
 def _divided(above: Floats, below: Floats, zero_division: float) -> Floats:

@@ -68,6 +68,11 @@ class Scorer:
         settings = _settings(self.measure, self.point, estimator, y)
         given = _answer(self.measure, self.point, estimator, X)
         value = self.measure(y, given, sample_weight=sample_weight, **settings)
+        if np.ndim(value):
+            raise InputError(
+                f"{self.name} gives {np.size(value)} numbers under its settings, and a score is "
+                "one. Average them, or score each class or target by itself."
+            )
         return value if self.measure.greater_is_better else -value
 
     # Metadata routing
