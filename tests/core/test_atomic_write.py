@@ -2,12 +2,16 @@
 
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from novum.core.atomic_write import replacing
+from novum.core import atomic_write
+from novum.core.atomic_write import _names_descriptors, replacing
 
 
 def write(path: Path, content: bytes) -> None:
@@ -138,6 +142,55 @@ def test_only_folders_that_cannot_be_forced_are_let_off(
             write(tmp_path / "a", b"new")
     assert (tmp_path / "a").read_bytes() == b"new"
     assert os.listdir(tmp_path) == ["a"]
+
+
+KILLED = """
+import os, signal, sys, threading, time
+from novum.core.atomic_write import replacing
+threading.Timer(float(sys.argv[2]), os.kill, (os.getpid(), signal.SIGKILL)).start()
+while True:
+    with replacing(sys.argv[1]) as file:
+        for _ in range(200):
+            file.write(b"new " * 1000)
+"""
+
+
+def test_a_killed_overwrite_leaves_the_old_file_or_the_new_one_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    left = []
+    for i in range(12):
+        path.write_bytes(b"old")
+        command = [sys.executable, "-c", KILLED, str(path), str(0.02 + 0.005 * i)]
+        assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+        assert path.read_bytes() in (b"old", b"new " * 200_000)
+        left += [name for name in os.listdir(tmp_path) if name != "a"]
+    # Where files need a name from the start, or in the moment when they get it, one is left; the
+    # next write to the folder removes it once it is old enough not to be somebody's new one.
+    if _names_descriptors():
+        assert len(left) <= 2
+    for name in set(left):
+        os.utime(tmp_path / name, (0, 0))
+    write(path, b"new")
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_only_abandoned_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(atomic_write, "_names_descriptors", lambda: False)
+    abandoned, strange = tmp_path / ".novum-0123.tmp", tmp_path / ".other-0123.tmp"
+    for file in (abandoned, strange):
+        file.write_bytes(b"half")
+        os.utime(file, (0, 0))
+    with replacing(tmp_path / "a") as file:
+        mine = next(tmp_path.glob(".novum-*.tmp"))
+        assert mine != abandoned
+        os.utime(mine, (0, 0))
+        write(tmp_path / "b", b"meanwhile")
+        file.write(b"x")
+    assert sorted(os.listdir(tmp_path)) == [strange.name, "a", "b"]
+    young = tmp_path / ".novum-4567.tmp"
+    young.write_bytes(b"half")
+    write(tmp_path / "a", b"y")
+    assert young.exists()
 
 
 def test_impossible_places_are_named(tmp_path: Path) -> None:

@@ -4,7 +4,12 @@ The new content goes to a temporary file in the same folder (a rename is atomic 
 file system), is forced to the disk, takes the old name in one step, and then the folder itself is
 forced to the disk, since the name lives there:
 
-    write temporary -> flush -> fsync -> rename over the target -> fsync the folder
+    write temporary -> flush -> fsync -> name it -> rename over the target -> fsync the folder
+
+Where the system has files without a name (`O_TMPFILE` of Linux), the temporary file gets one only
+when it is whole, so a process that is killed while it writes leaves nothing behind. Elsewhere, and
+in the moment between the two names, it leaves a file that the next write to the folder removes:
+its lock died with the process.
 """
 
 from __future__ import annotations
@@ -14,10 +19,22 @@ import errno
 import os
 import secrets
 import stat
+import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+try:
+    import fcntl as _fcntl
+except ImportError:  # Windows
+    _fcntl = None  # type: ignore[assignment]
+
+fcntl: Any = _fcntl
+_PREFIX, _SUFFIX = ".novum-", ".tmp"
+_YOUNG_SECONDS = 60.0
 
 # Some file systems cannot fsync a folder; they promise nothing, and nothing more can be done.
 _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES, errno.EPERM}
@@ -29,7 +46,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     A new file gets the permissions the process's umask gives; an existing one keeps its own. A
     symbolic link stays and the file it points to is replaced. After an error, including Ctrl-C,
-    the old file is untouched and no temporary file is left.
+    and after a kill, the old file is untouched and no temporary file is left.
 
     Examples
     --------
@@ -42,21 +59,101 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     target = Path(os.path.realpath(path))
     _check_place(target)
-    temporary = target.with_name(f".novum-{secrets.token_hex(8)}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temporary, flags, 0o666)
+    _remove_abandoned(target.parent)
+    temporary = target.with_name(f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
+    descriptor = _nameless(target.parent)
+    named = descriptor is None
+    if descriptor is None:
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(temporary, flags, 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            _keep_permissions(target, file.fileno())
+            _lock(descriptor)
+            _keep_permissions(target, descriptor)
             yield file
             file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
+            os.fsync(descriptor)
+            if not named:
+                _name(descriptor, temporary)
+                named = True
+            if os.name == "posix":
+                # Still open, so that its lock holds until it has its name.
+                os.replace(temporary, target)
+        if os.name != "posix":
+            os.replace(temporary, target)
     except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+        if named:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
         raise
     _sync_folder(target.parent)
+
+
+def _nameless(folder: Path) -> int | None:
+    """A file without a name in the folder, or None where there are none or they get no name."""
+    if not hasattr(os, "O_TMPFILE") or not _names_descriptors():
+        return None
+    try:
+        return os.open(folder, os.O_RDWR | os.O_TMPFILE, 0o666)
+    except OSError:
+        # The file system knows none, or the folder refuses: then a named one says why.
+        return None
+
+
+@cache
+def _names_descriptors() -> bool:
+    """Whether an open file can be given a name, which sandboxes may forbid."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            descriptor = os.open(folder, os.O_RDWR | os.O_TMPFILE, 0o600)
+        except OSError:
+            return False
+        try:
+            _name(descriptor, Path(folder) / "named")
+        except OSError:
+            return False
+        finally:
+            os.close(descriptor)
+    return True
+
+
+def _name(descriptor: int, path: Path) -> None:
+    """Gives an open file a name; Python follows the link in /proc only beside a folder."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.link(f"/proc/self/fd/{descriptor}", path, src_dir_fd=folder, follow_symlinks=True)
+    finally:
+        os.close(folder)
+
+
+def _lock(descriptor: int) -> None:
+    if fcntl is not None:
+        # File systems without locks keep what a killed process leaves.
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Removes temporary files whose process is gone: nobody holds their lock."""
+    if fcntl is None:
+        return
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX):
+                _remove_if_abandoned(Path(entry.path))
+
+
+def _remove_if_abandoned(temporary: Path) -> None:
+    with contextlib.suppress(OSError):
+        # A file that was made just now may not have its lock yet.
+        if time.time() - temporary.stat().st_mtime < _YOUNG_SECONDS:
+            return
+        descriptor = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            temporary.unlink()
+        finally:
+            os.close(descriptor)
 
 
 def _check_place(target: Path) -> None:
