@@ -28,6 +28,7 @@ from sklearn.utils import _safe_indexing
 from novum.core.engine import sum_blocks
 from novum.core.errors import InputError, NotAdditiveError
 from novum.core.statistics import StatisticsMixin
+from novum.core.tables import frame_of
 from novum.core.validation import Sample
 from novum.numerics.blas_threads import one_blas_thread
 
@@ -244,5 +245,5 @@ def rows_of(X: Any, rows: Rows) -> Any:
         return X.tocsr()[rows]
     X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
     if nw.dependencies.is_into_dataframe(X):
-        return nw.from_native(X, eager_only=True)[rows].to_native()
+        return frame_of(X)[rows].to_native()
     return _safe_indexing(X, rows)

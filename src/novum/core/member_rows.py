@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from novum.core.errors import InputError
-from novum.core.tables import unmasked
+from novum.core.tables import frame_of, unmasked
 
 
 def as_rows(X: Any) -> Any:
@@ -86,6 +86,8 @@ def checked_rows(model: Any, X: Any, *, reset: bool) -> Any:
         raise InputError(
             f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
         )
+    if nw.dependencies.is_into_dataframe(X):
+        frame_of(X)  # refuses two columns of one name in our words
     if reset:
         # A fit to rows without columns must not keep the columns of an earlier one.
         for name in ("n_features_in_", "feature_names_in_"):

@@ -85,6 +85,25 @@ def unmasked(X: Any) -> Any:
     return cells
 
 
+def frame_of(X: Any) -> Any:
+    """A data frame of any make as narwhals sees it; two columns of one name are refused.
+
+    Examples
+    --------
+    >>> frame_of(pa.table({"a": [1], "b": [2]})).columns
+    ['a', 'b']
+    """
+    columns = getattr(X, "column_names", None)
+    names = [str(name) for name in (X.columns if columns is None else columns)]
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise SchemaError(
+            f"Column names must differ; {twice!r} occurs {names.count(twice)} times. Rename the "
+            "columns."
+        )
+    return nw.from_native(X, eager_only=True)
+
+
 # --- By container ---------------------------------------------------------------------------------
 
 
@@ -180,11 +199,10 @@ def _naming_text(X: Any) -> Iterator[None]:
 def _from_frame(
     estimator: Any, X: Any, chosen: CategoricalFeatures, schema: Schema | None, reset: bool
 ) -> RawTable:
+    frame = frame_of(X)
     original = list(X.column_names if isinstance(X, pa.Table) else X.columns)
     names = [str(name) for name in original]
-    _check_names(names)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
-    frame = nw.from_native(X, eager_only=True)
     _check_not_empty(frame.shape)
     named = all(isinstance(name, str) for name in original)
     if named and schema is not None:
@@ -357,15 +375,6 @@ def _check_not_empty(shape: tuple[int, ...]) -> None:
             raise InputError(
                 f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
             )
-
-
-def _check_names(names: list[str]) -> None:
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise SchemaError(
-            f"Column names must differ; {twice!r} occurs {names.count(twice)} times. Rename the "
-            "columns."
-        )
 
 
 def _check_order(names: list[str], schema: Schema) -> None:

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from novum.core.errors import InputError, MissingValuesError
 from novum.core.schema import Schema
+from novum.core.tables import frame_of
 from novum.core.validation import Sample, check_features, check_sample
 
 # Squares of such numbers, and sums of many of them, are doubles.
@@ -122,7 +123,7 @@ def refuse_text(estimator: Any, X: Any) -> None:
     """Refuses a frame with a column of text or categories."""
     if not nw.dependencies.is_into_dataframe(X):
         return
-    frame = nw.from_native(X, eager_only=True)
+    frame = frame_of(X)
     for name, kind in frame.schema.items():
         if isinstance(kind, (nw.String, nw.Categorical, nw.Enum)):
             raise no_number(estimator, name, "text" if kind == nw.String else "categories")

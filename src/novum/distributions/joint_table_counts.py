@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novum.core.errors import InputError, MissingValuesError
 from novum.core.schema import MISSING, Column, Kind, Level
+from novum.core.tables import frame_of
 from novum.distributions.joint_table_states import check_cells, names_of
 from novum.numerics.counting import count_jointly
 
@@ -68,7 +69,7 @@ def named_columns(
     if isinstance(frame, Mapping):
         found = {str(name): _sequence(values) for name, values in frame.items()}
     elif nw.dependencies.is_into_dataframe(frame):
-        table = nw.from_native(frame, eager_only=True)
+        table = frame_of(frame)
         found = {str(name): frame_column(table, i) for i, name in enumerate(table.columns)}
     else:
         raise InputError(

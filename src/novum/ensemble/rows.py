@@ -26,6 +26,7 @@ from sklearn.utils.validation import (
 from novum.core.errors import InputError
 from novum.core.exact_validation import rows_of
 from novum.core.member_rows import checked_rows
+from novum.core.tables import frame_of
 from novum.core.targets import check_classes, check_numbers, plain_target
 from novum.core.validation import checked_weight
 
@@ -155,7 +156,7 @@ def columns_of(X: Any, columns: NDArray[Any]) -> Any:
                 "max_features and bootstrap_features at their defaults."
             )
         return np.asarray(X)[:, columns]
-    frame = nw.from_native(X, eager_only=True)
+    frame = frame_of(X)
     chosen: list[Any] = []
     used: set[str] = set()
     for column in columns.tolist():
@@ -183,7 +184,7 @@ def beside(columns: Floats, names: NDArray[Any], X: Any) -> Any:
                 "Use passthrough=False."
             )
         return np.hstack([columns, X])
-    frame = nw.from_native(X, eager_only=True)
+    frame = frame_of(X)
     if all(dtype.is_numeric() for dtype in frame.schema.values()):
         return np.hstack([columns, frame.to_numpy().astype(np.float64)])
     taken = sorted(set(names.tolist()) & set(frame.columns))

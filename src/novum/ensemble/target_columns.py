@@ -20,6 +20,7 @@ from scipy import sparse
 
 from novum.core.errors import InputError
 from novum.core.label_sets import LabelTarget, labels_like, read_labels
+from novum.core.tables import frame_of
 from novum.core.targets import check_classes, check_numbers, plain_target
 
 Floats = NDArray[np.float64]
@@ -157,7 +158,7 @@ def with_columns(X: Any, added: Floats) -> Any:
     if sparse.issparse(X):
         return sparse.hstack((X, sparse.csr_matrix(added)), format="csr")
     if nw.dependencies.is_into_dataframe(X):
-        frame = nw.from_native(X, eager_only=True)
+        frame = frame_of(X)
         if all(isinstance(name, str) for name in frame.columns):
             return _frame_with(frame, added)
         X = frame.to_numpy()

@@ -33,6 +33,7 @@ from scipy import sparse
 
 from novum.core.errors import InputError
 from novum.core.schema import UNSEEN, Schema
+from novum.core.tables import frame_of
 from novum.core.text import label_text, listed
 from novum.core.validation import Sample
 from novum.kernels.protocol import Array, Kernel, Prepared, Takes
@@ -108,7 +109,7 @@ class On(Kernel):
         if isinstance(X, Sample):
             return _of_sample(X, self.part, self.kernel.takes)
         if nw.dependencies.is_into_dataframe(X):
-            return _of_frame(nw.from_native(X, eager_only=True), self.part, self.kernel.takes)
+            return _of_frame(frame_of(X), self.part, self.kernel.takes)
         if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
             return _of_matrix(X, self.part, self.kernel.takes)
         return _of_sequence(X, self.part, self.kernel.takes)
@@ -156,7 +157,7 @@ def rows_of(frame: Any) -> tuple[dict[str, Any], ...]:
     >>> rows_of(pa.table({"age": [1, 2], "name": ["a", "b"]}))
     ({'age': 1, 'name': 'a'}, {'age': 2, 'name': 'b'})
     """
-    return tuple(nw.from_native(frame, eager_only=True).iter_rows(named=True))
+    return tuple(frame_of(frame).iter_rows(named=True))
 
 
 # --- Choosing -------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from novum.core.schema import Level
+from novum.core.tables import frame_of
 
 Mask = NDArray[np.bool_]
 
@@ -41,7 +42,7 @@ def fill_levels(X: Any, fills: Mapping[int, tuple[Mask, Level]]) -> Any:
         for place, (gone, level) in wanted.items():
             X[gone, place] = level
         return X
-    frame = nw.from_native(X, eager_only=True)
+    frame = frame_of(X)
     if frame.implementation.is_pandas_like():
         return _in_pandas(X, wanted)
     if frame.implementation.is_polars():
@@ -55,7 +56,7 @@ def add_indicators(X: Any, names: list[str], flags: NDArray[np.float64]) -> Any:
         return X
     if not nw.dependencies.is_into_dataframe(X):
         return np.hstack([X, flags.astype(X.dtype)])
-    frame = nw.from_native(X, eager_only=True)
+    frame = frame_of(X)
     backend = nw.get_native_namespace(frame)
     columns = [
         nw.new_series(name, flags[:, j].copy(), backend=backend) for j, name in enumerate(names)

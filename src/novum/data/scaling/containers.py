@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils._set_output import _get_output_config
 
 from novum.core.schema import Schema
-from novum.core.tables import unmasked
+from novum.core.tables import frame_of, unmasked
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ def output_library(estimator: Any) -> str | None:
 
 
 def _into_frame(X: Any, schema: Schema, numbers: Floats, library: str | None) -> Any:
-    frame = nw.from_native(X, eager_only=True)
+    frame = frame_of(X)
     names = [frame.columns[i] for i in schema.numeric]
     columns = [
         nw.new_series(name, numbers[:, j].copy(), backend=nw.get_native_namespace(frame))

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from novum.core.columns import arrow_column, frame_column
 from novum.core.errors import InputError
-from novum.core.tables import unmasked
+from novum.core.tables import frame_of, unmasked
 
 Places = NDArray[np.intp]
 
@@ -97,7 +97,7 @@ def columns_of(X: Any, places: Places) -> Any:
         return X[:, places]
     if isinstance(X, pa.Table):
         return X.select([int(place) for place in places])
-    return nw.from_native(X, eager_only=True)[:, [int(place) for place in places]].to_native()
+    return frame_of(X)[:, [int(place) for place in places]].to_native()
 
 
 def exchanged(X: Any, places: Sequence[int], order: NDArray[np.intp]) -> Any:
@@ -109,7 +109,7 @@ def exchanged(X: Any, places: Sequence[int], order: NDArray[np.intp]) -> Any:
     [[1, 20], [2, 10]]
     """
     if is_frame(X):
-        frame = nw.from_native(X, eager_only=True)
+        frame = frame_of(X)
         return _with_series(X, {j: frame[:, j][order] for j in places})
     table = X.copy()
     chosen = np.array(places, np.intp)
@@ -124,7 +124,7 @@ def filled(X: Any, values: dict[int, Any]) -> Any:
     there says which row's cell is repeated, so that a level keeps the type of its column.
     """
     if is_frame(X):
-        frame = nw.from_native(X, eager_only=True)
+        frame = frame_of(X)
         n_rows = len(frame)
         series = {}
         for j, value in values.items():
@@ -152,7 +152,7 @@ def arrow_of(X: Any, place: int) -> pa.Array:
     """One column in Arrow's types, as `core.columns` reads it."""
     name = column_names(X)[place]
     if is_frame(X):
-        return arrow_column(frame_column(nw.from_native(X, eager_only=True), place), name)
+        return arrow_column(frame_column(frame_of(X), place), name)
     return arrow_column(X[:, place], name)
 
 
@@ -167,7 +167,7 @@ def refuse_sparse(X: Any, what: str) -> None:
 
 def _with_series(X: Any, series: dict[int, Any]) -> Any:
     """A frame with columns replaced; pandas by position, as its labels need not be text."""
-    frame = nw.from_native(X, eager_only=True)
+    frame = frame_of(X)
     if frame.implementation.is_pandas():
         table = X.copy(deep=False)
         for j, column in series.items():

@@ -11,7 +11,6 @@ import warnings
 from abc import abstractmethod
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -20,6 +19,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from novum.core.certificate import Certificate
 from novum.core.errors import InputError, ModelFileError
+from novum.core.tables import frame_of
 from novum.data.scaling.containers import output_library
 from novum.evaluation.inspection.containers import as_table, columns_of, is_frame
 
@@ -86,7 +86,7 @@ class ColumnSelector(TransformerMixin, BaseEstimator):
             starts = np.concatenate([[0], np.cumsum(widths)])
             parts = (columns.data, columns.indices, starts)
             return sparse.csc_array(parts, shape=(table.shape[0], mask.size)).tocsr()
-        cells = nw.from_native(table).to_numpy() if is_frame(table) else table
+        cells = frame_of(table).to_numpy() if is_frame(table) else table
         whole = np.zeros((cells.shape[0], mask.size), cells.dtype)
         whole[:, mask] = cells
         return whole
@@ -121,6 +121,8 @@ def checked_columns(model: Any, X: Any, *, reset: bool) -> Any:
             model, X, reset=reset, dtype=None, accept_sparse=accepted, ensure_all_finite=finite
         )
     table = as_table(X)
+    if is_frame(table):
+        frame_of(table)  # refuses two columns of one name in our words
     validate_data(model, table, reset=reset, skip_check_array=True)
     return table
 
@@ -129,5 +131,5 @@ def _in_library(table: Any, library: str | None) -> Any:
     """A frame turned to the library that `set_output` asks for, so that kinds survive."""
     if library is None or not is_frame(table):
         return table
-    frame = nw.from_native(table, eager_only=True)
+    frame = frame_of(table)
     return frame.to_pandas() if library == "pandas" else frame.to_polars()

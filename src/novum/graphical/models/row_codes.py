@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from novum.core.errors import InputError, UnseenLevelWarning
 from novum.core.schema import MISSING, UNSEEN, Column, Kind, Level
+from novum.core.tables import frame_of
 from novum.core.text import label_text, listed, meant
 from novum.distributions.joint_table_counts import named_columns
 from novum.distributions.joint_table_states import StateAxis
@@ -162,7 +163,7 @@ def _frame_columns(network: NamedModel, frame: Any) -> tuple[list[str], Any]:
         raise InputError(f"Column {label_text(twice)} occurs twice. Give columns different names.")
     if not nw.dependencies.is_into_dataframe(frame):
         return [], frame
-    table = nw.from_native(frame, eager_only=True)
+    table = frame_of(frame)
     names = [str(name) for name in table.columns]
     places = [place for place, name in enumerate(names) if name in network.places]
     # All at once: one by one, every step looks at the names of a wide frame again.
