@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,3 +92,58 @@ def test_copies_say_the_same() -> None:
 def test_bad_input_is_named(call: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()  # type: ignore[operator]
+
+
+# --- Losses ---------------------------------------------------------------------------------------
+
+LOSSES = {"line": RNG.normal(5.0, 0.3, 10), "mean": RNG.normal(9.0, 0.3, 10)}
+
+
+def losses(scores: dict[str, Any], greater_is_better: bool = False) -> Comparison:
+    return compare_scores(
+        scores, 1 / 4, measure="rmse", greater_is_better=greater_is_better, rope=0.05
+    )
+
+
+def turned_round(scores: dict[str, Any]) -> dict[str, Any]:
+    nested = any(isinstance(value, dict) for value in scores.values())
+    return {name: turned_round(v) if nested else -v for name, v in scores.items()}
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_losses_are_judged_as_scores_turned_round_and_shown_as_they_are(several: bool) -> None:
+    given: dict[str, Any] = LOSSES
+    if several:
+        given = {
+            f"set {i}": {"line": RNG.normal(5.0, 0.3, 10), "mean": RNG.normal(9.0, 0.3, 10)}
+            for i in range(8)
+        }
+    found, mirrored = losses(given), losses(turned_round(given), greater_is_better=True)
+    pair, mirror = found.pair("line", "mean"), mirrored.pair("line", "mean")
+    assert pair.winner == mirror.winner == "line"
+    assert pair.decision is mirror.decision
+    assert pair.adjusted_p_value == pytest.approx(mirror.adjusted_p_value, rel=1e-9)
+    assert pair.difference.estimate == pytest.approx(-mirror.difference.estimate, rel=1e-12)
+    assert -5 < pair.difference.low < pair.difference.high < -3
+    if several:
+        assert found.ranks is not None
+        assert mirrored.ranks is not None
+        assert found.ranks.friedman.mean_ranks == mirrored.ranks.friedman.mean_ranks == (1.0, 2.0)
+        assert found.ranks.diagram.names[0] == "line"
+        assert isinstance(pair, DatasetPair)
+        assert isinstance(mirror, DatasetPair)
+        assert (pair.counts, pair.higher) == (mirror.counts, mirror.higher)
+        assert "line is better than mean: lower on 8 of 8 data sets" in found.verdict
+    else:
+        assert found.mean("line").estimate == pytest.approx(LOSSES["line"].mean())
+        assert found.verdict.startswith("Lowest rmse of 2 models: line, ")
+        assert "line is better than mean: -" in found.verdict
+        shown = found.to_frame().to_pylist()[0]
+        assert shown["probability_first"] > 0.99
+        assert shown["probability_second"] < 0.01
+        assert shown["first_mean"] == pytest.approx(LOSSES["line"].mean())
+    assert "(less is better)" in repr(found)
+    assert "-5." not in repr(found).split("Pairs")[0]
+    axes = found.plot("scores")
+    assert axes.get_ylabel() == "rmse (less is better)"
+    assert axes.get_ylim()[0] > 0

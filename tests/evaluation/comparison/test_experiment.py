@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,9 +16,11 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, load_wine
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.metrics import make_scorer, root_mean_squared_error
 from sklearn.model_selection import (
     GroupKFold,
     LeaveOneOut,
+    RepeatedKFold,
     RepeatedStratifiedKFold,
     ShuffleSplit,
     TimeSeriesSplit,
@@ -31,9 +34,11 @@ from novum.evaluation.comparison.experiment import compare
 from novum.evaluation.comparison.fold_pairs import FoldPair
 from novum.evaluation.comparison.pairs.mcnemar import mcnemar_test
 from novum.evaluation.comparison.pairs.resampled import corrected_t_test, five_by_two_f_test
+from novum.evaluation.measures.scorers import scorer
 from novum.linear import LinearRegression
 
 IRIS = load_iris(return_X_y=True)
+NEGATED = "neg_root_mean_squared_error"
 MODELS = {"bayes": GaussianNB(), "neighbors": KNeighborsClassifier(3), "guess": DummyClassifier()}
 
 
@@ -322,3 +327,34 @@ def test_bad_input_is_named(options: dict[str, object], message: str) -> None:
     arguments = {"models": MODELS, "X": IRIS[0], "y": IRIS[1], "cv": "1x3", **options}
     with pytest.raises(ValueError, match=message):
         compare(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("scoring", "name"),
+    [
+        (NEGATED, "root_mean_squared_error"),
+        ("rmse", "rmse"),
+        (make_scorer(root_mean_squared_error, greater_is_better=False), "score"),
+        ({"my error": "rmse"}, "my error"),
+        ({"my error": scorer("rmse")}, "my error"),
+    ],
+    ids=str,
+)
+def test_losses_are_shown_as_they_are_whatever_their_scorer_does(scoring: Any, name: str) -> None:
+    X = np.arange(40.0)[:, None]
+    y = X[:, 0] + np.random.default_rng(0).normal(size=40)
+    models = {"line": LinearRegression(), "mean": DummyRegressor()}
+    found = compare(models, X, y, cv="2x5", scoring=scoring)
+    (measure,) = found.table.measures
+    assert name in ("score", measure)
+    assert not found.greater_is_better
+    assert found.pair("line", "mean").winner == "line"
+    folds = RepeatedKFold(n_splits=5, n_repeats=2, random_state=0)
+    for model, scores in found.scores["data"].items():
+        theirs = cross_val_score(
+            models[model], X, y, cv=folds, scoring="neg_root_mean_squared_error"
+        )
+        np.testing.assert_allclose(scores, -theirs, rtol=1e-9)
+    assert found.verdict.startswith(f"Lowest {measure} of 2 models: line, 0.8 [")
+    if isinstance(scoring, str):
+        assert found.judged(measure=scoring).measure == measure

@@ -90,3 +90,16 @@ def test_pictures(values: tuple[Any, ...]) -> None:
     assert len(ax.lines) == 2
     assert ax.get_xscale() == ("log" if values == (1e-4, 1.0) else "linear")
     plt.close(ax.figure)
+
+
+def test_losses_are_shown_as_they_are() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=60)
+    curve = complexity_curve(
+        Ridge(), X, y, param_name="alpha", param_range=[0.1, 1e4], scoring="rmse"
+    )
+    assert (curve.test_scores < 0).all()
+    assert (curve.name, curve.sign, curve.best) == ("rmse", -1.0, 0.1)
+    assert "-" not in repr(curve)
+    assert curve.plot().get_ylim()[0] > 0

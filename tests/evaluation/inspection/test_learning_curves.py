@@ -121,3 +121,21 @@ def test_pictures() -> None:
     assert len(ax.lines) == 2
     assert ax.get_xlabel() == "rows to train on"
     plt.close(ax.figure)
+
+
+def test_losses_are_shown_as_they_are() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=90)
+    curve = learning_curve(
+        LinearRegression(), X, y, train_sizes=[30, 60], cv=3, scoring="neg_root_mean_squared_error"
+    )
+    # The arrays are scikit-learn's, texts and pictures are for people.
+    assert (curve.test_scores < 0).all()
+    assert curve.name == "root_mean_squared_error"
+    assert "-" not in repr(curve).splitlines()[1]
+    low, high = curve.plot().get_ylim()
+    assert high >= 0
+    assert low > -1
+    assert curve.last_gain().estimate > 0
+    assert "changed the root_mean_squared_error by -" in curve.verdict()

@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from novum.bayes import NaiveBayes
 from novum.core.errors import InputError
 from novum.evaluation.inspection.permutation import column_units, permutation_importance, row_blocks
+from novum.linear import LinearRegression
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(160, 3))
@@ -191,3 +192,15 @@ def test_sparse_tables_and_unfitted_models() -> None:
 def test_units() -> None:
     assert column_units("b", ["a", "b"]) == {"b": [1]}
     assert column_units(1, ["a", "b"]) == {"b": [1]}
+
+
+def test_losses_are_shown_as_they_are() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = 3 * X[:, 0] + rng.normal(size=200)
+    model = LinearRegression().fit(X, y)
+    found = permutation_importance(model, X, y, scoring="rmse", random_state=0)
+    assert found.score < 0 < found.importances_mean[0]
+    assert "rise of rmse" in repr(found)
+    assert f"rmse {-found.score:.4g} with all columns" in repr(found)
+    assert found.plot().get_xlabel() == "rise of rmse without the column"

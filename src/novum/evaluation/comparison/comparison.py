@@ -45,6 +45,10 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        plain = self.question.measure.removeprefix("neg_")
+        if self.question.measure not in self.table.measures and plain in self.table.losses:
+            # The name of a scorer that turns the loss round; here losses are as they are.
+            object.__setattr__(self, "question", replace(self.question, measure=plain))
         if self.question.measure not in self.table.measures:
             known = ", ".join(printable(name, 60) for name in self.table.measures)
             raise InputError(
@@ -69,6 +73,11 @@ class Comparison:
     def measure(self) -> str:
         """Name of the measure that decides."""
         return self.question.measure
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Which way the measure is better; scores are as they are, losses not turned round."""
+        return self.table.greater_is_better(self.measure)
 
     @property
     def scores(self) -> dict[str, dict[str, Floats]]:
@@ -128,8 +137,10 @@ class Comparison:
         name, n_models = printable(self.measure, 60), len(self.models)
         if self.ranks is None:
             pairs = [pair for pair in self.pairs if isinstance(pair, FoldPair)]
-            best = self.models[int(np.argmax(self.table.means(self.measure)[0]))]
-            start, figure = f"Highest {name} of {n_models} models", repr(self.mean(best))
+            means = self.table.means(self.measure)[0]
+            best = self.models[int(means.argmax() if self.greater_is_better else means.argmin())]
+            extreme = "Highest" if self.greater_is_better else "Lowest"
+            start, figure = f"{extreme} {name} of {n_models} models", repr(self.mean(best))
             rows = [fold_sentence(pair, self.question, len(pairs)) for pair in pairs]
         else:
             mean_ranks, over = self.ranks.friedman.mean_ranks, self.ranks.pairs
@@ -224,6 +235,7 @@ def compare_scores(
     test_train_ratio: float,
     *,
     measure: str = "score",
+    greater_is_better: bool = True,
     n_repeats: int = 1,
     rope: float = 0.01,
     level: float = 0.95,
@@ -236,11 +248,13 @@ def compare_scores(
     ----------
     scores : mapping
         `{model: scores on the folds}`, or `{data set: {model: scores on the folds}}`. Models of a
-        data set share its folds; greater is better.
+        data set share its folds.
     test_train_ratio : float
         Rows of a test part over rows of its training part: `1 / (k - 1)` for k folds.
     measure : str
         What the scores are called.
+    greater_is_better : bool
+        False for losses, which are given as they are.
     n_repeats : int
         How often the rows were divided into folds.
     rope, level, effect, baseline
@@ -260,6 +274,10 @@ def compare_scores(
     """
     nested = all(isinstance(value, Mapping) for value in scores.values()) and len(scores) > 0
     table = table_of_scores(
-        scores if nested else {"data": scores}, measure, test_train_ratio, n_repeats
+        scores if nested else {"data": scores},
+        measure,
+        test_train_ratio,
+        n_repeats,
+        greater_is_better=greater_is_better,
     )
     return Comparison(table, Question(measure, rope, level, effect, baseline))

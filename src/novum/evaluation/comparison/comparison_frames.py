@@ -49,6 +49,8 @@ def _fold_numbers(pair: FoldPair) -> Row:
         "five_by_two_f_p_value": pair.five_by_two_f,
         "mcnemar_p_value": pair.mcnemar,
     }
+    below, inside, above = pair.posterior.probabilities
+    first, second = (above, below) if pair.greater_is_better else (below, above)
     return {
         "dataset": pair.dataset,
         "first_mean": pair.means[0],
@@ -56,9 +58,9 @@ def _fold_numbers(pair: FoldPair) -> Row:
         "joint_low": pair.joint_interval.low,
         "joint_high": pair.joint_interval.high,
         **{name: None if found is None else found.p_value for name, found in tests.items()},
-        "probability_second": pair.posterior.left,
-        "probability_equal": pair.posterior.inside,
-        "probability_first": pair.posterior.right,
+        "probability_second": second,
+        "probability_equal": inside,
+        "probability_first": first,
         "detectable": pair.detectable,
         "power": pair.power,
         "repeats_needed": None if pair.repeats is None else pair.repeats.repeats,

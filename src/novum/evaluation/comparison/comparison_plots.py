@@ -52,7 +52,7 @@ def _plot_differences(comparison: Comparison, ax: Any) -> Any:
             ax.axhline(y, color="tab:blue", lw=1, ls=":")
         ax.plot(pair.difference.estimate, y, "o", color="tab:blue")
     ax.set_yticks(place, [f"{_name(pair.first)} - {_name(pair.second)}" for pair in pairs])
-    ax.set_xlabel(f"difference of {_name(comparison.measure)}")
+    ax.set_xlabel(f"difference of {_measured(comparison)}")
     ax.set_ylim(-0.6, len(pairs) - 0.4)
     return ax
 
@@ -64,8 +64,13 @@ def _plot_scores(comparison: Comparison, ax: Any) -> Any:
     else:
         values = list(comparison.table.means(comparison.measure).T)
     ax.boxplot(values, tick_labels=[_name(model) for model in comparison.models])
-    ax.set_ylabel(_name(comparison.measure))
+    ax.set_ylabel(_measured(comparison))
     return ax
+
+
+def _measured(comparison: Comparison) -> str:
+    way = "" if comparison.greater_is_better else " (less is better)"
+    return f"{_name(comparison.measure)}{way}"
 
 
 def _name(name: str) -> str:

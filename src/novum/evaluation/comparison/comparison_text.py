@@ -53,9 +53,10 @@ def _title(comparison: Comparison) -> str:
     names = comparison.datasets
     plans = list(dict.fromkeys(entry.plan.name for entry in comparison.table.datasets.values()))
     where = f" on {len(names)} data sets" if len(names) > 1 else ""
+    way = "" if comparison.greater_is_better else " (less is better)"
     return (
         f"Comparison of {len(comparison.models)} models by "
-        f"{printable(comparison.measure, _LONGEST)}{where}, {'; '.join(plans)}"
+        f"{printable(comparison.measure, _LONGEST)}{way}{where}, {'; '.join(plans)}"
     )
 
 

@@ -29,7 +29,7 @@ from novum.numerics.ties import score_differences
 
 @dataclass(frozen=True, eq=False)
 class DatasetPair:
-    """The first model minus the second over all data sets.
+    """The first model minus the second over all data sets, in the units of the measure.
 
     Attributes
     ----------
@@ -46,9 +46,11 @@ class DatasetPair:
     counts : WinTieLoss
         Data sets with a significant difference, by the corrected test on each alone.
     higher : WinTieLoss
-        Data sets on which the first scores higher, equal and lower.
+        Data sets on which the first is better, equal and worse by the estimate.
     by_dataset : tuple of FoldPair
     decision : Decision
+    greater_is_better : bool
+        Of the measure.
     """
 
     first: str
@@ -62,6 +64,7 @@ class DatasetPair:
     higher: WinTieLoss
     by_dataset: tuple[FoldPair, ...]
     decision: Decision
+    greater_is_better: bool = True
 
     @property
     def difference(self) -> Interval:
@@ -74,7 +77,13 @@ class DatasetPair:
         """The better model, if one is."""
         if self.decision not in (Decision.BETTER, Decision.SLIGHTLY_BETTER):
             return None
-        return self.first if self.difference.estimate > 0 else self.second
+        return self.first if self.is_first_ahead else self.second
+
+    @property
+    def is_first_ahead(self) -> bool:
+        """Whether the first model is at least as good by the estimate."""
+        estimate = self.difference.estimate
+        return bool(estimate >= 0 if self.greater_is_better else estimate <= 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +105,10 @@ class RankReport:
 def rank_report(table: ScoreTable, question: Question) -> RankReport:
     """Judges models over two or more data sets."""
     means = table.means(question.measure)
-    friedman = friedman_test(means, level=question.level)
+    greater = table.greater_is_better(question.measure)
+    # Ranks and counts are about better and worse, all else about the measure as it is.
+    goodness = means if greater else -means
+    friedman = friedman_test(goodness, level=question.level)
     places = question.pairs(table.models)
     per_dataset = [fold_pairs(table, name, question) for name in table.datasets]
     differences = [score_differences(means[:, i], means[:, j]) for i, j in places]
@@ -116,12 +128,13 @@ def rank_report(table: ScoreTable, question: Question) -> RankReport:
                 float(adjusted[k]),
                 float(by_rank[i, j]),
                 _significant(found),
-                win_tie_loss(differences[k]),
+                win_tie_loss(differences[k] if greater else -differences[k]),
                 found,
                 _decision(outcomes[k], float(adjusted[k]), question),
+                greater,
             )
         )
-    diagram = critical_difference_diagram(means, table.models, level=question.level)
+    diagram = critical_difference_diagram(goodness, table.models, level=question.level)
     return RankReport(friedman, diagram, tuple(pairs))
 
 
@@ -136,7 +149,7 @@ def _rank_p_values(friedman: Friedman, models: tuple[str, ...], question: Questi
 
 def _significant(pairs: tuple[FoldPair, ...]) -> WinTieLoss:
     signs = [
-        float(np.sign(pair.difference.estimate)) if pair.corrected.significant else 0.0
+        (1.0 if pair.is_first_ahead else -1.0) if pair.corrected.significant else 0.0
         for pair in pairs
     ]
     return win_tie_loss(signs)

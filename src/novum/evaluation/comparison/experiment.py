@@ -32,7 +32,7 @@ from novum.evaluation.comparison.score_table import (
     ScoreTable,
     check_finite,
 )
-from novum.evaluation.measures.scorers import resolve_scoring
+from novum.evaluation.measures.scorers import natural_form, resolve_scoring
 from novum.evaluation.validation.fingerprints import fingerprint
 from novum.evaluation.validation.fold_runs import FoldRun, run_folds
 from novum.evaluation.validation.journal import Journal
@@ -73,7 +73,8 @@ def compare(
         As for `plan_splits`; "10x10" is ten repeats of ten folds, stratified for classes.
     scoring : name, callable, list of names or mapping, optional
         Accuracy for classifiers and R2 for regressors by default. The first of several decides;
-        `judged(measure=...)` asks another.
+        `judged(measure=...)` asks another. Losses are shown as they are, whatever the sign that
+        their scorer gives them.
     rope : float
         Differences up to this size do not matter, in units of the first score.
     level : float
@@ -116,7 +117,10 @@ def compare(
     tables = named_datasets(datasets, X, y, groups, sample_weight)
     kind = _kind(named)
     measures = _measures(named, scoring, kind)
-    question = Question(next(iter(measures)), rope, level, effect, baseline).checked(tuple(named))
+    names = _natural_names(measures)
+    question = Question(next(iter(names.values())), rope, level, effect, baseline).checked(
+        tuple(named)
+    )
     halved = five_by_two and _repeatable(cv)
     experiments = [
         _planned(name, table, cv, kind, halved, random_state) for name, table in tables.items()
@@ -124,7 +128,8 @@ def compare(
     run = _Run(named, measures, kind, n_jobs, verbose)
     with _journal(journal, experiments, measures) as book:
         entries = {plan.name: run.dataset(plan, book) for plan in experiments}
-    table = ScoreTable(tuple(named), entries, tuple(measures))
+    losses = frozenset(names[key] for key in names if natural_form(measures[key])[1] < 0)
+    table = ScoreTable(tuple(named), entries, tuple(names.values()), losses)
     return Comparison(table, question, _notes(experiments, entries, five_by_two, kind))
 
 
@@ -184,6 +189,13 @@ def _measures(models: Mapping[str, Any], scoring: Any, kind: str) -> dict[str, A
     if scoring is None:
         scoring = {"classifier": "accuracy", "regressor": "r2"}.get(kind)
     return resolve_scoring(next(iter(models.values())), scoring)
+
+
+def _natural_names(measures: Mapping[str, Any]) -> dict[str, str]:
+    """Names of the measures by those of their scorers: `log_loss` of `neg_log_loss`."""
+    losses = [key for key, one in measures.items() if natural_form(one)[1] < 0]
+    names = {key: key.removeprefix("neg_") if key in losses else key for key in measures}
+    return names if len(set(names.values())) == len(names) else {key: key for key in measures}
 
 
 def _journal(
@@ -251,10 +263,10 @@ class _Run:
         )
 
     def _scores(self, plan: _Planned, runs: Mapping[str, tuple[FoldRun, ...]]) -> dict[str, Floats]:
-        found = {
-            measure: np.array([[run.scores[measure] for run in runs[name]] for name in self.models])
-            for measure in self.measures
-        }
+        found = {}
+        for key, name in _natural_names(self.measures).items():
+            scores = [[run.scores[key] for run in runs[model]] for model in self.models]
+            found[name] = natural_form(self.measures[key])[1] * np.array(scores)
         for matrix in found.values():
             check_finite(matrix, tuple(self.models), plan.name)
         return found

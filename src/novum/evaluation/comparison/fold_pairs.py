@@ -102,7 +102,7 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class FoldPair:
-    """The first model minus the second on one data set.
+    """The first model minus the second on one data set, in the units of the measure.
 
     Attributes
     ----------
@@ -121,6 +121,7 @@ class FoldPair:
     mcnemar : McNemar or None
         On the out-of-fold predictions of the first repeat.
     posterior : RopePosterior
+        Of the difference; of a loss, a negative one is in favor of the first.
     deviation : float
         Of the differences over folds.
     detectable : float
@@ -130,6 +131,8 @@ class FoldPair:
     repeats : RepeatsNeeded or None
         Repeats that find the stated effect with probability 0.8.
     decision : Decision
+    greater_is_better : bool
+        Of the measure.
     """
 
     first: str
@@ -149,6 +152,7 @@ class FoldPair:
     power: float | None
     repeats: RepeatsNeeded | None
     decision: Decision
+    greater_is_better: bool = True
 
     @property
     def difference(self) -> Interval:
@@ -157,11 +161,17 @@ class FoldPair:
         return self.corrected.interval
 
     @property
+    def is_first_ahead(self) -> bool:
+        """Whether the first model is at least as good by the estimate."""
+        estimate = self.difference.estimate
+        return bool(estimate >= 0 if self.greater_is_better else estimate <= 0)
+
+    @property
     def winner(self) -> str | None:
         """The better model, if one is."""
         if self.decision not in (Decision.BETTER, Decision.SLIGHTLY_BETTER):
             return None
-        return self.first if self.difference.estimate > 0 else self.second
+        return self.first if self.is_first_ahead else self.second
 
 
 # --- From scores to pairs -------------------------------------------------------------------------
@@ -224,6 +234,7 @@ def _pair(
         power=power,
         repeats=repeats,
         decision=_decision(adjusted <= 1 - level, posterior, level),
+        greater_is_better=table.greater_is_better(question.measure),
     )
 
 

@@ -48,7 +48,7 @@ class DatasetScores:
     Attributes
     ----------
     scores : mapping of measure to array of shape (n_models, n_repeats * n_folds)
-        Greater is better.
+        As they are: a loss is not turned round.
     plan : Plan
     halves : mapping of measure to array of shape (n_models, 10)
         Scores of five repeats of two folds; empty if they were not run.
@@ -71,11 +71,18 @@ class ScoreTable:
     models : tuple of str
     datasets : mapping of name to DatasetScores
     measures : tuple of str
+    losses : frozenset of str
+        Those of the measures of which less is better.
     """
 
     models: tuple[str, ...]
     datasets: Mapping[str, DatasetScores]
     measures: tuple[str, ...]
+    losses: frozenset[str] = frozenset()
+
+    def greater_is_better(self, measure: str) -> bool:
+        """Which way a measure is better."""
+        return measure not in self.losses
 
     def means(self, measure: str) -> Floats:
         """Mean scores, shape (n_datasets, n_models)."""
@@ -106,6 +113,8 @@ def table_of_scores(
     measure: str,
     test_train_ratio: float,
     n_repeats: int = 1,
+    *,
+    greater_is_better: bool = True,
 ) -> ScoreTable:
     """The table of scores computed elsewhere, `{data set: {model: scores on the folds}}`."""
     ratio = checked_ratio(test_train_ratio)
@@ -123,7 +132,8 @@ def table_of_scores(
             )
         plan = Plan(n_repeats, n_folds, ratio, f"{matrix.shape[1]} folds")
         entries[name] = DatasetScores({measure: matrix}, plan)
-    return ScoreTable(models, entries, (measure,))
+    losses = frozenset[str]() if greater_is_better else frozenset([measure])
+    return ScoreTable(models, entries, (measure,), losses)
 
 
 def check_finite(matrix: Floats, models: Sequence[str], dataset: str) -> None:

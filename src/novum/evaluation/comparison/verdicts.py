@@ -23,7 +23,7 @@ _LONGEST = 40
 def fold_sentence(pair: FoldPair, question: Question, n_pairs: int) -> str:
     """What one data set says about a pair."""
     better, worse = _ordered(pair)
-    size = _signed(pair.difference, pair.difference.estimate >= 0)
+    size = _signed(pair.difference, pair.is_first_ahead)
     tested = f"{_p(pair.adjusted_p_value)}{_holm(n_pairs)}"
     beyond = max(pair.posterior.left, pair.posterior.right)
     rope = f"{question.rope:g}"
@@ -52,10 +52,11 @@ def fold_sentence(pair: FoldPair, question: Question, n_pairs: int) -> str:
 def rank_sentence(pair: DatasetPair, question: Question, n_pairs: int) -> str:
     """What all data sets say about a pair."""
     better, worse = _ordered(pair)
-    forward = pair.difference.estimate >= 0
+    forward = pair.is_first_ahead
     wins, ties, losses = pair.higher if forward else pair.higher[::-1]
     n = len(pair.differences)
-    counts = f"higher on {wins} of {n} data sets, equal on {ties}, lower on {losses}"
+    ahead, behind = ("higher", "lower") if pair.greater_is_better else ("lower", "higher")
+    counts = f"{ahead} on {wins} of {n} data sets, equal on {ties}, {behind} on {losses}"
     size = f"median difference {_signed(pair.difference, forward)}"
     tested = f"signed-rank {_p(pair.adjusted_p_value)}{_holm(n_pairs)}"
     if pair.decision is Decision.EQUAL:
@@ -117,18 +118,19 @@ def friedman_sentence(report: RankReport) -> str:
 
 def _ordered(pair: FoldPair | DatasetPair) -> tuple[str, str]:
     names = printable(pair.first, _LONGEST), printable(pair.second, _LONGEST)
-    return names if pair.difference.estimate >= 0 else names[::-1]
+    return names if pair.is_first_ahead else names[::-1]
 
 
 def _signed(interval: Interval, forward: bool) -> str:
-    """The difference in favor of the better model, with its interval."""
+    """The better model minus the other, with the interval; of a loss it is negative."""
     low, high = interval if forward else (-interval.high, -interval.low)
+    estimate = interval.estimate if forward else -interval.estimate
     half = (high - low) / 2
     digits = 4
     if 0 < half < math.inf:
         digits = min(10, max(0, 1 - math.floor(math.log10(half))))
-    shown = [f"{value:.{digits}f}" for value in (abs(interval.estimate), low, high)]
-    return f"+{shown[0]} [{shown[1]}, {shown[2]}]"
+    # Adding zero takes the sign off a negative one.
+    return f"{estimate + 0.0:+.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def _open(pair: FoldPair, question: Question) -> str:

@@ -24,9 +24,11 @@ from novum.evaluation.inspection.curve_values import (
     axes_of,
     draw_band,
     intervals_of,
+    natural,
     text_table,
 )
 from novum.evaluation.measures.interval import Interval
+from novum.evaluation.measures.scorers import natural_form
 from novum.evaluation.validation.certainty import variance_of_mean
 from novum.evaluation.validation.fold_runs import run_folds
 from novum.evaluation.validation.routing import named_scorers, route
@@ -47,7 +49,9 @@ class ComplexityCurve:
     test_train_ratio : float
         Rows tested over rows trained on, which the intervals need.
     name : str
-        Of the score.
+        Of what is measured.
+    sign : float
+        -1 where less is better: the scores are turned round, texts and pictures are not.
     """
 
     param_name: str
@@ -56,6 +60,7 @@ class ComplexityCurve:
     test_scores: Floats
     test_train_ratio: float
     name: str = "score"
+    sign: float = 1.0
 
     def __iter__(self) -> Iterator[Floats]:
         return iter((self.train_scores, self.test_scores))
@@ -97,8 +102,9 @@ class ComplexityCurve:
         """
         ax = axes_of(ax)
         x = self._positions()
-        draw_band(ax, x, self.train_intervals(level), "tab:gray", "training rows")
-        draw_band(ax, x, self.intervals(level), "tab:blue", "rows not seen")
+        seen, new = natural(self.train_intervals(level), self.sign), self.intervals(level)
+        draw_band(ax, x, seen, "tab:gray", "training rows")
+        draw_band(ax, x, natural(new, self.sign), "tab:blue", "rows not seen")
         if isinstance(x, range):
             ax.set_xticks(x, [_shown(value) for value in self.param_range])
         elif min(x) > 0 and max(x) > 100 * min(x):
@@ -109,7 +115,8 @@ class ComplexityCurve:
         return ax
 
     def __repr__(self) -> str:
-        pairs = zip(self.param_range, self.train_intervals(), self.intervals(), strict=True)
+        scores = (natural(of, self.sign) for of in (self.train_intervals(), self.intervals()))
+        pairs = zip(self.param_range, *scores, strict=True)
         rows = [[_shown(value), f"{seen.estimate:.4g}", repr(new)] for value, seen, new in pairs]
         table = text_table([self.param_name, "training", f"test {self.name}"], rows)
         if not np.isfinite(self.test_scores).all():
@@ -212,8 +219,8 @@ def complexity_curve(
     )
     train = np.array([[run.train_scores["score"] for run in runs[name]] for name in models])
     test = np.array([[run.scores["score"] for run in runs[name]] for name in models])
-    name = getattr(scorers["score"], "name", "score")
-    return ComplexityCurve(param_name, values, train, test, splits.test_train_ratio, name)
+    name, sign = natural_form(scorers["score"])
+    return ComplexityCurve(param_name, values, train, test, splits.test_train_ratio, name, sign)
 
 
 validation_curve = complexity_curve

@@ -12,7 +12,7 @@ or of one fold only, has no interval (NaN limits).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,21 @@ def intervals_of(scores: Floats, ratios: Floats, level: float) -> tuple[Interval
     """The interval of every row of an array of scores by points and folds."""
     pairs = zip(scores, ratios, strict=True)
     return tuple(fold_interval(row, float(ratio), level) for row, ratio in pairs)
+
+
+def natural(intervals: Iterable[Interval], sign: float) -> tuple[Interval, ...]:
+    """Intervals of scores as texts and pictures show them: losses are not turned round.
+
+    Examples
+    --------
+    >>> natural([Interval(-5.0, -6.0, -4.0)], -1.0)
+    (5 [4, 6],)
+    """
+    if sign > 0:
+        return tuple(intervals)
+    return tuple(
+        Interval(-one.estimate, -one.high, -one.low, one.level, one.method) for one in intervals
+    )
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

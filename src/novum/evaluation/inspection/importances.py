@@ -34,9 +34,11 @@ class PermutationImportance(Mapping[str, Any]):
     score : float
         Of the table as it is; the mean over the folds.
     measure : str
-        Name of the score.
+        Name of what is measured.
     reach : str
         "this model, rows like these", or "models trained on such tables" if folds were used.
+    sign : float
+        -1 where less is better: the score is turned round, texts and pictures are not.
     """
 
     names: tuple[str, ...]
@@ -45,6 +47,7 @@ class PermutationImportance(Mapping[str, Any]):
     score: float
     measure: str
     reach: str
+    sign: float = 1.0
 
     @property
     def importances_mean(self) -> Floats:
@@ -87,11 +90,16 @@ class PermutationImportance(Mapping[str, Any]):
                 ax.plot([low, high], [y, y], color="tab:blue", lw=2)
             ax.plot(self.importances_mean[j], y, "o", color="tab:blue")
         ax.set_yticks(place, [printable(self.names[j], 30) for j in order])
-        ax.set_xlabel(f"loss of {self.measure} without the column")
+        ax.set_xlabel(f"{self._change} of {self.measure} without the column")
         return ax
 
     def __repr__(self) -> str:
         order = np.argsort(-self.importances_mean, kind="stable")
         rows = [[printable(self.names[j], 40), repr(self.intervals[j])] for j in order]
-        table = text_table(["column", f"loss of {self.measure}"], rows)
-        return f"{table}\n{self.measure} {self.score:.4g} with all columns; for {self.reach}"
+        table = text_table(["column", f"{self._change} of {self.measure}"], rows)
+        shown = self.sign * self.score
+        return f"{table}\n{self.measure} {shown:.4g} with all columns; for {self.reach}"
+
+    @property
+    def _change(self) -> str:
+        return "loss" if self.sign > 0 else "rise"

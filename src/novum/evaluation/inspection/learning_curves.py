@@ -26,10 +26,12 @@ from novum.evaluation.inspection.curve_values import (
     draw_band,
     fold_interval,
     intervals_of,
+    natural,
     text_table,
 )
 from novum.evaluation.inspection.incremental_curves import incremental_runs
 from novum.evaluation.measures.interval import Interval
+from novum.evaluation.measures.scorers import natural_form
 from novum.evaluation.validation.fold_runs import FoldRun, run_folds
 from novum.evaluation.validation.routing import named_scorers, route
 from novum.evaluation.validation.splits import Splits, plan_splits
@@ -53,7 +55,9 @@ class LearningCurve:
     test_train_ratios : array of shape (n_sizes,)
         Rows tested over rows trained on, which the intervals need.
     name : str
-        Of the score.
+        Of what is measured.
+    sign : float
+        -1 where less is better: the scores are turned round, texts and pictures are not.
     return_times : bool
         Whether the times are unpacked too.
     """
@@ -66,6 +70,7 @@ class LearningCurve:
     test_train_ratios: Floats
     name: str = "score"
     return_times: bool = False
+    sign: float = 1.0
 
     def __iter__(self) -> Iterator[Any]:
         parts = (self.train_sizes, self.train_scores, self.test_scores)
@@ -89,25 +94,29 @@ class LearningCurve:
     def verdict(self, level: float = 0.95) -> str:
         """In words: whether more rows help."""
         gain = self.last_gain(level)
+        (change,) = natural([gain], self.sign)
         step = f"from {self.train_sizes[-2]} to {self.train_sizes[-1]} rows"
         if gain.low > 0:
-            return f"More rows help: the step {step} gained {gain}."
+            verb = "gained" if self.sign > 0 else f"changed the {self.name} by"
+            return f"More rows help: the step {step} {verb} {change}."
         if gain.high < 0:
-            return f"More rows did harm: the step {step} changed the {self.name} by {gain}."
-        return f"No clear gain from more rows: the step {step} changed the {self.name} by {gain}."
+            return f"More rows did harm: the step {step} changed the {self.name} by {change}."
+        return f"No clear gain from more rows: the step {step} changed the {self.name} by {change}."
 
     def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
         """Draws both curves with their bands into matplotlib axes, which are returned."""
         ax = axes_of(ax)
-        draw_band(ax, self.train_sizes, self.train_intervals(level), "tab:gray", "training rows")
-        draw_band(ax, self.train_sizes, self.intervals(level), "tab:blue", "rows not seen")
+        seen, new = natural(self.train_intervals(level), self.sign), self.intervals(level)
+        draw_band(ax, self.train_sizes, seen, "tab:gray", "training rows")
+        draw_band(ax, self.train_sizes, natural(new, self.sign), "tab:blue", "rows not seen")
         ax.set_xlabel("rows to train on")
         ax.set_ylabel(self.name)
         ax.legend(frameon=False)
         return ax
 
     def __repr__(self) -> str:
-        pairs = zip(self.train_sizes, self.train_intervals(), self.intervals(), strict=True)
+        scores = (natural(of, self.sign) for of in (self.train_intervals(), self.intervals()))
+        pairs = zip(self.train_sizes, *scores, strict=True)
         rows = [[str(size), f"{seen.estimate:.4g}", repr(new)] for size, seen, new in pairs]
         table = text_table(["rows", "training", f"test {self.name}"], rows)
         return table if len(rows) < 2 else f"{table}\n{self.verdict()}"
@@ -262,6 +271,7 @@ def _curve(
     tested = np.array([len(fold.test) for fold in splits.parts], np.float64)
     trained = np.array([splits.n_train(k) for k in range(len(splits))], np.float64)
     ratios = (tested / trained).reshape(-1, len(sizes)).mean(axis=0)
+    name, sign = natural_form(scorer)
     return LearningCurve(
         sizes,
         table(lambda run: run.train_scores["score"]),
@@ -269,6 +279,7 @@ def _curve(
         table(lambda run: run.fit_seconds),
         table(lambda run: run.score_seconds),
         ratios,
-        getattr(scorer, "name", "score"),
+        name,
         return_times,
+        sign,
     )

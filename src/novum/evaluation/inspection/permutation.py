@@ -49,6 +49,7 @@ from novum.evaluation.inspection.curve_values import fold_interval
 from novum.evaluation.inspection.importances import PermutationImportance
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.intervals import check_level, mean_interval
+from novum.evaluation.measures.scorers import natural_form
 from novum.evaluation.validation.fold_runs import run_folds
 from novum.evaluation.validation.routing import named_scorers
 from novum.evaluation.validation.splits import plan_splits
@@ -229,11 +230,13 @@ class _Found:
     score: float
     reach: str
     measure: str
+    sign: float
 
     def named(self, names: tuple[str, ...], key: str) -> PermutationImportance:
-        measure = self.measure if key == "score" else key
+        natural = key.removeprefix("neg_") if self.sign < 0 else key
+        measure = self.measure if key == "score" else natural
         return PermutationImportance(
-            names, self.importances, self.intervals, self.score, measure, self.reach
+            names, self.importances, self.intervals, self.score, measure, self.reach, self.sign
         )
 
 
@@ -265,9 +268,8 @@ def _of_model(
             else _no_interval(float(values.mean()), level)
             for values, (_, of_blocks) in zip(importances, found, strict=True)
         )
-        measure = getattr(score, "name", "score")
         reach = "this model, rows like these"
-        results[name] = _Found(importances, intervals, float(whole[s]), reach, measure)
+        results[name] = _Found(importances, intervals, float(whole[s]), reach, *natural_form(score))
     return results
 
 
@@ -356,7 +358,7 @@ def _of_folds(
             intervals,
             float(base[:, s].mean()),
             "models trained on such tables",
-            getattr(score, "name", "score"),
+            *natural_form(score),
         )
     return results
 

@@ -191,6 +191,27 @@ def scorer(
     return Scorer(known, point, name)
 
 
+def natural_form(scorer: Any) -> tuple[str, float]:
+    """The name of what a scorer measures, and the sign that gives a score its natural value.
+
+    Scorers turn losses round, so that greater is better; people read them as they are.
+
+    Examples
+    --------
+    >>> natural_form(resolve_scoring(None, "neg_log_loss")["neg_log_loss"])
+    ('log_loss', -1.0)
+    >>> natural_form(scorer("accuracy"))
+    ('accuracy', 1.0)
+    """
+    name, known = str(getattr(scorer, "name", "score")), getattr(scorer, "measure", None)
+    if known is None:
+        # scikit-learn's own scorers keep the sign that they were made with.
+        is_loss = getattr(getattr(scorer, "function", None), "_sign", 1) < 0
+    else:
+        is_loss = not known.greater_is_better
+    return (name.removeprefix("neg_"), -1.0) if is_loss else (name, 1.0)
+
+
 def resolve_scoring(model: Any, scoring: Any = None) -> dict[str, Any]:
     """Scorers by name from whatever a user may pass as `scoring`.
 
