@@ -50,3 +50,7 @@ class UnseenLevelWarning(UserWarning):
 
 class MixedColumnWarning(UserWarning):
     """A column of a file holds values of more than one type; the message counts them."""
+
+
+class ReportWarning(UserWarning):
+    """A part of a report or of a run's results could not be made; all the rest is there."""

@@ -8,6 +8,7 @@ import random
 import resource
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,10 +17,14 @@ from typing import Any
 import pytest
 
 from novum.apps.cli.run import free_folder
+from novum.apps.report.page import _SECTIONS
+from novum.core import load
 from novum.core.errors import InputError
 from tests.apps.cli.commands import CHEAP, invoke, last_line, novum, start
 
-FILES = {"report.html", "model.novum", "predictions.csv", "run.json", "model.py"}
+FILES = {
+    *("report.html", "model.novum", "predictions.csv", "leaderboard.csv", "run.json", "model.py")
+}
 # Long enough to be met in its middle, short enough to be finished.
 LONG = ("wdbc", "--preset", "quick", "--models", "forest,tree", "--cv", "1x6")
 
@@ -355,6 +360,84 @@ def test_on_a_full_disk_nothing_is_lost(tmp_path: Path) -> None:
     assert not (tmp_path / "r" / "run.json").exists()
     done = invoke("run", "--resume", tmp_path / "r")
     assert done.exit_code == 0, done.output
+
+
+def test_a_disk_that_is_full_when_the_report_is_written(iris_run: Path, tmp_path: Path) -> None:
+    sizes = {name: (iris_run / name).stat().st_size for name in FILES}
+    report = sizes.pop("report.html")
+    limit = (max(sizes.values()) + report) // 2
+
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    full = novum("run", "iris", *CHEAP, "--output", "r", cwd=tmp_path, preexec_fn=small_files)
+    assert full.returncode == 1
+    assert last_line(full.stderr).endswith("Go on with: novum run --resume r")
+    assert {path.name for path in (tmp_path / "r").iterdir()} >= FILES - {"report.html"}
+    assert not (tmp_path / "r" / "report.html").exists()
+    assert invoke("run", "--resume", tmp_path / "r").exit_code == 0
+    assert (tmp_path / "r" / "report.html").stat().st_size > limit
+
+
+# Ends the process without a word in the middle of an explanation.
+KILLED = """
+import os, signal, sys
+from novum.apps.job import ending
+ending.explain = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+from novum.apps.cli import main
+sys.argv[0] = "novum"
+main()
+"""
+
+
+def test_killed_between_model_and_report(iris_run: Path, tmp_path: Path) -> None:
+    arguments = [sys.executable, "-c", KILLED, "run", "iris", *CHEAP, "--output", "r"]
+    killed = subprocess.run(arguments, cwd=tmp_path, capture_output=True, timeout=240, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    folder = tmp_path / "r"
+    written = {path.name for path in folder.iterdir()}
+    assert written >= {"model.novum", "leaderboard.csv", "model.py", "predictions.csv"}
+    assert not written & {"run.json", "report.html"}
+    assert load(folder / "model.novum").classes_.size == 3
+    assert invoke("run", "--resume", folder).exit_code == 0
+    assert comparable(record_of(folder)) == comparable(record_of(iris_run))
+
+
+def test_a_section_that_fails_is_a_sentence_and_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise ZeroDivisionError("a fault")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("novum.apps.job.ending.explain", broken)
+        patch.setitem(_SECTIONS, "Models", broken)
+        done = invoke("run", "iris", *CHEAP, "--output", tmp_path / "r")
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.stderr.split())
+    assert "Note: The explanation of the model could not be made" in said
+    assert "Note: The section “Models” of the report could not be made" in said
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert page.count("ZeroDivisionError: a fault") >= 2
+    # Drawn again without the fault, the section of the page is back.
+    assert invoke("report", tmp_path / "r").exit_code == 0
+    assert "The section “Models”" not in (tmp_path / "r" / "report.html").read_text()
+
+
+def test_a_page_that_cannot_be_drawn_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise ZeroDivisionError("a fault")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("novum.apps.report.page.cleaned", broken)
+        done = invoke("run", "iris", *CHEAP, "--output", tmp_path / "r", "-q")
+    assert done.exit_code == 0, done.output
+    assert "The report could not be made (ZeroDivisionError: a fault)" in done.stderr
+    assert done.stdout.splitlines()[-1] == str(tmp_path / "r" / "run.json")
+    assert invoke("run", "--resume", tmp_path / "r").exit_code == 0
+    assert (tmp_path / "r" / "report.html").exists()
 
 
 def test_a_run_that_lacks_its_report_only_gets_it(iris_run: Path, tmp_path: Path) -> None:

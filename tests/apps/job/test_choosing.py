@@ -217,6 +217,32 @@ def test_the_record_of_the_comparison() -> None:
 
 def test_scores_of_folds_in_their_order() -> None:
     trials = trials_of(SCORES)
-    assert fold_scores(trials, "tree").tolist() == list(SCORES["tree"])
+    assert fold_scores(trials, "tree", ACCURACY).tolist() == list(SCORES["tree"])
+    # Scorers turn losses round; the leaderboard shows them as they are.
+    assert fold_scores(trials, "tree", RMSE).tolist() == [-score for score in SCORES["tree"]]
     assert title_of(STACK, "binary") == STACK_TITLE
     assert title_of("forest", "regression") == "random forest"
+
+
+@pytest.mark.parametrize("name", ["rmse", "mae", "log_loss", "brier_score", "bayes_risk"])
+def test_the_comparison_of_losses_is_not_inverted(name: str) -> None:
+    scores = {
+        "constant": (-0.50, -0.51, -0.52, -0.48, -0.50),
+        "tree": (-0.30, -0.28, -0.31, -0.33, -0.29),
+        "linear": (-0.10, -0.12, -0.11, -0.09, -0.13),
+    }
+    choice = choose(trials_of(scores), measure(name), "binary")
+    record = comparison_record(choice)
+    assert record is not None
+    assert [row.family for row in choice.leaderboard] == ["linear", "tree", "constant"]
+    assert record.average_ranks == (1.0, 2.0, 3.0)
+    label = measure(name).label
+    assert record.verdict.startswith(f"Lowest {label} of 3 models: logistic regression, 0.11 [0.0")
+    by_title = {row.title: np.array(row.fold_scores) for row in choice.leaderboard}
+    for first, second, difference, *_ in record.pairs:
+        expected = np.mean(by_title[first] - by_title[second])
+        assert difference == pytest.approx(expected, rel=1e-9)
+    for row in choice.leaderboard[1:]:
+        assert row.difference is not None
+        assert row.difference.low is not None
+        assert row.difference.low > 0

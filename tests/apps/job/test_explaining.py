@@ -21,7 +21,9 @@ from novum.apps.job.families import FAMILIES, Family, family
 from novum.apps.job.record import ExplanationRecord
 from novum.apps.job.record_json import from_json, to_json
 from novum.apps.job.trials import LearningRows, stack_of
+from novum.core.errors import InputError
 from novum.evaluation.measures.scorers import scorer
+from novum.linear import LogisticRegression
 from novum.trees import rules
 from tests.apps.job.runs import labeled, numbered, plan_of
 
@@ -104,6 +106,29 @@ def test_logistic_coefficients_have_the_intervals_of_the_model(kind: str) -> Non
     for name, value in record.terms:
         assert "intercept" not in name
         assert (value.value, value.low, value.high) == pytest.approx(expected[name], rel=1e-12)
+
+
+@pytest.mark.parametrize("labels", ["ab", "abc"])
+def test_more_coefficients_than_an_information_matrix_is_kept_for(labels: str) -> None:
+    """Logistic regression has no intervals then, and is explained without them."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(60) % len(labels)
+    X = pa.table({f"c{j}": rng.normal(size=60) + 0.6 * codes for j in range(505)})
+    model = LogisticRegression().fit(X, np.array(list(labels))[codes])
+    with pytest.raises(InputError, match="needs the rows again"):
+        model.inference()
+    record = explain(model, "binary", X.slice(0, 1))
+    assert record.kind == "coefficients"
+    assert "without intervals" in record.text
+    assert len(record.terms) == MOST_TERMS
+    assert largest_first(record)
+    for name, value in record.terms:
+        label, _, column = name.rpartition(": ")
+        place = labels.index(label) if label else 1
+        coef = model.coef_[0] if labels == "ab" else model.coef_[place] - model.coef_[0]
+        assert value.value == pytest.approx(coef[int(column[1:])], rel=1e-12)
+        assert value.low is None
+        assert value.high is None
 
 
 def test_ridge_coefficients_have_no_intervals() -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from novum.apps.job.record import RunRecord
-from novum.apps.report.page import render, write_report
+from novum.apps.report.page import _SECTIONS, render, write_report
+from novum.core.errors import ReportWarning
 from tests.apps.report import sample_parts, sample_records
 from tests.apps.report.page_parts import Part, assert_harmless, parsed
 
@@ -54,6 +55,24 @@ def pages() -> dict[str, str]:
 @pytest.fixture(scope="module", params=SAMPLES)
 def page(request: pytest.FixtureRequest, pages: dict[str, str]) -> Part:
     return parsed(pages[request.param])
+
+
+# --- Faults ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", _SECTIONS)
+def test_a_section_that_fails_is_one_sentence(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("<b>a fault</b>")
+
+    monkeypatch.setitem(_SECTIONS, name, broken)
+    with pytest.warns(ReportWarning, match=f"The section “{name}” of the report could not be made"):
+        page = render(sample("tiny"))
+    sections = [part.attributes["id"] for part in parsed(page).all("section")]
+    assert name.lower().replace(" ", "-") in sections
+    assert len(sections) >= len(_SECTIONS) - 1
+    assert "ValueError: &lt;b&gt;a fault&lt;/b&gt;" in page
+    assert_harmless(parsed(page))
 
 
 # --- Form -----------------------------------------------------------------------------------------

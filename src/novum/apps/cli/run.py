@@ -58,7 +58,7 @@ def run(
     """From a table to a decision: reads, checks, compares models, judges the best, reports.
 
     Without a table, a bundled one is used. Everything is written to one folder: report.html,
-    model.novum, predictions.csv, run.json and model.py.
+    model.novum, predictions.csv, leaderboard.csv, run.json and model.py.
     """
     from novum.apps.cli.option_values import cross_validation_of, jobs_of, names_of, seconds_of
     from novum.apps.job.request import Request
@@ -130,7 +130,7 @@ def _work(request: Request | None, folder: Path, quiet: bool, as_json: bool) -> 
     if as_json:
         write_json({"files": files, "record": _plain(record)})
     elif quiet:
-        for sentence in (*record.verdict, files["report"]):
+        for sentence in (*record.verdict, files.get("report", files["record"])):
             say(out, sentence)
     else:
         show_result(out, record, files)
@@ -152,10 +152,24 @@ def _recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord
         record = job.resume(folder, listener)
     listener.understood(record.data, record.task, record.findings)
     listener.stage(DRAWING)
-    from novum.apps.report import write_report
-
-    write_report(record, folder / REPORT)
+    _draw(record, folder / REPORT)
     return record
+
+
+def _draw(record: RunRecord, path: Path) -> None:
+    """The report; whatever keeps it from being drawn, the run itself is finished and written."""
+    import warnings
+
+    from novum.apps.job.attempts import failed
+    from novum.apps.report import write_report
+    from novum.core.errors import ReportWarning
+
+    try:
+        write_report(record, path)
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        warnings.warn(failed("The report", error), ReportWarning, stacklevel=2)
 
 
 def _plain(record: RunRecord) -> Any:

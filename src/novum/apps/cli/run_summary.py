@@ -92,12 +92,13 @@ def show_leaderboard(out: Console, record: RunRecord) -> None:
 def written(folder: Path) -> dict[str, str]:
     """Files of a run that are there, by what they are."""
     from novum.apps.job.ending import MODEL, PREDICTIONS, SCRIPT
-    from novum.apps.job.job import RUN
+    from novum.apps.job.job import LEADERBOARD, RUN
 
     names = {
         "report": "report.html",
         "model": MODEL,
         "predictions": PREDICTIONS,
+        "leaderboard": LEADERBOARD,
         "program": SCRIPT,
         "record": RUN,
     }

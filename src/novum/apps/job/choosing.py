@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from novum.apps.job.attempts import Attempts
 from novum.apps.job.building import candidate, settings_text
 from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, STACK, STACK_TITLE
@@ -39,32 +40,63 @@ class Choice:
     leaderboard: tuple[Standing, ...]
     comparison: Comparison | None
 
+    def after(self, failure: str) -> Choice | None:
+        """The choice of the next model on the leaderboard, where the chosen one cannot be fitted.
 
-def choose(trials: Trials, measure: Measure, kind: str) -> Choice:
-    """The leaderboard of the trials and the model to take."""
-    scores = {name: fold_scores(trials, name) for name in trials.runs}
-    if len(scores) == 1:
-        (name,) = scores
-        standing = _standing(name, name, name, trials, None, measure, kind)
-        return Choice(name, "No other model was tried.", (standing,), None)
-    comparison = compare_scores(
-        {title_of(name, kind): values for name, values in scores.items()},
-        trials.splits.test_train_ratio,
-        measure=measure.label,
-        n_repeats=trials.splits.n_repeats,
-        rope=difference_that_matters(measure, scores),
-    )
-    order = sorted(scores, key=lambda name: (-scores[name].mean(), list(scores).index(name)))
-    taken, reason = _taken(order, scores, comparison, kind)
+        None where the constant answer alone is left.
+        """
+        place = next(i for i, row in enumerate(self.leaderboard) if row.is_chosen)
+        taken = next((r for r in self.leaderboard[place + 1 :] if r.family != CONSTANT), None)
+        if taken is None:
+            return None
+        rows = tuple(replace(row, is_chosen=row is taken) for row in self.leaderboard)
+        return replace(self, family=taken.family, reason=failure, leaderboard=rows)
+
+
+def choose(trials: Trials, measure: Measure, kind: str, attempts: Attempts | None = None) -> Choice:
+    """The leaderboard of the trials and the model to take.
+
+    The tests between models are an attempt: without them there is a leaderboard all the same.
+    """
+    scores = {name: fold_scores(trials, name, measure) for name in trials.runs}
+    # The least first: losses as they are, scores turned round.
+    sign = -1.0 if measure.greater_is_better else 1.0
+    order = sorted(scores, key=lambda name: (sign * scores[name].mean(), list(scores).index(name)))
+    rope = difference_that_matters(measure, scores)
+    taken, reason = _taken(order, scores, rope, kind)
+    comparison = None
+    if len(scores) > 1:
+        comparison = (attempts or Attempts())(
+            "The tests between models",
+            lambda: _compared(scores, trials, measure, rope, kind),
+            lambda _: None,
+            is_recorded=False,
+        )
     standings = tuple(
         _standing(name, order[0], taken, trials, comparison, measure, kind) for name in order
     )
     return Choice(taken, reason, standings, comparison)
 
 
-def fold_scores(trials: Trials, name: str) -> Any:
-    """Scores of a family on the outer folds, greater is better."""
-    return np.array([run.scores["metric"] for run in trials.runs[name]])
+def _compared(
+    scores: Mapping[str, Any], trials: Trials, measure: Measure, rope: float, kind: str
+) -> Comparison | None:
+    found = compare_scores(
+        {title_of(name, kind): values for name, values in scores.items()},
+        trials.splits.test_train_ratio,
+        measure=measure.label,
+        greater_is_better=measure.greater_is_better,
+        n_repeats=trials.splits.n_repeats,
+        rope=rope,
+    )
+    # Pairs are computed when they are asked for: here, where a failure costs the tests alone.
+    return found if found.pairs else None
+
+
+def fold_scores(trials: Trials, name: str, measure: Measure) -> Any:
+    """The measure of a family on the outer folds, as it is; scorers turn losses round."""
+    scores = np.array([run.scores["metric"] for run in trials.runs[name]])
+    return scores if measure.greater_is_better else -scores
 
 
 def difference_that_matters(measure: Measure, scores: Mapping[str, Any]) -> float:
@@ -90,7 +122,7 @@ def comparison_record(choice: Choice) -> ComparisonRecord | None:
     if comparison is None:
         return None
     matrix = np.array([standing.fold_scores for standing in choice.leaderboard])
-    ranks = score_ranks(matrix.T).mean(axis=0)
+    ranks = score_ranks(matrix.T if comparison.greater_is_better else -matrix.T).mean(axis=0)
     pairs = tuple(
         (
             pair.first,
@@ -116,14 +148,14 @@ def comparison_record(choice: Choice) -> ComparisonRecord | None:
 # --- Steps ----------------------------------------------------------------------------------------
 
 
-def _taken(
-    order: list[str], scores: Mapping[str, Any], comparison: Comparison, kind: str
-) -> tuple[str, str]:
+def _taken(order: list[str], scores: Mapping[str, Any], rope: float, kind: str) -> tuple[str, str]:
     best = order[0]
+    if len(order) == 1:
+        return best, "No other model was tried."
     single = next(name for name in order if name != STACK)
     if best == STACK:
-        ahead = float(scores[STACK].mean() - scores[single].mean())
-        if ahead <= comparison.question.rope:
+        ahead = abs(float(scores[STACK].mean() - scores[single].mean()))
+        if ahead <= rope:
             return single, (
                 f"The stack is ahead of {title_of(single, kind)} by {ahead:.3g} only, too little "
                 "to be worth a model that is harder to explain."
@@ -142,15 +174,15 @@ def _standing(
     kind: str,
 ) -> Standing:
     runs = trials.runs[name]
-    mean = corrected_interval(fold_scores(trials, name), trials.splits.test_train_ratio)
-    sign = 1.0 if measure.greater_is_better else -1.0
+    scores = fold_scores(trials, name, measure)
+    mean = corrected_interval(scores, trials.splits.test_train_ratio)
     # A t interval knows nothing of the measure's limits.
-    ends = np.clip(sorted(sign * end for end in (mean.low, mean.high)), *measure.limits)
+    low, high = np.clip((mean.low, mean.high), *measure.limits)
     per_thousand = [1000 * run.score_seconds / max(run.n_test, 1) for run in runs]
     standing = Standing(
         family=name,
         title=title_of(name, kind),
-        score=Estimate(sign * float(mean.estimate), _finite(ends[0]), _finite(ends[1])),
+        score=Estimate(float(mean.estimate), _finite(low), _finite(high)),
         difference=None,
         p_value=None,
         probability_equivalent=None,
@@ -158,17 +190,17 @@ def _standing(
         predict_seconds=float(np.median(per_thousand)),
         settings=_most_frequent(name, trials, kind),
         is_chosen=name == taken,
-        fold_scores=tuple(sign * float(score) for score in fold_scores(trials, name)),
+        fold_scores=tuple(map(float, scores)),
     )
     if name == best or comparison is None:
         return standing
-    return _against(standing, title_of(best, kind), comparison, sign)
+    return _against(standing, title_of(best, kind), comparison)
 
 
-def _against(standing: Standing, best: str, comparison: Comparison, sign: float) -> Standing:
-    """The standing with its difference to the best, this one minus the best, as scores are."""
+def _against(standing: Standing, best: str, comparison: Comparison) -> Standing:
+    """The standing with its difference to the best, this one minus the best."""
     pair: Any = comparison.pair(standing.title, best)
-    sign *= 1.0 if pair.first == standing.title else -1.0
+    sign = 1.0 if pair.first == standing.title else -1.0
     ends = sorted((sign * pair.difference.low, sign * pair.difference.high))
     estimate = sign * pair.difference.estimate
     return replace(

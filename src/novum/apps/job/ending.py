@@ -1,4 +1,8 @@
-"""The end of a run: the chosen model is fitted, judged once, explained and written for use."""
+"""The end of a run: the chosen model is fitted and written for use, then judged and explained.
+
+What was fitted is on the disk before anything is said about it, and everything that is said is an
+attempt: if it fails, one sentence stands in its place.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 
+from novum.apps.job.attempts import Attempts, failed
 from novum.apps.job.building import candidate, settings_text
 from novum.apps.job.choosing import Choice, title_of
 from novum.apps.job.explaining import Terms, column_importances, explain
@@ -20,7 +25,13 @@ from novum.apps.job.finishing import fitted, most_rows, settled, some_rows
 from novum.apps.job.judging import judge_classes, judge_numbers
 from novum.apps.job.outputs import Made, Predictions, model_script, write_predictions
 from novum.apps.job.planning import STACK, TableSize
-from novum.apps.job.record import ChosenRecord, Curve, HoldoutRecord, PlanRecord
+from novum.apps.job.record import (
+    ChosenRecord,
+    Curve,
+    ExplanationRecord,
+    HoldoutRecord,
+    PlanRecord,
+)
 from novum.apps.job.request import Request
 from novum.apps.job.table.partition import Parts
 from novum.apps.job.table.task import Rows, Task
@@ -51,38 +62,75 @@ class Ending:
     trials: Trials
     choice: Choice
     folder: Path
+    attempts: Attempts
     chosen: ChosenRecord = field(init=False)
     holdout: HoldoutRecord | None = field(init=False, default=None)
     learning_curve: Curve | None = field(init=False, default=None)
     n_judged_fit: int = field(init=False, default=0)
     n_last_fit: int = field(init=False, default=0)
-    n_predictions: int = field(init=False, default=0)
 
 
 def end(ending: Ending) -> Ending:
-    """Fits, judges, explains, fits for use, and writes model, predictions and program."""
-    task, parts, plan = ending.task, ending.parts, ending.plan
-    name = ending.choice.family
-    model, members = settled(name, plan, ending.trials, ending.rows, ending.metric)
-    limit = most_rows(members, plan, replace(ending.size, n_rows=len(task.labeled)), task.kind)
-    ending.learning_curve = _learning_curve(model, ending)
-    learned = _some(ending, parts.train, limit, "judged fit")
-    judged = fitted(model, learned)
+    """Fits, writes model, program and predictions, and then judges and explains."""
+    task, parts, attempts = ending.task, ending.parts, ending.attempts
+    judged, learned, members, limit = _judged_fit(ending)
+    model, used = clone(judged), judged
     ending.n_judged_fit = learned.X.num_rows
-    aside = parts.judging(task)
-    if aside is not None:
-        ending.holdout = _judged(judged, aside, ending)
-    used = judged
+    _write_model(used, learned, ending)
     if ending.request.refit and len(parts.holdout):
-        learned = _some(ending, task.labeled, limit, "last fit")
-        used = fitted(clone(model), learned)
-        ending.n_last_fit = learned.X.num_rows
+        last = _some(ending, task.labeled, limit, "last fit")
+        used = attempts(
+            "A fit to all rows, in place of the judged model in model.novum,",
+            lambda: fitted(model, last),
+            lambda _: judged,
+            is_recorded=False,
+        )
+        if used is not judged:
+            ending.n_last_fit = last.X.num_rows
+            _write_model(used, last, ending)
+    aside = parts.judging(task)
+    _write_predictions(judged, used, aside, ending)
+    if aside is not None:
+        ending.holdout = attempts(
+            "The judgment on the rows set aside",
+            lambda: _judged(judged, aside, ending),
+            lambda said: HoldoutRecord(aside.n_rows, (), (), (), (), {}, (said,)),
+        )
     ending.chosen = _chosen(members, judged, aside, ending)
-    _write(judged, used, learned, aside, ending)
+    ending.learning_curve = attempts(
+        "The learning curve", lambda: _learning_curve(clone(model), ending), lambda _: None
+    )
     return ending
 
 
 # --- Fits -----------------------------------------------------------------------------------------
+
+
+def _judged_fit(ending: Ending) -> tuple[Any, LearningRows, dict[str, int], int]:
+    """The chosen model fitted to the training rows; if it cannot be, the next that can.
+
+    Besides the rows that it has learned from, its candidates, and how many rows a fit may have.
+    """
+    task, plan = ending.task, ending.plan
+    while True:
+        name = ending.choice.family
+        try:
+            model, members = settled(name, plan, ending.trials, ending.rows, ending.metric)
+            size = replace(ending.size, n_rows=len(task.labeled))
+            limit = most_rows(members, plan, size, task.kind)
+            learned = _some(ending, ending.parts.train, limit, "judged fit")
+            return fitted(model, learned), learned, members, limit
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:
+            sentence = failed(
+                f"The last fit of {title_of(name, task.kind)}, the best model,", error
+            )
+            choice = ending.choice.after(f"{sentence} The next model is taken.")
+            if choice is None:
+                raise
+            ending.choice = choice
+            ending.attempts.sentences.append(choice.reason)
 
 
 def _some(ending: Ending, positions: Any, limit: int, use: str) -> LearningRows:
@@ -161,17 +209,28 @@ def _chosen(
     name, kind = ending.choice.family, ending.task.kind
     example = (aside.X if aside is not None else ending.rows.X).slice(0, 1)
     importances: Terms = ()
+    attempts = ending.attempts
     if aside is not None and aside.n_rows > 1:
-        importances = column_importances(
-            judged, aside.X, aside.y, ending.metric, ending.plan.seed, aside.weight
+        importances = attempts(
+            "The importance of the columns",
+            lambda: column_importances(
+                judged, aside.X, aside.y, ending.metric, ending.plan.seed, aside.weight
+            ),
+            lambda _: (),
         )
     return ChosenRecord(
         family=name,
         title=title_of(name, kind),
         settings=_settings(members, ending),
         reason=ending.choice.reason,
-        certificate=_certificate(judged),
-        explanation=explain(judged, kind, example),
+        certificate=attempts(
+            "The text of the certificate", lambda: _certificate(judged), lambda said: (said,)
+        ),
+        explanation=attempts(
+            "The explanation of the model",
+            lambda: explain(judged, kind, example),
+            lambda said: ExplanationRecord("none", said, None, (), (), ""),
+        ),
         importances=importances,
         refitted_on_all=ending.n_last_fit > 0,
     )
@@ -197,19 +256,17 @@ def _certificate(model: Any) -> tuple[str, ...]:
 # --- Files ----------------------------------------------------------------------------------------
 
 
-def _write(
-    judged: Any, used: Any, learned: LearningRows, aside: Rows | None, ending: Ending
-) -> None:
+def _write_model(used: Any, learned: LearningRows, ending: Ending) -> None:
+    """The model for use, and the program that makes it again."""
     task, folder = ending.task, ending.folder
-    point = task.point
+    # A model that never met some class cannot decide at a point that speaks of it.
     has_all = task.classes is None or len(used.classes_) == len(task.classes)
-    save(used.at(point) if point is not None and has_all else used, folder / MODEL)
-    classes = None if task.classes is None else [str(label) for label in task.classes]
-    ending.n_predictions = write_predictions(
-        folder / PREDICTIONS, _predictions(judged, used, aside, ending), classes
-    )
+    point = task.point if has_all else None
+    save(used if point is None else used.at(point), folder / MODEL)
     whole = learned.X.num_rows == len(task.labeled)
-    if not whole:
+    if whole:
+        (folder / LEARNED).unlink(missing_ok=True)
+    else:
         with replacing(folder / LEARNED) as file:
             file.write(json.dumps(learned.positions.tolist()).encode())
     made = Made(
@@ -223,6 +280,19 @@ def _write(
     )
     with replacing(folder / SCRIPT) as file:
         file.write(model_script(made).encode())
+
+
+def _write_predictions(judged: Any, used: Any, aside: Rows | None, ending: Ending) -> None:
+    """All answers; those that the models cannot give are left out, the disk's errors are not."""
+    classes = None if ending.task.classes is None else [str(c) for c in ending.task.classes]
+    answers = ending.attempts(
+        "predictions.csv",
+        lambda: list(_predictions(judged, used, aside, ending)),
+        lambda _: None,
+        is_recorded=False,
+    )
+    if answers is not None:
+        write_predictions(ending.folder / PREDICTIONS, answers, classes)
 
 
 def _predictions(

@@ -20,6 +20,7 @@ from novum.apps.job.building import learner_of
 from novum.apps.job.choosing import title_of
 from novum.apps.job.judging import estimate_of
 from novum.apps.job.record import Estimate, ExplanationRecord
+from novum.core.errors import InputError
 from novum.evaluation.inspection.permutation import permutation_importance
 
 MOST_TERMS = 20
@@ -87,27 +88,43 @@ def _tree(learner: Any, kind: str, example: Any) -> ExplanationRecord:
 
 def _logistic(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     del kind, example
-    inference = learner.inference()
-    n_names = len(inference.names)
-    coef = np.reshape(inference.coef, (-1, n_names))
-    ends = np.reshape(inference.intervals(), (-1, n_names, 2))
+    note = ""
+    try:
+        inference = learner.inference()
+    except InputError:
+        # More parameters than an information matrix is kept for, or classes that are separated.
+        classes, reference, names, coef, ends = _coefficients(learner)
+        note = " They are shown without intervals, for which the fit has kept too little."
+    else:
+        classes, reference, names = inference.classes, inference.reference, inference.names
+        coef = np.reshape(inference.coef, (-1, len(names)))
+        ends = np.reshape(inference.intervals(), (-1, len(names), 2))
     terms = []
-    for row, label in enumerate(inference.classes):
-        prefix = "" if len(inference.classes) == 1 else f"{label}: "
-        for column, name in enumerate(inference.names):
+    for row, label in enumerate(classes):
+        prefix = "" if len(classes) == 1 else f"{label}: "
+        for column, name in enumerate(names):
             if name != "intercept":
                 low, high = ends[row][column]
                 terms.append((f"{prefix}{name}", _estimate(coef[row][column], low, high)))
-    shown = ", ".join(map(str, inference.classes))
+    shown = ", ".join(map(str, classes))
     return ExplanationRecord(
         "coefficients",
-        f"Log-odds of {shown} against {inference.reference} rise by the coefficient for each step "
-        "of one: a standard deviation of a number, or a level in place of the first one.",
+        f"Log-odds of {shown} against {reference} rise by the coefficient for each step of one: a "
+        f"standard deviation of a number, or a level in place of the first one.{note}",
         None,
         (),
         _largest(terms),
         "coefficient (log-odds)",
     )
+
+
+def _coefficients(learner: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """Classes, the one they are compared with, names and coefficients; no ends of intervals."""
+    coef = np.asarray(learner.coef_)
+    if len(coef) > 1:
+        coef = coef[1:] - coef[:1]
+    ends = np.full((*coef.shape, 2), np.nan)
+    return learner.classes_[1:], learner.classes_[0], learner.coef_names_, coef, ends
 
 
 def _ridge(learner: Any, kind: str, example: Any) -> ExplanationRecord:

@@ -10,6 +10,7 @@ so a run that was interrupted goes on where it stopped and ends as if nothing ha
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -18,12 +19,21 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from novum.apps.job.attempts import Attempts
 from novum.apps.job.choosing import Choice, choose, comparison_record
 from novum.apps.job.cost_metric import cost_measure
 from novum.apps.job.ending import Ending, end
 from novum.apps.job.finishing import some_rows
+from novum.apps.job.outputs import write_leaderboard
 from novum.apps.job.planning import TableSize, Wish, plan_trials, speed_probe
-from novum.apps.job.record import DataRecord, Finding, PlanRecord, RunRecord, TaskRecord
+from novum.apps.job.record import (
+    DataRecord,
+    Finding,
+    PlanRecord,
+    ProfileRecord,
+    RunRecord,
+    TaskRecord,
+)
 from novum.apps.job.record_json import read_record, write_record
 from novum.apps.job.request import Request
 from novum.apps.job.table.findings import find
@@ -36,11 +46,12 @@ from novum.apps.job.trials import LearningRows, Trials, run_trials
 from novum.apps.job.verdict import not_done, verdict
 from novum.apps.job.warnings_heard import Warnings
 from novum.core.coding import Coding
-from novum.core.errors import InputError
+from novum.core.errors import InputError, ReportWarning
 from novum.core.schema import Kind
 from novum.evaluation.measures.scorers import scorer
 
 REQUEST, PLAN, RUN, JOURNALS = "request.json", "plan.json", "run.json", "trials"
+LEADERBOARD = "leaderboard.csv"
 
 
 class Listener(Protocol):
@@ -95,7 +106,7 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
         a finished run, or one with another request, is not overwritten.
     listener : Listener, optional
     """
-    clock = _Clock(listener or Silent())
+    clock, attempts = _Clock(listener or Silent()), Attempts()
     _check_folder(request, folder)
     with clock.stage("reading the table"):
         loaded = read(request)
@@ -103,11 +114,20 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
         parts = set_aside(task, request, loaded)
         _open_folder(request, folder)
     with clock.stage("looking at the columns"):
-        profile = profile_table(loaded.table, loaded.schema, loaded.target, task.kind)
+        profile = attempts(
+            "The profile of the columns",
+            lambda: profile_table(loaded.table, loaded.schema, loaded.target, task.kind),
+            lambda _: ProfileRecord(loaded.table.num_rows, (), None, 0, 0, (), 0),
+        )
     with clock.stage("planning"):
         size = table_size(task, parts)
         plan = _planned(request, task, size, folder, loaded)
-        findings = find(task, profile, loaded.report, folds=plan.folds)
+        findings = attempts(
+            "The search for what calls for a warning",
+            # Where the profile failed there is nothing to search, and that is said already.
+            lambda: find(task, profile, loaded.report, folds=plan.folds) if profile.columns else (),
+            _not_searched,
+        )
         rows = trial_rows(task, parts, plan)
         metric = metric_of(task)
         data = data_record(loaded, task, parts)
@@ -123,11 +143,29 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
             said=clock.listener.step,
             heard=heard,
         )
-        choice = choose(trials, metric.measure, task.kind)
+        choice = choose(trials, metric.measure, task.kind, attempts)
+        write_leaderboard(folder / LEADERBOARD, choice.leaderboard, metric.measure.label)
     with clock.stage("judging the chosen model"), heard:
-        ending = end(Ending(request, task, parts, plan, size, rows, metric, trials, choice, folder))
+        ending = end(
+            Ending(request, task, parts, plan, size, rows, metric, trials, choice, folder, attempts)
+        )
+    if ending.choice is not choice:
+        choice = ending.choice
+        write_leaderboard(folder / LEADERBOARD, choice.leaderboard, metric.measure.label)
+    said = attempts(
+        "The verdict", lambda: verdict(task, choice, ending, plan), lambda sentence: (sentence,)
+    )
+    comparison = attempts(
+        "The comparison of the models", lambda: comparison_record(choice), lambda _: None
+    )
+    omissions = attempts(
+        "The list of what was not done",
+        lambda: not_done(plan, task, parts, ending),
+        lambda _: (),
+    )
+    failures = (*trials.failed, *attempts.sentences)
     record = RunRecord(
-        verdict=verdict(task, choice, ending, plan),
+        verdict=said,
         settings=asdict(request),
         versions=versions(),
         data=data,
@@ -136,14 +174,16 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
         profile=profile,
         plan=plan,
         leaderboard=choice.leaderboard,
-        comparison=comparison_record(choice),
+        comparison=comparison,
         chosen=ending.chosen,
         holdout=ending.holdout,
         learning_curve=ending.learning_curve,
-        not_done=(*not_done(plan, task, parts, ending), *heard.sentences()),
+        not_done=(*omissions, *failures, *heard.sentences()),
         stage_seconds=tuple(clock.seconds.items()),
     )
     write_record(record, folder / RUN)
+    for sentence in failures:
+        warnings.warn(sentence, ReportWarning, stacklevel=2)
     return record
 
 
@@ -158,6 +198,10 @@ def resume(folder: Path, listener: Listener | None = None) -> RunRecord:
 
 
 # --- Steps ----------------------------------------------------------------------------------------
+
+
+def _not_searched(sentence: str) -> tuple[Finding, ...]:
+    return (Finding("no search", "warning", (), sentence, "Look at the table yourself."),)
 
 
 def _check_folder(request: Request, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Files of a run: predictions as CSV, and a short program that makes the model again.
+"""Files of a run: leaderboard and predictions as CSV, and a program that makes the model again.
 
 Cells of text that a spreadsheet would take for a formula get an apostrophe in front, which is what
 spreadsheets themselves write for text.
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import novum
+from novum.apps.job.record import Standing
 from novum.core.atomic_write import replacing
 from novum.core.working_point import WorkingPoint
 from novum.data.bundled import available
@@ -73,6 +74,23 @@ def write_predictions(
         text.flush()
         text.detach()
     return n_lines
+
+
+def write_leaderboard(path: Path, standings: Iterable[Standing], label: str) -> None:
+    """Writes one line for each model, the best first; `label` names the measure."""
+    head = ["model", label, "low", "high", "to the best", "p value", "fit seconds", "chosen"]
+    with replacing(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        writer = csv.writer(text)
+        writer.writerow(head)
+        for one in standings:
+            behind = None if one.difference is None else one.difference.value
+            score = (one.score.value, one.score.low, one.score.high)
+            chosen = "yes" if one.is_chosen else "no"
+            cells = [one.title, *score, behind, one.p_value, one.fit_seconds, chosen]
+            writer.writerow([safe_cell(cell) for cell in cells])
+        text.flush()
+        text.detach()
 
 
 def safe_cell(value: Any) -> Any:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from novum.apps.job.attempts import failed
 from novum.apps.job.building import build, candidate, grid, imported
 from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, PLANNED, STACK, STACK_MEMBERS
@@ -84,11 +85,15 @@ class LearningRows:
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """What the outer folds say: for each family its runs, in the order of `splits`."""
+    """What the outer folds say: for each family its runs, in the order of `splits`.
+
+    `failed` has a sentence for each family whose fits failed, and which is in no run.
+    """
 
     splits: Splits
     runs: Mapping[str, tuple[FoldRun, ...]]
     stacked: tuple[tuple[str, ...], ...]
+    failed: tuple[str, ...] = ()
 
 
 Said = Callable[[str, int, int], None]
@@ -120,6 +125,11 @@ def run_trials(
         Told (title, finished, all) before each family and at the end.
     heard : Warnings, optional
         Hears what the fits warn of; what finished families said is read from the folder.
+
+    Notes
+    -----
+    A family whose fits fail is left out with a sentence, so that it costs the others nothing. Where
+    the constant answer fails too, or nothing else is left, its error is raised.
     """
     heard = heard or Warnings()
     with heard.remembered(folder / "folds.warnings.json"):
@@ -128,16 +138,36 @@ def run_trials(
     n_steps = len(planned)
     runs: dict[str, tuple[FoldRun, ...]] = {}
     stacked: tuple[tuple[str, ...], ...] = ()
+    failures: dict[str, Exception] = {}
     for step, trial in enumerate(planned):
         said(trial.title, step, n_steps)
-        with heard.remembered(folder / f"{trial.family}.warnings.json"):
-            if trial.family == STACK:
-                stacked, runs[STACK] = _run_stacks(plan, rows, splits, metric, folder, runs, n_jobs)
-            else:
-                model = tuned(plan, trial.family, rows, metric)
-                runs[trial.family] = _run(trial.family, model, rows, splits, metric, folder, n_jobs)
+        if trial.family == STACK and len(set(runs) - {CONSTANT}) < 2:
+            # Families that failed left fewer than the two that a stack needs.
+            continue
+        try:
+            with heard.remembered(folder / f"{trial.family}.warnings.json"):
+                if trial.family == STACK:
+                    stacked, runs[STACK] = _run_stacks(
+                        plan, rows, splits, metric, folder, runs, n_jobs
+                    )
+                else:
+                    model = tuned(plan, trial.family, rows, metric)
+                    runs[trial.family] = _run(
+                        trial.family, model, rows, splits, metric, folder, n_jobs
+                    )
+        except (OSError, MemoryError):
+            # The disk or the memory is at fault: once there is room, the run can go on.
+            raise
+        except Exception as error:
+            if trial.family == CONSTANT:
+                raise
+            failures[trial.title] = error
+    if failures and set(runs) <= {CONSTANT}:
+        raise next(iter(failures.values()))
     said("", n_steps, n_steps)
-    return Trials(splits, runs, stacked)
+    return Trials(
+        splits, runs, stacked, tuple(failed(f"Fits of {t}", e) for t, e in failures.items())
+    )
 
 
 def outer_splits(plan: PlanRecord, rows: LearningRows) -> Splits:

@@ -38,6 +38,8 @@ def verdict(task: Task, choice: Choice, ending: Ending, plan: PlanRecord) -> tup
 def _how_sure(choice: Choice, chosen: Standing) -> str:
     if chosen.family == CONSTANT:
         return "No model was better than the same answer for every row: the columns say nothing."
+    if choice.comparison is None and len(choice.leaderboard) > 1:
+        return "Whether it is better than the others was not tested."
     others = [row for row in choice.leaderboard if row.family != chosen.family]
     beaten = any(row.family == CONSTANT and _is_beaten(row, chosen, choice) for row in others)
     rivals = [row for row in others if row.family != CONSTANT]
@@ -65,8 +67,8 @@ def _is_told_apart(row: Standing, chosen: Standing, choice: Choice) -> bool:
 def _is_beaten(row: Standing, chosen: Standing, choice: Choice) -> bool:
     assert choice.comparison is not None
     pair = choice.comparison.pair(chosen.title, row.title)
-    ahead = pair.difference.estimate if pair.first == chosen.title else -pair.difference.estimate
-    return _is_told_apart(row, chosen, choice) and bool(ahead > 0)
+    is_ahead = pair.is_first_ahead if pair.first == chosen.title else not pair.is_first_ahead
+    return _is_told_apart(row, chosen, choice) and is_ahead
 
 
 def not_done(plan: PlanRecord, task: Task, parts: Parts, ending: Ending) -> tuple[str, ...]:

@@ -10,13 +10,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import warnings
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from novum.apps.job.attempts import failed
 from novum.apps.job.record import RunRecord
+from novum.apps.report.blocks import Section, Text
 from novum.apps.report.detail import LARGEST_PAGE, LEVELS, Detail
-from novum.apps.report.names import cleaned, label
+from novum.apps.report.names import cleaned, label, text
 from novum.apps.report.numbers import counted
 from novum.apps.report.sections.certificate import certificate_section
 from novum.apps.report.sections.data import data_section
@@ -28,22 +32,24 @@ from novum.apps.report.sections.plan import plan_section
 from novum.apps.report.sections.settings import settings_section
 from novum.apps.report.sections.verdict import verdict_section
 from novum.core.atomic_write import replacing
+from novum.core.errors import ReportWarning
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_SECTIONS = (
-    verdict_section,
-    data_section,
-    leaderboard_section,
-    model_section,
-    judgment_section,
-    learning_section,
-    certificate_section,
-    plan_section,
-    settings_section,
-)
+# By the names that a section has in the list of contents, and that stand for one that fails.
+_SECTIONS: dict[str, Callable[[RunRecord, Detail], Section | None]] = {
+    "In short": verdict_section,
+    "Data": data_section,
+    "Models": leaderboard_section,
+    "The model": model_section,
+    "On new rows": judgment_section,
+    "More rows": learning_section,
+    "Certificate": certificate_section,
+    "Plan": plan_section,
+    "Settings": settings_section,
+}
 
 
 def write_report(record: RunRecord, path: str | os.PathLike[str]) -> None:
@@ -74,7 +80,8 @@ def render(record: RunRecord, *, largest: int = LARGEST_PAGE) -> str:
     Returns
     -------
     str
-        One HTML document, the same for the same record.
+        One HTML document, the same for the same record. A section that fails is one sentence, and
+        a `ReportWarning` repeats it.
     """
     clean = cleaned(record)
     for detail in LEVELS:
@@ -85,7 +92,7 @@ def render(record: RunRecord, *, largest: int = LARGEST_PAGE) -> str:
 
 
 def _page(record: RunRecord, detail: Detail) -> str:
-    sections = [section(record, detail) for section in _SECTIONS]
+    sections = [_section(record, detail, name) for name in _SECTIONS]
     style = (_TEMPLATES / "style.css").read_text(encoding="utf-8")
     target, table = label(record.task.target, 60), label(record.data.name, 60)
     return (
@@ -101,6 +108,15 @@ def _page(record: RunRecord, detail: Detail) -> str:
             version=record.versions.get("novum", ""),
         )
     )
+
+
+def _section(record: RunRecord, detail: Detail, name: str) -> Section | None:
+    try:
+        return _SECTIONS[name](record, detail)
+    except Exception as error:
+        sentence = failed(f"The section “{name}” of the report", error)
+        warnings.warn(sentence, ReportWarning, stacklevel=2)
+        return Section(name.lower().replace(" ", "-"), name, name, [Text(text(sentence))])
 
 
 def _subtitle(record: RunRecord) -> str:
