@@ -14,6 +14,7 @@ from sklearn.metrics import f1_score
 
 from novum.apps.job import job
 from novum.apps.job.job import metric_of, resume, run, table_size, versions
+from novum.apps.job.planning import STACK
 from novum.apps.job.record import PlanRecord
 from novum.apps.job.record_json import read_record, to_json
 from novum.apps.job.request import Request
@@ -144,14 +145,11 @@ def test_rows_set_aside_reach_no_fit_but_the_last(
     # Four candidates on three inner folds and once on all, in each of three folds, and more.
     assert len(fitted_rows) > 3 * (4 * 3 + 1)
     with_held = [number for number, values in enumerate(fitted_rows) if values & held]
-    # Only the fit for use, which is the last of all.
-    everything = {columns["u"][row] for row in range(90)}
-    assert with_held
-    first = with_held[0]
-    assert fitted_rows[first] <= everything
-    assert with_held == list(range(first, len(fitted_rows)))
-    before = fitted_rows[:first]
-    assert max(len(values) for values in before) == 72
+    # Only the fit for use; what comes after it, such as the learning curve, does not see them.
+    (last,) = with_held
+    assert fitted_rows[last] == {columns["u"][row] for row in range(90)}
+    others = fitted_rows[:last] + fitted_rows[last + 1 :]
+    assert max(len(values) for values in others) == 72
 
 
 def test_without_a_refit_no_row_set_aside_reaches_any_fit(
@@ -290,3 +288,69 @@ def test_a_slower_machine_with_the_same_plan_gives_the_same_bytes(
     monkeypatch.setattr(job, "speed_probe", lambda: 30.0)
     resume(slow)
     same_results(tmp_path / "fast", slow)
+
+
+# --- Tiny and odd tables --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 9])
+@pytest.mark.parametrize("holdout", [0.0, 0.2])
+def test_tables_of_a_few_rows_are_refused_in_one_sentence(
+    n: int, holdout: float, tmp_path: Path
+) -> None:
+    columns = {name: values[-n:] for name, values in numbered(30).items()}
+    if n == 1:
+        # One number cannot be predicted at all, and that is said first.
+        columns = {"u": [1.0, 2.0], "y": [0.5, None]}
+    with pytest.raises(InputError, match=r"too few|nothing to predict") as said:
+        run_on(tmp_path, columns, holdout=holdout)
+    assert "\n" not in str(said.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_ten_rows_are_enough(tmp_path: Path) -> None:
+    record = run_on(tmp_path, {name: values[:10] for name, values in numbered(30).items()})
+    assert (record.data.n_train, record.data.n_holdout) == (8, 2)
+    assert record.plan.folds == 5
+
+
+def with_rare(n_rare: int, rest: str = "a") -> dict[str, Any]:
+    """A hundred rows, so many of them of a class of their own."""
+    rng = np.random.default_rng(0)
+    labels = [rest[i % len(rest)] for i in range(100 - n_rare)] + ["rare"] * n_rare
+    return {"x": rng.normal(size=100).round(6).tolist(), "y": labels}
+
+
+def test_a_class_of_one_row_cannot_be_judged(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Only the class 'a' has two rows or more to learn from"):
+        run_on(tmp_path, with_rare(1))
+    # Among others it is kept, and does not cost them their folds.
+    record = run_on(tmp_path, with_rare(1, "ab"))
+    assert record.plan.folds == 5
+    assert "small class" in [finding.kind for finding in record.findings]
+
+
+@pytest.mark.parametrize("rest", ["a", "ab"])
+def test_few_folds_are_said_with_their_reason(rest: str, tmp_path: Path) -> None:
+    record = run_on(tmp_path, with_rare(2, rest))
+    assert record.plan.folds == 2
+    (finding,) = [finding for finding in record.findings if finding.kind == "few folds"]
+    assert "2 folds in place of 5, because the class 'rare' has 2 rows" in finding.text
+    # With one row of the class left in an outer fold, nothing can be chosen on inner ones.
+    stack = next(trial for trial in record.plan.trials if trial.family == STACK)
+    assert "too few rows" in stack.status
+    assert {trial.n_candidates for trial in record.plan.trials} <= {0, 1}
+
+
+def test_the_user_may_name_the_folds(tmp_path: Path) -> None:
+    record = run_on(tmp_path, with_rare(3, "ab"), folds=4, models=("tree",))
+    assert record.plan.folds == 4
+    assert "few folds" not in [finding.kind for finding in record.findings]
+
+
+def test_the_constant_answer_alone_says_nothing_about_the_columns(tmp_path: Path) -> None:
+    record = run_on(tmp_path, labeled(60), models=("constant",))
+    assert [row.family for row in record.leaderboard] == ["constant"]
+    assert record.verdict[0].startswith("Of 1 model, the same answer for every row is chosen")
+    assert "the only model that was tried" in record.verdict[2]
+    assert not any("columns say" in sentence for sentence in record.verdict)

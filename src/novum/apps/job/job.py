@@ -25,7 +25,7 @@ from novum.apps.job.cost_metric import cost_measure
 from novum.apps.job.ending import Ending, end
 from novum.apps.job.finishing import some_rows
 from novum.apps.job.outputs import write_leaderboard
-from novum.apps.job.planning import TableSize, Wish, plan_trials, speed_probe
+from novum.apps.job.planning import PRESETS, TableSize, Wish, plan_trials, speed_probe
 from novum.apps.job.record import (
     DataRecord,
     Finding,
@@ -48,10 +48,14 @@ from novum.apps.job.warnings_heard import Warnings
 from novum.core.coding import Coding
 from novum.core.errors import InputError, ReportWarning
 from novum.core.schema import Kind
+from novum.core.text import label_text
 from novum.evaluation.measures.scorers import scorer
 
 REQUEST, PLAN, RUN, JOURNALS = "request.json", "plan.json", "run.json", "trials"
 LEADERBOARD = "leaderboard.csv"
+# Rows with a target that a run takes at least, and folds below which it warns.
+FEWEST_LABELED = 10
+ENOUGH_FOLDS = 5
 
 
 class Listener(Protocol):
@@ -111,7 +115,9 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
     with clock.stage("reading the table"):
         loaded = read(request)
         task = formalize(loaded, request)
+        _check_rows(task)
         parts = set_aside(task, request, loaded)
+        _check_classes(task, parts)
         _open_folder(request, folder)
     with clock.stage("looking at the columns"):
         profile = attempts(
@@ -128,6 +134,7 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
             lambda: find(task, profile, loaded.report, folds=plan.folds) if profile.columns else (),
             _not_searched,
         )
+        findings = (*_few_folds(task, parts, plan, size, request), *findings)
         rows = trial_rows(task, parts, plan)
         metric = metric_of(task)
         data = data_record(loaded, task, parts)
@@ -200,6 +207,57 @@ def resume(folder: Path, listener: Listener | None = None) -> RunRecord:
 # --- Steps ----------------------------------------------------------------------------------------
 
 
+def _check_rows(task: Task) -> None:
+    """Refuses what is too little to learn from, to compare models on and to judge one on."""
+    n_rows = len(task.labeled)
+    if n_rows < FEWEST_LABELED:
+        shown = "1 row with a target is" if n_rows == 1 else f"{n_rows} rows with a target are"
+        raise InputError(
+            f"{shown} too few: some are learned from, models are compared on some, and one is "
+            f"judged on others, which takes {FEWEST_LABELED} rows at least. Add rows."
+        )
+
+
+def _check_classes(task: Task, parts: Parts) -> None:
+    """Two classes have a row to learn from and another to be judged on."""
+    if task.classes is None:
+        return
+    counts = np.bincount(task.coded[parts.train], minlength=len(task.classes))
+    if np.count_nonzero(counts > 1) < 2:
+        label = label_text(task.classes[int(counts.argmax())])
+        raise InputError(
+            f"Only the class {label} has two rows or more to learn from, so models cannot be "
+            "compared on rows that they have not seen. Add rows of the other classes, or join them."
+        )
+
+
+def _few_folds(
+    task: Task, parts: Parts, plan: PlanRecord, size: TableSize, request: Request
+) -> tuple[Finding, ...]:
+    """Says that a rare class or few groups leave fewer folds than usual."""
+    usual = min(ENOUGH_FOLDS, PRESETS[plan.preset].folds)
+    if request.folds is not None or plan.folds >= usual:
+        return ()
+    if size.n_groups is not None:
+        reason = f"there are {size.n_groups} groups to learn from"
+    elif task.classes is not None:
+        counts = np.bincount(task.coded[parts.train], minlength=len(task.classes))
+        label = label_text(task.classes[int((counts == size.smallest_class).argmax())])
+        reason = f"the class {label} has {size.smallest_class} rows to learn from"
+    else:
+        reason = f"there are {size.n_rows} rows to learn from"
+    return (
+        Finding(
+            "few folds",
+            "warning",
+            (task.target,),
+            f"Models are compared on {plan.folds} folds in place of {usual}, because {reason}.",
+            "The scores are uncertain. Add rows, join classes, or name the folds yourself, such as "
+            f"--cv 2x{usual}.",
+        ),
+    )
+
+
 def _not_searched(sentence: str) -> tuple[Finding, ...]:
     return (Finding("no search", "warning", (), sentence, "Look at the table yourself."),)
 
@@ -263,7 +321,9 @@ def table_size(task: Task, parts: Parts) -> TableSize:
     n_classes = 1
     if task.classes is not None:
         counts = np.bincount(task.coded[parts.train], minlength=len(task.classes))
-        n_classes, smallest = len(task.classes), int(counts[counts > 0].min())
+        # A single row is learned from or judged, never both, whatever the number of folds.
+        several = counts[counts > 1]
+        n_classes, smallest = len(task.classes), int(several.min()) if several.size else 1
     return TableSize(
         n_rows=len(parts.train),
         n_columns=task.X.num_columns,

@@ -50,7 +50,7 @@ class TableSize:
     n_classes : int
         1 for numbers.
     smallest_class : int
-        Rows of the smallest class; `n_rows` for numbers.
+        Rows of the smallest class that has more than one; `n_rows` for numbers.
     n_groups : int or None
         Groups among the rows to learn from, which folds do not divide.
     in_time : bool
@@ -117,10 +117,12 @@ def plan_trials(size: TableSize, wish: Wish, machine_factor: float) -> PlanRecor
     """The plan that fits the budget; if none does, the smallest."""
     families = _wanted(wish)
     left_out = {row.name: _reason(row, size, wish.kind) for row in families}
+    effort = _started(wish, size)
     draft: Draft | None = Draft(
-        _started(wish, size),
+        effort,
         size.n_rows,
-        {name: reason for name, reason in left_out.items() if reason} | _no_stack(size),
+        {name: reason for name, reason in left_out.items() if reason}
+        | _no_stack(size, effort.folds),
     )
     limit = SHARE_OF_TRIALS * wish.budget_seconds / machine_factor
     while draft is not None:
@@ -193,21 +195,37 @@ def _wanted(wish: Wish) -> Sequence[Family]:
     return [row for row in FAMILIES if row.name in {CONSTANT, *wish.models}]
 
 
-def _no_stack(size: TableSize) -> dict[str, str]:
-    reason = "has inner folds that know neither groups nor time"
-    return {STACK: reason} if size.keeps_rows_together else {}
+def _no_stack(size: TableSize, folds: int) -> dict[str, str]:
+    if size.keeps_rows_together:
+        return {STACK: "has inner folds that know neither groups nor time"}
+    if _inner_units(size, folds) < 2:
+        return {STACK: "has inner folds, for which a class has too few rows"}
+    return {}
+
+
+def _units(size: TableSize) -> int:
+    """What folds divide: rows of the smallest class, or groups."""
+    return size.smallest_class if size.n_groups is None else size.n_groups
+
+
+def _inner_units(size: TableSize, folds: int) -> int:
+    """What is left of them in the training part of an outer fold."""
+    return _units(size) - math.ceil(_units(size) / folds)
 
 
 def _started(wish: Wish, size: TableSize) -> Effort:
     effort = PRESETS[wish.preset]
-    units = size.smallest_class if size.n_groups is None else size.n_groups
-    folds = wish.folds or min(effort.folds, max(2, units))
+    folds = wish.folds or min(effort.folds, max(2, _units(size)))
     repeats = wish.repeats or (effort.repeats if size.n_rows <= 5000 else 1)
     if size.keeps_rows_together:
         repeats = 1
-    left = units - math.ceil(units / folds)
+    left = _inner_units(size, folds)
     inner = min(effort.inner_folds, max(2, left))
-    return replace(effort, folds=folds, repeats=repeats, inner_folds=inner)
+    # Settings are chosen on inner folds; where there are none, the preferred ones are taken.
+    n_candidates = effort.n_candidates if left > 1 else 1
+    return replace(
+        effort, folds=folds, repeats=repeats, inner_folds=inner, n_candidates=n_candidates
+    )
 
 
 def _reason(row: Family, size: TableSize, kind: str) -> str:

@@ -21,8 +21,9 @@ def verdict(task: Task, choice: Choice, ending: Ending, plan: PlanRecord) -> tup
     """Which model, how good, how sure."""
     chosen = next(row for row in choice.leaderboard if row.is_chosen)
     label = measure(task.metric).label
+    count = len(choice.leaderboard)
     first = (
-        f"Of {len(choice.leaderboard)} models, {chosen.title} is chosen to predict "
+        f"Of {count} model{'' if count == 1 else 's'}, {chosen.title} is chosen to predict "
         f"{printable(task.target, 80)}."
     )
     if ending.holdout is None:
@@ -36,8 +37,13 @@ def verdict(task: Task, choice: Choice, ending: Ending, plan: PlanRecord) -> tup
 
 
 def _how_sure(choice: Choice, chosen: Standing) -> str:
+    if len(choice.leaderboard) == 1:
+        return "It is the only model that was tried, so nothing is known of how others would do."
     if chosen.family == CONSTANT:
-        return "No model was better than the same answer for every row: the columns say nothing."
+        return (
+            "No model was better than the same answer for every row: these rows do not show that "
+            "the columns say anything about it."
+        )
     if choice.comparison is None and len(choice.leaderboard) > 1:
         return "Whether it is better than the others was not tested."
     others = [row for row in choice.leaderboard if row.family != chosen.family]
