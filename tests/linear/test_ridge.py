@@ -132,4 +132,25 @@ def test_impossible_penalties_are_named() -> None:
     with pytest.raises(ValueError, match="alpha"):
         Ridge(alpha=-1.0).fit(X, y)
     with pytest.raises(ValueError, match="solver"):
-        Ridge(solver="cholesky").fit(X, y)
+        Ridge(solver="newton").fit(X, y)
+
+
+@pytest.mark.parametrize("solver", ["svd", "cholesky", "sparse_cg", "sag", "saga"])
+def test_names_of_other_solvers_give_the_same_coefficients(solver: str) -> None:
+    X, y = normal_table(40, 3)
+    plain, named = Ridge().fit(X, y), Ridge(solver=solver).fit(X, y)
+    assert named.coef_.tolist() == plain.coef_.tolist()
+    named.partial_fit(X[:5], y[:5]).forget(X[:5], y[:5])
+    np.testing.assert_allclose(named.coef_, plain.coef_, rtol=1e-12)
+    with pytest.raises(InputError, match="does not support positive fitting"):
+        Ridge(solver=solver, positive=True).fit(X, y)
+
+
+def test_lbfgs_is_for_positive_coefficients() -> None:
+    X, y = normal_table(40, 3)
+    X[:, 0] *= -1
+    named = Ridge(solver="lbfgs", positive=True).fit(X, y)
+    assert (named.coef_ >= 0).all()
+    assert named.coef_.tolist() == Ridge(positive=True).fit(X, y).coef_.tolist()
+    with pytest.raises(InputError, match="only when positive=True"):
+        Ridge(solver="lbfgs").fit(X, y)

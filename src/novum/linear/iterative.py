@@ -36,13 +36,11 @@ LIKE_SIZE = 1000.0
 
 
 def descend(
-    design: Design, exact: Solution, tol: float, max_iter: int | None, positive: bool
+    design: Design, exact: Solution, tol: float, max_iter: int | None
 ) -> tuple[Solution, Certificate]:
     """Gradient descent from zero, in the coordinates of the exact solution."""
     from novum.numerics.optimize import gradient_descent
 
-    if positive:
-        raise InputError("solver='gradient' cannot keep coefficients positive. Use solver='auto'.")
     watch = Stopwatch()
     scale, n_targets, alpha = exact.scale[:, np.newaxis], design.y.shape[1], exact.alpha
     x = design.x * exact.scale

@@ -130,6 +130,7 @@ class LinearModel(LinearPredictor, StatisticsMixin, BaseEstimator):
         watch: Stopwatch | None = None,
     ) -> None:
         watch = watch or Stopwatch()
+        self._check_solver()
         design = Design.of(statistics, self.fit_intercept)
         penalties = self._penalties(statistics.n_targets)
         singular_values = plain_singular_values(design)
@@ -139,10 +140,8 @@ class LinearModel(LinearPredictor, StatisticsMixin, BaseEstimator):
         if not penalties.all():
             coding = Coding(statistics.schema)
             check_coefficients(solution.coef, column_norms(design.x), lambda: coding.names)
-        if self.solver == "gradient":
-            solution, certificate = descend(
-                design, solution, self.tol, self.max_iter, self.positive
-            )
+        if self._method == "gradient":
+            solution, certificate = descend(design, solution, self.tol, self.max_iter)
             warn_if_stopped(certificate, type(self).__name__)
         else:
             if sample is not None and not self.positive:
@@ -167,17 +166,28 @@ class LinearModel(LinearPredictor, StatisticsMixin, BaseEstimator):
         else:
             self.intercept_ = float(intercept[0]) if vector else intercept
 
+    @property
+    def _method(self) -> str:
+        """The way to the solution: "auto", "lsqr" or "gradient"."""
+        return self.solver
+
+    def _check_solver(self) -> None:
+        if self.positive and self._method != "auto":
+            raise InputError(
+                f"solver={self.solver!r} does not support positive fitting: it cannot keep "
+                "coefficients at least zero. Use solver='auto'."
+            )
+
     # Rows that are never summed
 
     def _iterates(self, sample: Sample) -> bool:
-        if self.solver == "lsqr":
+        if self._method == "lsqr":
             return True
         wide = sample.is_sparse and Coding(sample.schema).full_width > SPARSE_WIDTH
-        return self.solver == "auto" and wide and not self.positive
+        return self._method == "auto" and wide and not self.positive
 
     def _store_rows(self, sample: Sample, watch: Stopwatch) -> None:
-        if self.positive:
-            raise InputError("solver='lsqr' cannot keep coefficients positive. Use solver='auto'.")
+        self._check_solver()
         found: RowSolution = solve_rows(
             sample,
             self._penalties(sample.targets.shape[1]),
@@ -197,11 +207,11 @@ class LinearModel(LinearPredictor, StatisticsMixin, BaseEstimator):
     # What others ask of a model
 
     def _is_additive(self) -> bool:
-        return self.solver != "lsqr"
+        return self._method != "lsqr"
 
     def _leave_one_out(self, sample: Sample) -> tuple[Floats, Floats]:
         """Predictions without the row itself, and how safe the formula is there."""
-        if self.positive or self.solver == "gradient":
+        if self.positive or self._method == "gradient":
             # Not a linear function of the targets: no formula, so no row is safe.
             return np.empty_like(sample.target), np.zeros_like(sample.targets)
         kept = sample if sample.weight is None else sample.rows(sample.weight > 0)

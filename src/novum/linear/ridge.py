@@ -21,6 +21,9 @@ from novum.core.errors import InputError
 from novum.linear.model import LinearModel
 from novum.linear.solution import Floats
 
+# Names of scikit-learn's solvers for what is solved directly here.
+_OTHER_SOLVERS = ("svd", "cholesky", "sparse_cg", "sag", "saga", "lbfgs")
+
 
 class Ridge(LinearModel):
     """Ridge regression with certificate and mergeable statistics.
@@ -39,9 +42,10 @@ class Ridge(LinearModel):
         Limit of the iterative solvers.
     tol : float, default=1e-4
         Of the iterative solvers.
-    solver : {"auto", "lsqr", "gradient"}, default="auto"
+    solver : {"auto", "lsqr", "gradient"} or a name of scikit-learn's, default="auto"
         `"auto"` is direct, except for sparse tables of more than 2000 columns. scikit-learn's
-        other names stand for ways to compute the same coefficients and are not needed.
+        `"svd"`, `"cholesky"`, `"sparse_cg"`, `"sag"`, `"saga"`, and `"lbfgs"` with
+        `positive=True`, are accepted and mean `"auto"`: the coefficients are the same.
     positive : bool, default=False
         Restricts the coefficients to be at least zero.
     random_state : optional
@@ -79,7 +83,7 @@ class Ridge(LinearModel):
         "copy_X": ["boolean"],
         "max_iter": [None, Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="neither")],
-        "solver": [StrOptions({"auto", "lsqr", "gradient"})],
+        "solver": [StrOptions({"auto", "lsqr", "gradient", *_OTHER_SOLVERS})],
         "positive": ["boolean"],
         "random_state": ["random_state"],
         "categorical_features": [str, None, "array-like"],
@@ -121,6 +125,22 @@ class Ridge(LinearModel):
         counts = [float((squares / (squares + alpha)).sum()) for alpha in penalties]
         found = np.array(counts) + self.fit_intercept
         return float(found[0]) if self.statistics_.vector_target else found
+
+    @property
+    def _method(self) -> str:
+        return "auto" if self.solver in _OTHER_SOLVERS else self.solver
+
+    def _check_solver(self) -> None:
+        super()._check_solver()
+        if self.positive and self.solver not in ("auto", "lbfgs"):
+            raise InputError(
+                f"solver={self.solver!r} does not support positive fitting. Set the solver to "
+                "'auto' or 'lbfgs', or positive=False."
+            )
+        if self.solver == "lbfgs" and not self.positive:
+            raise InputError(
+                "'lbfgs' solver can be used only when positive=True. Use solver='auto'."
+            )
 
     def _penalties(self, n_targets: int) -> Floats:
         alpha = strengths(self.alpha, "alpha").ravel()
