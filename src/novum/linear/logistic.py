@@ -28,6 +28,7 @@ from novum.core.errors import InputError
 from novum.core.fitting import fitting
 from novum.core.progress import CallbackSupport, track
 from novum.core.schema import Schema
+from novum.core.single_precision import round_attributes
 from novum.core.statistics import set_feature_names
 from novum.core.text import label_text, listed
 from novum.core.validation import Sample
@@ -247,6 +248,7 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, BaseEstimator):
                 watch=watch,
             )
             self._store(found, sample.schema, read.classes, read.rows.class_weights)
+            round_attributes(self, X, "coef_", "intercept_")
         return self
 
     def fit_stream(self, chunks: Any, *, schema: Schema | None = None, classes: Any = None) -> Self:

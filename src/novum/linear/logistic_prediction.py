@@ -22,6 +22,7 @@ from novum.core.coding import Coding
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.schema import Schema
+from novum.core.single_precision import answered
 from novum.core.text import label_text, listed
 from novum.core.validation import Sample, check_features, check_sample
 
@@ -40,7 +41,7 @@ class LogisticPredictor(DecisionMixin, ClassifierMixin):
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of the second of two classes (n,), or a score for every class (n, K)."""
         scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return answered(self.coef_, X, scores[:, 0] if scores.shape[1] == 1 else scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of every row."""
@@ -53,15 +54,19 @@ class LogisticPredictor(DecisionMixin, ClassifierMixin):
         """Probabilities of the classes, (n, K)."""
         scores = self._scores(X)
         if scores.shape[1] == 1:
-            return special.expit(np.column_stack([-scores[:, 0], scores[:, 0]]))
-        return np.asarray(special.softmax(scores, axis=1))
+            shares = special.expit(np.column_stack([-scores[:, 0], scores[:, 0]]))
+        else:
+            shares = special.softmax(scores, axis=1)
+        return answered(self.coef_, X, np.asarray(shares))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of `predict_proba`, right also where probabilities underflow."""
         scores = self._scores(X)
         if scores.shape[1] == 1:
-            return special.log_expit(np.column_stack([-scores[:, 0], scores[:, 0]]))
-        return np.asarray(special.log_softmax(scores, axis=1))
+            logs = special.log_expit(np.column_stack([-scores[:, 0], scores[:, 0]]))
+        else:
+            logs = special.log_softmax(scores, axis=1)
+        return answered(self.coef_, X, np.asarray(logs))
 
     def log_likelihood_ratio(self, X: Any, positive: Any = None, negative: Any = None) -> Floats:
         """`log p(x | positive) / p(x | negative)` of every row.

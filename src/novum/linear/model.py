@@ -23,6 +23,7 @@ from novum.core.errors import InputError, NotAdditiveError
 from novum.core.fitting import fitting
 from novum.core.interrupts import long_call
 from novum.core.memory import check_memory
+from novum.core.single_precision import round_attributes
 from novum.core.statistics import StatisticsMixin
 from novum.core.validation import Sample
 from novum.linear.certification import certify, certify_non_negative
@@ -94,11 +95,13 @@ class LinearModel(LinearPredictor, StatisticsMixin, BaseEstimator):
             sample = self._read(X, y, sample_weight, None)
             if self._iterates(sample):
                 self._store_rows(sample, watch)
+                round_attributes(self, X, "coef_", "intercept_")
                 return self
             statistics = self._sum_quickly(sample) or sum_blocks(
                 self._sum, sample, getattr(self, "n_jobs", None)
             )
             self._estimate(statistics, sample, watch)
+            round_attributes(self, X, "coef_", "intercept_", "singular_")
         return self
 
     @available_if(_adds_up)
@@ -233,7 +236,9 @@ class LinearModel(LinearPredictor, StatisticsMixin, BaseEstimator):
         return Design.of(self.statistics_, self.fit_intercept)
 
     def _solution(self, design: Design) -> Solution:
-        """The stored coefficients with the spectrum of their design."""
+        """The stored coefficients, unless rounded, with the spectrum of their design."""
         found = solve(design, self._penalties(self.statistics_.n_targets))
+        if self.coef_.dtype != np.float64:
+            return found
         intercept = np.broadcast_to(np.asarray(self.intercept_, float), found.intercept.shape)
         return replace(found, coef=np.atleast_2d(self.coef_).T, intercept=intercept)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from novum.core.coding import Coding
 from novum.core.errors import ModelFileError
 from novum.core.schema import Schema
+from novum.core.single_precision import answered
 from novum.core.validation import Sample, check_features, check_sample
 from novum.linear.solution import Floats
 
@@ -36,7 +37,7 @@ class LinearPredictor(RegressorMixin):
         sample = check_features(self, X, accept_sparse=True)
         coef = np.atleast_2d(self.coef_).T
         scores = Coding(self.schema_).scores(sample, coef) + self.intercept_
-        return scores[:, 0] if np.ndim(self.coef_) == 1 else scores
+        return answered(coef, X, scores[:, 0] if np.ndim(self.coef_) == 1 else scores)
 
     @property
     def coef_names_(self) -> tuple[str, ...]:
