@@ -1,10 +1,12 @@
 """Gaussianizing: every numeric column to a standard normal law, through ranks.
 
-    z = Phi^-1( (rank(x) + 1) / (n + 2) ),    rank(x) = number of known training cells below x
+    z = Phi^-1( (rank(x) + 1) / (n + 2) ),
+    rank(x) = number of known training cells below x, and half of those equal to x
 
-where cells equal to x share the mean of their ranks. Adding 1 and 2 keeps the fraction away from 0
-and 1, as if one more value stood below and one above all that were seen, so that no cell becomes
-infinite. A value not met in training has the rank it would take among those that were.
+Adding 1 and 2 keeps the fraction away from 0 and 1, as if one more value stood below and one above
+all that were seen, so that no cell becomes infinite. Counting equal cells by half treats both sides
+alike: fractions of x among a column and of -x among its negative sum to 1, so that a column turned
+around gives the values turned around.
 
 Ranks need the distinct values of the column and their weights (`counted_values`), which unite over
 chunks and come off again. Going back is piecewise linear between the training values.
@@ -60,7 +62,7 @@ class Gaussianizer(ScalingTransformer):
     --------
     >>> model = Gaussianizer().fit([[10.0], [20.0], [1000.0]])
     >>> model.transform([[10.0], [20.0], [1000.0], [15.0]]).round(3).ravel().tolist()
-    [-0.842, -0.253, 0.253, -0.253]
+    [-0.524, 0.0, 0.524, -0.253]
     """
 
     invariances = ("shift", "column_scale", "row_order", "duplication")
@@ -122,16 +124,12 @@ class Gaussianizer(ScalingTransformer):
 
 
 def _fractions(x: Floats, values: Floats, weights: Floats) -> Floats:
-    """`(rank + 1) / (n + 2)`, with the mean rank for cells equal to a training value.
-
-    Those equal to a value of weight c have the ranks `below` to `below + c - 1`, on average
-    `below + (c - 1) / 2`. A new value is the only one of its kind, which is the same with c = 1.
-    """
+    """`(below + equal / 2 + 1) / (n + 2)`."""
     if x.size == 0:
         return np.empty(0)
     ends = np.cumsum(weights)
     place = np.searchsorted(values, x)
     below = np.concatenate([[0.0], ends])[place]
     inside = np.minimum(place, values.size - 1)
-    equal = np.where(values[inside] == x, weights[inside], 1.0)
-    return np.asarray((below + (equal + 1) / 2) / (ends[-1] + 2))
+    equal = np.where(values[inside] == x, weights[inside], 0.0)
+    return np.asarray((below + equal / 2 + 1) / (ends[-1] + 2))
