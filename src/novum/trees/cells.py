@@ -24,13 +24,12 @@ UNSEEN_CELL = float(UNSEEN)
 def cells_of(sample: Sample) -> Floats:
     """The cells of a sample, of shape (n, number of columns), C-contiguous.
 
-        Examples
-        --------
-        >>> from novum.core.memory import check_memory
-    from novum.core.schema import Column, Kind, Schema
-        >>> schema = Schema((Column("color", Kind.NOMINAL, ("blue", "red")), Column("age")))
-        >>> cells_of(Sample(schema, np.array([[30.0]]), np.array([[1]], np.int32))).tolist()
-        [[1.0, 30.0]]
+    Examples
+    --------
+    >>> from novum.core.schema import Column, Kind, Schema
+    >>> schema = Schema((Column("color", Kind.NOMINAL, ("blue", "red")), Column("age")))
+    >>> cells_of(Sample(schema, np.array([[30.0]]), np.array([[1]], np.int32))).tolist()
+    [[1.0, 30.0]]
     """
     schema = sample.schema
     if sample.is_sparse:

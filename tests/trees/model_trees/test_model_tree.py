@@ -93,6 +93,7 @@ CASES = {
     "numeric": Case(ModelTreeRegressor(), *numbers()),
     "numeric, whole tree": Case(ModelTreeRegressor(pruning=None, smoothing=None), *numbers()),
     "mixed": Case(ModelTreeRegressor(), *mixed()),
+    "mixed, missing by gain": Case(ModelTreeRegressor(missing="auto", max_bins=255), *mixed()),
     "mixed, single levels, direction": Case(
         ModelTreeRegressor(nominal="single", missing="direction", max_bins=255), *mixed()
     ),
@@ -233,6 +234,19 @@ def test_levels_are_split_in_every_way(nominal: str) -> None:
     model = ModelTreeRegressor(nominal=nominal).fit(X, y)
     # A tenth of the cells of each of the two columns that matter are missing.
     assert model.score(X, y) > 0.8
+
+
+def test_lines_on_either_side_of_being_missing() -> None:
+    """One line where a cell is known and another where it is missing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    X[rng.random(300) < 0.4, 1] = np.nan
+    y = np.where(np.isnan(X[:, 1]), 5.0 + 2.0 * X[:, 0], -3.0 * X[:, 0])
+    model = ModelTreeRegressor(missing="auto", smoothing=None).fit(X, y)
+    assert np.isinf(model.tree_.threshold[0])
+    assert model.score(X, y) > 0.999
+    assert model.get_n_leaves() == 2
+    assert ModelTreeRegressor(smoothing=None).fit(X, y).score(X, y) < 0.9
 
 
 def test_several_targets_share_a_tree() -> None:

@@ -73,6 +73,10 @@ def gain_of(
     return parts[0] - parts[1] - parts[2]
 
 
+# Sides that missing rows may take; -1 for both, in parts.
+WAYS = {"fractional": (-1,), "direction": (0, 1), "auto": (-1, 0, 1)}
+
+
 def best_gain(rows: TrainingRows, tree: Tree, node: int, rules: DeviationRules) -> float:
     share = route(tree, rows.cells)[:, [node]].toarray()[:, 0]
     here = np.flatnonzero(share > 0)
@@ -85,9 +89,13 @@ def best_gain(rows: TrainingRows, tree: Tree, node: int, rules: DeviationRules) 
             masses = weight[known][side].sum(), weight[known][~side].sum()
             if min(masses) < least:
                 continue
-            directed = rules.direction and not known.all()
-            for towards in (0, 1) if directed else (-1,):
+            ways = WAYS[rules.missing if not known.all() else "fractional"]
+            for towards in ways:
                 best = max(best, gain_of(rows, here, weight, j, side, towards))
+        alone = min(weight[known].sum(), weight[~known].sum())
+        if rules.missing == "auto" and alone >= least:
+            everything = np.ones(int(known.sum()), bool)
+            best = max(best, gain_of(rows, here, weight, j, everything, 1))
     return best
 
 
@@ -107,15 +115,15 @@ def own_gain(rows: TrainingRows, tree: Tree, node: int) -> float:
 @given(
     training_tables(target="numbers", max_targets=2, min_rows=4),
     st.sampled_from(["subset", "single"]),
-    st.booleans(),
+    st.sampled_from(["fractional", "direction", "auto"]),
     st.sampled_from([0.0, 0.1, 0.3]),
 )
 @settings(max_examples=80)
 def test_every_node_has_the_best_split(
-    table: Any, nominal: str, direction: bool, share: float
+    table: Any, nominal: str, missing: str, share: float
 ) -> None:
     rows = rows_of(table)
-    rules = DeviationRules(1.0, nominal, direction, share)
+    rules = DeviationRules(1.0, nominal, missing, share)
     tree = grow_by_deviation(rows, rules, None)
     tree.check()
     # Variances below 1e-10 of the node's count as 0, whose fourth root is 0.003.
@@ -129,11 +137,14 @@ def test_every_node_has_the_best_split(
             assert own_gain(rows, tree, node) == pytest.approx(best, abs=1e-5 * unit)
 
 
-@given(training_tables(target="numbers", max_targets=2, min_rows=4), st.booleans())
+@given(
+    training_tables(target="numbers", max_targets=2, min_rows=4),
+    st.sampled_from(["fractional", "direction", "auto"]),
+)
 @settings(max_examples=40)
-def test_nodes_hold_the_sums_of_their_rows(table: Any, direction: bool) -> None:
+def test_nodes_hold_the_sums_of_their_rows(table: Any, missing: str) -> None:
     rows = rows_of(table)
-    tree = grow_by_deviation(rows, DeviationRules(1.0, direction=direction), None)
+    tree = grow_by_deviation(rows, DeviationRules(1.0, missing=missing), None)
     w = rows.weight[:, np.newaxis]
     sums = node_sums(tree, rows.cells, np.hstack([w, w * rows.targets, w * rows.targets**2]))
     t = rows.targets.shape[1]

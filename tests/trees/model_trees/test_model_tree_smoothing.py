@@ -24,7 +24,7 @@ def grown(rows: TrainingRows, **parameters: Any) -> Any:
 @given(
     training_tables(target="numbers", max_targets=2, min_rows=4),
     st.sampled_from([0.0, 1.5, 15.0]),
-    st.sampled_from(["fractional", "direction"]),
+    st.sampled_from(["fractional", "direction", "auto"]),
 )
 @settings(max_examples=60)
 def test_predictions_are_those_of_the_recursion(table: Any, k: float, missing: str) -> None:

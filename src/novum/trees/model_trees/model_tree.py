@@ -25,7 +25,7 @@ from novum.trees.model_trees.model_tree_models import LinearModel, NodeModels
 from novum.trees.model_trees.model_tree_pruning import ModelPruning
 from novum.trees.model_trees.model_tree_smoothing import predicted, smoothed_model
 from novum.trees.routing import leaf_shares, route
-from novum.trees.settings import GROWTH_CONSTRAINTS, least_weights
+from novum.trees.settings import GROWTH_CONSTRAINTS, least_weights, rule_for_missing
 from novum.trees.training import TrainingRows, common_values, read_numbers, replaced_cells
 from novum.trees.tree import Question, Tree
 
@@ -68,9 +68,10 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
     nominal : {"subset", "single", "auto"}
         Two sets of levels, in the order of their means; one level against the rest; or sets where a
         node has 50 rows for each level and single levels elsewhere.
-    missing : {"fractional", "direction", "most_common"}
-        Missing cells go down all branches in parts, or all to the better side, or are replaced
-        before the fit by the most common value of the column (of numbers the median).
+    missing : {"fractional", "auto", "direction", "most_common"}
+        Missing cells go down all branches in parts; or, node by node, in parts, all to one side
+        or to a branch of their own, whichever gains most ("auto"); or all to the better side; or
+        are replaced before the fit by the most common value of the column (of numbers the median).
     max_bins : int up to 255, or None
         Bins of numeric columns with more distinct values, which is faster. None tries every
         threshold: where one line ends and another begins, rows on the wrong side cost most.
@@ -146,7 +147,7 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
         "pruning": [StrOptions({"m5"}), ModelPruning, None],
         "smoothing": [Interval(Real, 0.0, None, closed="left"), None],
         "nominal": [StrOptions({"subset", "single", "auto"})],
-        "missing": [StrOptions({"fractional", "direction", "most_common"})],
+        "missing": [StrOptions({"fractional", "auto", "direction", "most_common"})],
     }
 
     def __init__(
@@ -233,7 +234,7 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
             SimpleNamespace(min_samples_split=2, min_samples_leaf=self.min_samples_leaf),
             rows.weight,
         )
-        rules = DeviationRules(least[1], self.nominal, self.missing == "direction")
+        rules = DeviationRules(least[1], self.nominal, rule_for_missing(self))
         return grow_by_deviation(rows, rules, self.max_bins)
 
     # Rows on their way

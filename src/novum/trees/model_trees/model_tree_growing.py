@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from novum.core.parallel import check_cancelled
 from novum.numerics import as_argument
 from novum.trees.growth.coding import TableCoding, midpoints
+from novum.trees.growth.growing import MISSING_RULES
 from novum.trees.growth.grown import TargetScale
 from novum.trees.training import TrainingRows
 from novum.trees.tree import Question, Tree
@@ -46,15 +47,16 @@ class DeviationRules:
     min_leaf : float
         Least weight of the known rows of a branch.
     nominal : {"subset", "single", "auto"}
-    direction : bool
-        Whether missing cells go to the better side, all of them.
+    missing : {"fractional", "direction", "auto"}
+        Whether missing cells go to both sides in parts, all to the better side, or as gains more:
+        in parts, to one side, or to a branch of their own.
     least_share : float
         Least share of the known rows of a branch in the node's weight.
     """
 
     min_leaf: float
     nominal: str = "subset"
-    direction: bool = False
+    missing: str = "fractional"
     least_share: float = LEAST_SHARE
 
 
@@ -174,7 +176,7 @@ class _Grower:
             node.weight,
             variance,
             least,
-            self.rules.direction,
+            MISSING_RULES[self.rules.missing],
             _RULES[self.rules.nominal],
             self.sums,
             found,
@@ -194,7 +196,8 @@ class _Grower:
             sides = (codes > code).astype(np.int8)
         answered = [known & (sides == b) for b in (0, 1)]
         masses = [float(node.weight[here].sum()) for here in answered]
-        gain = self._squares(node, known) - sum(self._squares(node, here) for here in answered)
+        gone = [here | (~known & (towards == b)) for b, here in enumerate(answered)]
+        gain = self._squares(node, gone[0] | gone[1]) - sum(self._squares(node, b) for b in gone)
         children = []
         for b in (0, 1):
             share = masses[b] / (masses[0] + masses[1])
@@ -225,6 +228,8 @@ class _Grower:
         if self.nominal[column]:
             question, start = Question.SUBSET, len(self.nodes.level_branch)
             self.nodes.level_branch += branch[: self.n_codes[column]].tolist()
+        elif after < 0:
+            threshold = np.inf
         else:
             pair = self.high[column, [code]], self.low[column, [after]]
             threshold = float(midpoints(*pair)[0])

@@ -125,7 +125,7 @@ def divide_levels(codes, k, by_set, out_found, out_branch):
 
 @kernel(
     "float64(int32[:, ::1], int64, boolean[::1], float64[:, ::1], float64[::1], int32[::1], "
-    "float64[::1], float64, float64, boolean, int64, float64[:, ::1], int64[::1], int8[::1])"
+    "float64[::1], float64, float64, int64, int64, float64[:, ::1], int64[::1], int8[::1])"
 )
 def best_split(
     codes,
@@ -137,7 +137,7 @@ def best_split(
     weight,
     unit,
     least,
-    directed,
+    missing_rule,
     rule,
     out_sums,
     out_found,
@@ -147,7 +147,9 @@ def best_split(
 
     `out_found` gets the column (-1 for none), the last code of branch 0 and the first of branch 1
     that occur, and where missing rows go; `out_branch` the branches of a nominal column's levels.
-    `out_sums` is space for sums by code, zeros before and after.
+    Missing rows go both ways in parts (0), to one side (1), or as gains more: in parts, to one side
+    or to a branch of their own (2), whose first code is -1. `out_sums` is space for sums by code,
+    zeros before and after.
     """
     width = out_sums.shape[1]
     totals, left, work = np.empty((2, width)), np.empty(width), np.empty(width)
@@ -171,14 +173,25 @@ def best_split(
                 left[:] = 0.0
             for t in range(width):
                 left[t] += out_sums[occur[k], t]
-            gain = divided(left, totals[0], totals[1], work, unit, least, directed, side)
+            ways = 2 if missing_rule > 0 and totals[1, 0] > 0.0 else 1
+            for directed in range(ways - 1 if missing_rule == 1 else 0, ways):
+                gain = divided(left, totals[0], totals[1], work, unit, least, directed == 1, side)
+                if gain > best + TIE * total:
+                    best = gain
+                    out_found[COLUMN], out_found[CODE] = column, occur[k]
+                    out_found[NEXT_CODE] = occur[k + 1] if k + 1 < count else -1
+                    out_found[MISSING_BRANCH] = side[0]
+                    if nominal[column]:
+                        divide_levels(occur, k, not one_by_one, out_found, out_branch)
+        if missing_rule == 2 and min(totals[0, 0], totals[1, 0]) >= max(least, 1e-300):
+            for t in range(width):
+                work[t] = totals[0, t] + totals[1, t]
+            gain = amount(work, unit) - amount(totals[0], unit) - amount(totals[1], unit)
             if gain > best + TIE * total:
                 best = gain
-                out_found[COLUMN], out_found[CODE] = column, occur[k]
-                out_found[NEXT_CODE] = occur[k + 1] if k + 1 < count else -1
-                out_found[MISSING_BRANCH] = side[0]
-                if nominal[column]:
-                    divide_levels(occur, k, not one_by_one, out_found, out_branch)
+                out_found[COLUMN], out_found[CODE] = column, out_sums.shape[0]
+                out_found[NEXT_CODE], out_found[MISSING_BRANCH] = -1, 1
+                out_branch[:] = 0
         for k in range(count):
             out_sums[occur[k]] = 0.0
     return best

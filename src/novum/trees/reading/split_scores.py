@@ -150,7 +150,7 @@ def _with_missing_alone(
         return splits
     is_nominal, question = kind.kind is Kind.NOMINAL, Question.THRESHOLD
     branches = [met, missing]
-    groups: tuple[tuple[int, ...], ...] = (tuple(range(kind.n_levels)), ())
+    groups: Groups = (tuple(range(kind.n_levels)), ())
     if is_nominal:
         question = Question.MULTIWAY if nominal == "multiway" else Question.SUBSET
     if question is Question.MULTIWAY:
