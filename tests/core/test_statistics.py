@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from novum.core.errors import InputError, NotAdditiveError, SchemaError
+from novum.core.registry import estimator
 from novum.core.schema import Column, Kind, Schema
 from novum.core.statistics import ChunkStep, Statistics, StatisticsMixin
 from novum.linear import LinearRegression, Ridge
@@ -368,3 +369,67 @@ def test_a_file_is_read_once_in_chunks_by_its_schema(monkeypatch: pytest.MonkeyP
         "rows": 7,
     }
     assert_same_fit(model, LinearRegression().fit(X, y))
+
+
+# --- Rows that were never there -------------------------------------------------------------------
+
+_LINE = np.random.default_rng(0).normal(size=60)
+# Two columns are one, so that rows leave the plane where they differ.
+_TABLE = np.column_stack([_LINE, _LINE, np.random.default_rng(1).normal(size=60)])
+_LABELS = np.repeat([0, 1, 2], [40, 17, 3])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "GaussianClassifier",
+        "LinearDiscriminantAnalysis",
+        "QuadraticDiscriminantAnalysis",
+        "DiscriminantProjection",
+        "PCA",
+        "ProbabilisticPCA",
+        "Whitener",
+        "LinearRegression",
+        "Ridge",
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_rows_off_the_subspace_of_all_rows_are_refused(name: str) -> None:
+    model: Any = estimator(name)().fit(_TABLE, _LABELS)
+    with pytest.raises(ValueError, match="in a direction in which"):
+        model.forget([[0.5, -0.5, 0.0]], [0])
+    model.forget(_TABLE[[3, 50]], _LABELS[[3, 50]])
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("GaussianClassifier", {}),
+        ("GaussianNB", {}),
+        ("NaiveBayes", {}),
+        ("LinearDiscriminantAnalysis", {}),
+        ("QuadraticDiscriminantAnalysis", {}),
+        ("DiscriminantProjection", {}),
+        ("DiscriminantProjection", {"priors": [0.5, 0.3, 0.2]}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_class_cannot_leave_with_other_rows(name: str, more: dict[str, Any]) -> None:
+    model: Any = estimator(name)(**more).fit(_TABLE, _LABELS)
+    with pytest.raises(ValueError, match="would be all there are"):
+        model.forget(_TABLE[57:] + 0.3, [2, 2, 2])
+    if not more:
+        assert 2 not in model.forget(_TABLE[57:][::-1], [2, 2, 2]).classes_
+
+
+@pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "CategoricalNB", "BernoulliNB"])
+def test_counts_that_were_never_there_are_refused(name: str) -> None:
+    X = np.array([[1, 0], [0, 1], [1, 1], [0, 2], [0, 0]])
+    y = [0, 0, 1, 1, 1]
+    model: Any = estimator(name)().fit(X, y)
+    # Class 0 has met one cell above zero in each column, and no level 7.
+    with pytest.raises(InputError, match="were never added"):
+        model.forget([[7, 7], [7, 7]], [0, 0])
+    with pytest.raises(InputError, match="were never added"):
+        model.forget([[0, 0], [0, 0]], [0, 0])
+    assert model.forget(X[:2], y[:2]).classes_.tolist() == [1]

@@ -150,6 +150,13 @@ class NaiveBayesStatistics:
             missing=_difference_of_missing(a.missing, b.missing),
             levels=_taken(a.levels, b.levels),
         )
+        # Without its rows a class has nothing left to count.
+        gone = (a.class_count > 0) & (rest.class_count == 0)
+        if (rest.totals[gone] > _NOTHING * np.abs(a.totals[gone])).any():
+            raise InputError(
+                "The rows to remove were never added: all of a class would go, but not all that "
+                "was counted in its columns. Remove only rows that the sum holds."
+            )
         return rest._without_what_is_gone(a)
 
     def __mul__(self, factor: float) -> NaiveBayesStatistics:
@@ -356,6 +363,11 @@ def _check_among(a: NaiveBayesStatistics, b: NaiveBayesStatistics) -> None:
 
 def _taken(a: Floats, b: Floats) -> Floats:
     left = a - b
+    if (left < -_NOTHING * np.maximum(np.abs(a), np.abs(b))).any():
+        raise InputError(
+            "The rows to remove were never added: a count of a column or level would fall below "
+            "zero. Remove only rows that the sum holds."
+        )
     return np.where(left > _NOTHING * np.abs(a), left, 0.0)
 
 

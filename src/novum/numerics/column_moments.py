@@ -20,6 +20,7 @@ from novum.numerics.moments import (
     Parts,
     check_factor,
     check_removal,
+    check_same_rows,
     check_scatter,
     left_over,
     merged,
@@ -117,6 +118,12 @@ class ColumnMoments:
         left = dd.subtract(self._parts()[0], other._parts()[0])[0]
         check_removal(left, self.weight)
         stays = left > left_over(self.weight)
+        gone = np.flatnonzero(~stays & (other.weight > 0))
+        check_same_rows(
+            other.weight[gone],
+            (self.mean[gone], other.mean[gone]),
+            (self.scatter[gone], other.scatter[gone]),
+        )
         changes = stays & (other.weight > 0)
         weight, mean, scatter = merged(
             _where(changes, self), negated(_where(changes, other, absent=0.0)), _square

@@ -131,6 +131,8 @@ class Moments:
         left = dd.subtract(weight, other._parts()[0])
         check_removal(left[0], weight[0])
         if left[0] <= left_over(weight[0]):
+            spreads = np.diagonal(self.scatter), np.diagonal(other.scatter)
+            check_same_rows(np.asarray(other.weight), (self.mean, other.mean), spreads)
             return Moments.zero(self.n_columns)
         weight, mean, scatter = merged(self._parts(), negated(other._parts()), _outer)
         scatter = _without_negative_diagonal(scatter, self.scatter)
@@ -310,6 +312,28 @@ def check_removal(left: Floats, weight: Floats) -> None:
         )
 
 
+def check_same_rows(
+    weight: Floats, means: tuple[Floats, Floats], scatters: tuple[Floats, Floats]
+) -> None:
+    """Refuse to remove all that there is by rows of another mean or spread.
+
+    Column by column; the order in which rows were added changes sums by rounding only.
+    """
+    size = np.maximum(*np.abs(means))
+    scatter = np.maximum(*scatters)
+    unit = np.maximum(size, np.sqrt(scatter / weight))
+    moved = np.abs(means[0] - means[1]) > 1e-9 * unit
+    # What rounding of a mean leaves of the spread of a constant column is no spread.
+    changed = np.abs(scatters[0] - scatters[1]) > 1e-9 * scatter + weight * (1e-12 * size) ** 2
+    bad = np.flatnonzero(moved | changed)
+    if bad.size:
+        raise ValueError(
+            "The rows to remove are not among the rows: they would be all there are, but column "
+            f"{int(bad[0])} has mean {means[0][bad[0]]:g} and theirs {means[1][bad[0]]:g}, or "
+            "another spread. Remove only what was added."
+        )
+
+
 def check_factor(factor: float) -> None:
     if not (np.isfinite(factor) and factor >= 0):
         raise ValueError(f"Moments are scaled by a finite factor of at least 0, got {factor!r}.")
@@ -326,6 +350,22 @@ def check_scatter(diagonal: Floats, before: Floats) -> None:
         )
 
 
+def check_definite(scatter: Floats, before: Floats) -> None:
+    """Refuse a removal that leaves a negative variance in some direction beyond rounding."""
+    spread = np.sqrt(np.diagonal(before))
+    seen = np.flatnonzero(spread > 0)
+    scaled = scatter[np.ix_(seen, seen)] / spread[seen, None] / spread[seen]
+    # In units of the spread before, eigenvalues of what is left are right to some 1e-15 each.
+    scaled[np.diag_indices_from(scaled)] += 1e-12 * max(1, seen.size)
+    try:
+        np.linalg.cholesky(scaled)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            "The rows to remove are not among the rows: they differ in a direction in which those "
+            "that would be left have less than no spread. Remove only what was added."
+        ) from error
+
+
 def _outer(delta: dd.Pair) -> dd.Pair:
     column = (delta[0][:, None], delta[1][:, None])
     row = (delta[0][None, :], delta[1][None, :])
@@ -335,6 +375,7 @@ def _outer(delta: dd.Pair) -> dd.Pair:
 def _without_negative_diagonal(scatter: dd.Pair, before: Floats) -> dd.Pair:
     diagonal = np.diagonal(scatter[0])
     check_scatter(diagonal, np.diagonal(before))
+    check_definite(scatter[0], before)
     negative = diagonal < 0
     if not negative.any():
         return scatter

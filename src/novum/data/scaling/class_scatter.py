@@ -29,7 +29,13 @@ from novum.core.schema import Schema
 from novum.core.validation import Sample
 from novum.data.scaling.class_sums import pooled_scatter, scatter_of_classes
 from novum.numerics import double_double as dd
-from novum.numerics.moments import Parts, check_scatter, merged
+from novum.numerics.moments import (
+    Parts,
+    check_definite,
+    check_same_rows,
+    check_scatter,
+    merged,
+)
 from novum.numerics.shared_state import cached_property
 
 Floats = NDArray[np.float64]
@@ -252,6 +258,7 @@ def _joined(a: ClassScatter, b: ClassScatter, sign: float) -> ClassScatter:
             for name in _NAMES:
                 out[name][k] = getattr(b, name)[k]
         elif sign < 0 and a.weight[k] - b.weight[k] <= _NOTHING * a.weight[k]:
+            _check_all_of_class(a, b, k)
             for name in _NAMES:
                 out[name][k] = 0.0
             if a.by_class:
@@ -264,6 +271,19 @@ def _joined(a: ClassScatter, b: ClassScatter, sign: float) -> ClassScatter:
     if sign < 0:
         high, low = _without_negative(high, low, a.scatter)
     return replace(a, scatter=high, scatter_low=low, **out)
+
+
+def _check_all_of_class(a: ClassScatter, b: ClassScatter, k: int) -> None:
+    """Refuses to remove all rows of a class by others than were added.
+
+    Of scatter that the classes share only the mean of the class is known.
+    """
+    parts = [np.diagonal(each.scatter[k]) for each in ((a, b) if a.by_class else ())]
+    scatters = (parts[0], parts[1]) if parts else (np.zeros_like(a.mean[k]),) * 2
+    try:
+        check_same_rows(b.weight[k], (a.mean[k], b.mean[k]), scatters)
+    except ValueError as error:
+        raise InputError(str(error)) from error
 
 
 def _joined_class(a: ClassScatter, b: ClassScatter, k: int, sign: float) -> Parts:
@@ -293,6 +313,7 @@ def _without_negative(high: Floats, low: Floats, before: Floats) -> dd.Pair:
         diagonal = np.diagonal(high[k])
         try:
             check_scatter(diagonal, np.diagonal(before[k]))
+            check_definite(high[k], before[k])
         except ValueError as error:
             raise InputError(str(error)) from error
         gone = diagonal < 0
