@@ -27,7 +27,7 @@ from novum.bayes import (
 from novum.bayes.definitions import log_category, log_normal, posterior
 from novum.core import load as load_model
 from novum.core import save
-from novum.core.errors import InputError
+from novum.core.errors import InputError, UnseenLevelWarning
 from novum.data import load
 from tests.bayes.naive_bayes_tables import codes, counts, mixed, mixed_model, model_files, numbers
 
@@ -170,7 +170,8 @@ def test_a_boolean_column_has_both_levels() -> None:
 def test_an_unseen_category_prefers_the_class_that_knows_less() -> None:
     frame = pd.DataFrame({"color": ["red", "blue", "red", "red", "blue"]})
     model = NaiveBayes(priors=[0.5, 0.5]).fit(frame, [0, 0, 0, 0, 1])
-    found = model.predict_proba(pd.DataFrame({"color": ["pink"]}))[0]
+    with pytest.warns(UnseenLevelWarning, match="'color' has 1 cells"):
+        found = model.predict_proba(pd.DataFrame({"color": ["pink"]}))[0]
     odds = (1 / (4 + 3)) / (1 / (1 + 3))
     np.testing.assert_allclose(found, [odds / (1 + odds), 1 / (1 + odds)], rtol=1e-12)
 

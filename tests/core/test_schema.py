@@ -6,12 +6,18 @@ from dataclasses import FrozenInstanceError
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
+from novum.bayes import GaussianNB
 from novum.core.errors import InputError, SchemaError
+from novum.core.registry import estimator
 from novum.core.schema import MISSING, UNSEEN, Column, Kind, Schema, sorted_levels
+from novum.evaluation import cross_val_predict
 
 levels = st.one_of(st.text(max_size=3), st.integers(-9, 9), st.booleans(), st.floats(-9, 9))
 level_lists = st.lists(levels, max_size=8)
@@ -229,3 +235,25 @@ def test_a_level_that_the_other_schema_lacks_becomes_unseen() -> None:
     assert old.recode(codes, narrow).ravel().tolist() == [UNSEEN, 0, MISSING, UNSEEN]
     empty = Schema((nominal(),))
     assert old.recode(codes, empty).ravel().tolist() == [UNSEEN, UNSEEN, MISSING, UNSEEN]
+
+
+@pytest.mark.parametrize("container", ["pandas", "arrow"])
+@pytest.mark.parametrize("method", ["fit", "predict", "validate"])
+@pytest.mark.parametrize("name", ["GaussianNB", "BaggingClassifier", "PCA", "SelectPercentile"])
+def test_two_columns_of_one_name_are_refused_in_our_words(
+    name: str, method: str, container: str
+) -> None:
+    cells, y = np.random.default_rng(0).normal(size=(12, 3)), np.tile([0, 1], 6)
+    names = ["a", "b", "a"]
+    twice = pd.DataFrame(cells, columns=names)
+    if container == "arrow":
+        twice = pa.table(list(cells.T), names=names)
+    learner = estimator(name)()
+    right = learner.fit(pd.DataFrame(cells, columns=["a", "b", "c"]), y)
+    question = {
+        "fit": lambda: clone(learner).fit(twice, y),
+        "predict": lambda: (right.predict if hasattr(right, "predict") else right.transform)(twice),
+        "validate": lambda: cross_val_predict(GaussianNB(), twice, y, cv=2),
+    }[method]
+    with pytest.raises(SchemaError, match="Column names must differ; 'a' occurs 2 times"):
+        question()

@@ -15,15 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
-from novum.bayes import GaussianNB
 from novum.core import memory
 from novum.core.errors import InputError, MemoryLimitError, SchemaError
-from novum.core.registry import estimator
 from novum.core.schema import MISSING, UNSEEN, Column, Kind, Schema
 from novum.core.tables import RawTable, read_table, unmasked
-from novum.evaluation import cross_val_predict
 
 NAN = float("nan")
 
@@ -499,25 +496,3 @@ def test_a_relation_of_a_database_is_refused() -> None:
 def test_complex_numbers_are_refused_as_categories() -> None:
     with pytest.raises(InputError, match="Complex data not supported: X has type complex128"):
         read(np.array([[1j]]), "all")
-
-
-@pytest.mark.parametrize("container", ["pandas", "arrow"])
-@pytest.mark.parametrize("method", ["fit", "predict", "validate"])
-@pytest.mark.parametrize("name", ["GaussianNB", "BaggingClassifier", "PCA", "SelectPercentile"])
-def test_two_columns_of_one_name_are_refused_in_our_words(
-    name: str, method: str, container: str
-) -> None:
-    cells, y = np.random.default_rng(0).normal(size=(12, 3)), np.tile([0, 1], 6)
-    names = ["a", "b", "a"]
-    twice = pd.DataFrame(cells, columns=names)
-    if container == "arrow":
-        twice = pa.table(list(cells.T), names=names)
-    learner = estimator(name)()
-    right = learner.fit(pd.DataFrame(cells, columns=["a", "b", "c"]), y)
-    question = {
-        "fit": lambda: clone(learner).fit(twice, y),
-        "predict": lambda: (right.predict if hasattr(right, "predict") else right.transform)(twice),
-        "validate": lambda: cross_val_predict(GaussianNB(), twice, y, cv=2),
-    }[method]
-    with pytest.raises(SchemaError, match="Column names must differ; 'a' occurs 2 times"):
-        question()

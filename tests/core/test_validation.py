@@ -431,8 +431,10 @@ def fitted(X: Any, chosen: Any = "auto") -> LinearRegression:
 def test_rows_to_predict_are_read_by_the_schema_of_the_fit() -> None:
     model = fitted(pd.DataFrame({"c": ["b", "a", "b"], "x": [1.0, 2.0, 4.0]}))
     new = pl.DataFrame({"c": ["new", "b"], "x": [1, 2]})
-    sample = check_features(model, new)
+    sample = check_features(model, new, tell_unseen=False)
     assert sample.codes.ravel().tolist() == [UNSEEN, 1]
+    with pytest.warns(UnseenLevelWarning, match=r"Column 'c' has 1 cells .* first at row 0\."):
+        check_features(model, new)
     assert sample.schema == model.schema_
     with pytest.warns(UnseenLevelWarning, match="Column 'c' has 1 cells .* first at row 0"):
         model.predict(new)

@@ -179,7 +179,7 @@ def test_the_estimated_network_is_naive_bayes() -> None:
     assert np.allclose(model.predict_proba(X), reference.predict_proba(X), rtol=1e-10)
     assert model.network_.edges == (("kind", "c0"), ("kind", "c1"), ("kind", "c2"))
     assert np.allclose(model.class_prior_, counts / counts.sum())
-    with pytest.warns(UnseenLevelWarning, match="'c2' have 1 cells"):
+    with pytest.warns(UnseenLevelWarning, match="'c2' has 1 cells"):
         odd = model.predict_proba(pd.DataFrame({"c0": ["l1"], "c1": [None], "c2": ["new"]}))
     wanted = model.network_.query("kind", given={"c0": "l1"}).values
     assert np.allclose(odd[0], wanted, rtol=1e-12)

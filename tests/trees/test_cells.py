@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from novum.core.errors import MemoryLimitError
+from novum.core.errors import MemoryLimitError, UnseenLevelWarning
 from novum.core.schema import MISSING, UNSEEN, Column, Kind, Schema
 from novum.core.validation import Sample
 from novum.ensemble import AdaBoostClassifier, AdaBoostRegressor
@@ -62,7 +62,8 @@ def test_through_a_model() -> None:
     frame = pd.DataFrame({"c": ["a", None, "b"], "x": [1.0, 2.0, np.nan]})
     model = DecisionTreeClassifier().fit(frame, [0, 1, 1])
     np.testing.assert_array_equal(model._cells(frame), [[0, 1], [np.nan, 2], [1, np.nan]])
-    cells = model._cells(pd.DataFrame({"c": ["z"], "x": [3.0]}))
+    with pytest.warns(UnseenLevelWarning, match="'c' has 1 cells"):
+        cells = model._cells(pd.DataFrame({"c": ["z"], "x": [3.0]}))
     assert cells.tolist() == [[UNSEEN_CELL, 3.0]]
 
 

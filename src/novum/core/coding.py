@@ -9,16 +9,15 @@ differs from the reference. A level never met in training counts as the referenc
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.core.errors import SchemaError, UnseenLevelWarning
-from novum.core.schema import MISSING, UNSEEN, Codes, Kind, Schema, level_key
+from novum.core.errors import SchemaError
+from novum.core.schema import MISSING, Codes, Kind, Schema, level_key
+from novum.core.unseen_levels import warn_unseen
 from novum.core.validation import Sample
 from novum.numerics.shared_state import cached_property
 
@@ -27,6 +26,7 @@ Positions = NDArray[np.intp]
 
 # Rows of the treatment design made at a time: some hundred kilobytes, which stay in the cache.
 BLOCK_ROWS = 2048
+_UNSEEN_RULE = "they count as the reference level {first}"
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Coding:
         """The treatment design times `coef` of shape (width, n_targets), without building it."""
         if self.schema.is_numeric:
             return np.asarray(sample.numeric @ coef)
-        self._warn_unseen(sample)
+        warn_unseen(sample, _UNSEEN_RULE, stacklevel=4)
         full = np.zeros((self.full_width, coef.shape[1]))
         full[self.treatment] = coef
         scores = np.asarray(sample.numeric @ full[self.starts[self.schema.numeric]])
@@ -133,19 +133,6 @@ class Coding:
                 moved += [-1 if code is None else first + code for code in known]
         return np.array(moved, np.intp)
 
-    def _warn_unseen(self, sample: Sample) -> None:
-        for j, i in enumerate(self.schema.categorical):
-            unseen = np.flatnonzero(sample.codes[:, j] == UNSEEN)
-            if unseen.size:
-                column = self.schema.columns[i]
-                warnings.warn(
-                    f"Column {column.name!r} has {unseen.size} cells with a level not met in "
-                    f"training, the first at row {unseen[0]}; they count as the reference level "
-                    f"{_first(column.levels)!r}.",
-                    UnseenLevelWarning,
-                    stacklevel=4,
-                )
-
 
 def treatment_rows(sample: Sample, start: int, stop: int) -> Floats:
     """Rows `start..stop` of the treatment design; a view where all columns are numeric.
@@ -157,7 +144,7 @@ def treatment_rows(sample: Sample, start: int, stop: int) -> Floats:
     coding, rows = Coding(sample.schema), sample.rows(slice(start, stop))
     for j, column in enumerate(sample.schema.categorical_columns):
         _refuse_missing(rows.codes[:, j], column.name, start)
-    coding._warn_unseen(rows)
+    warn_unseen(rows, _UNSEEN_RULE, stacklevel=4)
     full = np.empty((rows.n_rows, coding.full_width))
     coding._fill(rows, 0, rows.n_rows, full)
     return full[:, coding.treatment]
@@ -177,7 +164,3 @@ def _refuse_missing(codes: Codes, name: str, start: int) -> None:
             f"Column {name!r} has a missing cell at row {start + int(missing[0])}, which has no "
             "code. Fill in missing cells before coding."
         )
-
-
-def _first(levels: tuple[Any, ...]) -> Any:
-    return levels[0] if levels else None

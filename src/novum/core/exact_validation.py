@@ -29,6 +29,7 @@ from novum.core.engine import sum_blocks
 from novum.core.errors import InputError, NotAdditiveError
 from novum.core.statistics import StatisticsMixin
 from novum.core.tables import frame_of
+from novum.core.unseen_levels import said_once
 from novum.core.validation import Sample
 from novum.numerics.blas_threads import one_blas_thread
 
@@ -87,7 +88,7 @@ def exact_cross_val_predict(
     folds = [fold_of(train, test, whole.n_rows) for train, test in splits]
     check_partition(folds, whole.n_rows)
     singles = all(fold.train is None and len(fold.test) == 1 for fold in folds)
-    with one_blas_thread():
+    with one_blas_thread(), said_once():
         if method == "predict" and singles:
             quick = getattr(model, "_leave_one_out", None)
             if quick is not None:

@@ -21,6 +21,7 @@ from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
 from novum.core.errors import InputError
+from novum.core.unseen_levels import said_once
 from novum.numerics.blas_threads import one_blas_thread
 
 Task = TypeVar("Task")
@@ -91,7 +92,8 @@ def run_tasks(
     >>> run_tasks(lambda n: n**2, range(4), n_jobs=2)
     [0, 1, 4, 9]
     """
-    with one_blas_thread():
+    # Tasks ask models that are members of one, which says once what all of them have met.
+    with one_blas_thread(), said_once():
         if effective_jobs(n_jobs) == 1:
             return [function(task) for task in tasks]
         if prefer == "processes":
@@ -122,6 +124,9 @@ def _run_in_threads(
     # share, so that they can end up lost.
     stop = threading.Event()
     config = get_config()
+    # Of the caller: joblib may draw tasks in threads of its own, which know none of its variables.
+    mine = contextvars.copy_context()
+    mine.run(_stop.set, stop)
 
     def run(context: contextvars.Context, task: Task) -> Result:
         if stop.is_set():
@@ -132,9 +137,7 @@ def _run_in_threads(
     def calls() -> Iterator[Any]:
         for task in tasks:
             # A context can be entered by one thread at a time, so each task has its own.
-            context = contextvars.copy_context()
-            context.run(_stop.set, stop)
-            yield joblib.delayed(run)(context, task)
+            yield joblib.delayed(run)(mine.copy(), task)
 
     try:
         pool = joblib.Parallel(n_jobs=n_jobs, require="sharedmem", verbose=verbose)

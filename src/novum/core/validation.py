@@ -24,6 +24,7 @@ from novum.core.missing import missing_mask, refuse_missing
 from novum.core.schema import MISSING, Codes, Schema
 from novum.core.tables import read_table
 from novum.core.targets import check_classes, check_numbers, plain_target
+from novum.core.unseen_levels import warn_unseen
 
 Floats = NDArray[np.float64]
 Target = Literal["numbers", "classes", "none"]
@@ -135,13 +136,25 @@ def check_sample(
 
 
 def check_features(
-    estimator: Any, X: Any, *, allow_missing: bool = False, accept_sparse: bool = False
+    estimator: Any,
+    X: Any,
+    *,
+    allow_missing: bool = False,
+    accept_sparse: bool = False,
+    tell_unseen: bool = True,
 ) -> Sample:
-    """Rows to predict, read by the schema of the fitted estimator."""
+    """Rows to predict, read by the schema of the fitted estimator.
+
+    Cells with a level that training did not have are counted in a warning; `tell_unseen=False` is
+    for learners that say themselves what they do with them, or that pass them on as they are.
+    """
     if _is_plain(estimator, X):
         sample = Sample(estimator.schema_, X, np.empty((len(X), 0), np.int32))
         return _checked_cells(estimator, sample, allow_missing)
-    return _checked_rows(estimator, X, estimator.schema_, False, allow_missing, accept_sparse)[0]
+    sample, _ = _checked_rows(estimator, X, estimator.schema_, False, allow_missing, accept_sparse)
+    if tell_unseen:
+        warn_unseen(sample, stacklevel=4)
+    return sample
 
 
 def _checked_target(y: Any, learner: str, target: Target) -> tuple[NDArray[Any] | None, Any]:

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novum.core.errors import InputError
 from novum.core.parallel import run_tasks
+from novum.core.unseen_levels import said_once
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -85,6 +86,7 @@ def in_order(
         yield from run_tasks(function, members, n_jobs)
 
 
+@said_once()
 def weighted_mean(
     of_member: Callable[[int], NDArray[Any]],
     n_members: int,
@@ -105,6 +107,7 @@ def weighted_mean(
     return np.asarray(total / votes.sum())
 
 
+@said_once()
 def log_mean(
     of_member: Callable[[int], Floats], n_members: int, n_jobs: int | None = None
 ) -> Floats:

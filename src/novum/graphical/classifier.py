@@ -9,7 +9,6 @@ every column depends on the class alone (`novum.graphical.naive_network`).
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core.certificate import Certificate, Verdict
 from novum.core.decisions import DecisionMixin
-from novum.core.errors import InputError, ModelFileError, UnseenLevelWarning
+from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
-from novum.core.schema import UNSEEN, Column, Kind, Schema
+from novum.core.schema import Column, Kind, Schema
 from novum.core.text import label_text, listed, meant
 from novum.core.validation import check_features, check_sample
 from novum.core.working_point import label_array
@@ -216,16 +215,6 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
 
     def _codes(self, X: Any) -> NDArray[np.int64]:
         sample = check_features(self, X, allow_missing=True)
-        unseen = (sample.codes == UNSEEN).any(axis=0)
-        if unseen.any():
-            names = [c.name for c in self.schema_.columns if c.kind is not Kind.NUMERIC]
-            met = [name for name, strange in zip(names, unseen, strict=True) if strange]
-            warnings.warn(
-                f"Columns {listed(met)} have {int((sample.codes == UNSEEN).sum())} cells with "
-                "levels that training did not have; they are taken as unknown.",
-                UnseenLevelWarning,
-                stacklevel=3,
-            )
         codes = state_codes(self.column_states_ or (), sample)
         # The class is the first node, and nothing is known of it.
         return np.column_stack([np.full(len(codes), -1), codes])

@@ -115,7 +115,7 @@ class LogisticPredictor(DecisionMixin, ClassifierMixin):
     def _scores(self, X: Any) -> Floats:
         if not hasattr(self, "coef_"):
             check_is_fitted(self)
-        sample = check_features(self, X, accept_sparse=True)
+        sample = check_features(self, X, accept_sparse=True, tell_unseen=False)
         return Coding(self.schema_).scores(sample, self.coef_.T) + self.intercept_
 
     def _code(self, label: Any) -> int:

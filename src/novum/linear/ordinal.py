@@ -286,7 +286,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, BaseEstimator):
     def latent_score(self, X: Any) -> Floats:
         """`x'b`, the place of each row on the scale of the thresholds, of shape (n,)."""
         check_is_fitted(self)
-        sample = check_features(self, X, accept_sparse=True)
+        sample = check_features(self, X, accept_sparse=True, tell_unseen=False)
         return Coding(self.schema_).scores(sample, self.coef_[:, np.newaxis])[:, 0]
 
     def predict_cumulative(self, X: Any) -> Floats:

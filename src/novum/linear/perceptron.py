@@ -439,7 +439,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        sample = check_features(self, X, accept_sparse=True)
+        sample = check_features(self, X, accept_sparse=True, tell_unseen=False)
         return Coding(self.schema_).scores(sample, self.coef_.T) + self.intercept_
 
     def __sklearn_tags__(self) -> Any:

@@ -34,7 +34,7 @@ class LinearPredictor(RegressorMixin):
         # One row is predicted in microseconds; scikit-learn's own check takes longer than that.
         if not hasattr(self, "coef_"):
             check_is_fitted(self)
-        sample = check_features(self, X, accept_sparse=True)
+        sample = check_features(self, X, accept_sparse=True, tell_unseen=False)
         coef = np.atleast_2d(self.coef_).T
         scores = Coding(self.schema_).scores(sample, coef) + self.intercept_
         return answered(coef, X, scores[:, 0] if np.ndim(self.coef_) == 1 else scores)

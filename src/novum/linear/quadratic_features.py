@@ -191,7 +191,7 @@ class QuadraticFeatures(TransformerMixin, BaseEstimator):
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self, "n_output_features_")
-        sample = check_features(self, X, accept_sparse=True)
+        sample = check_features(self, X, accept_sparse=True, tell_unseen=False)
         _refuse_large(sample)
         if sample.is_sparse:
             rows = sample.numeric.tocsr()

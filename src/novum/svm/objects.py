@@ -207,7 +207,9 @@ def read_new(estimator: Any, X: Any) -> Any:
         return _checked_similarities(estimator, X)
     if kernel.takes == "objects":
         return _sequence(X, type(estimator).__name__)
-    sample = check_features(estimator, X, accept_sparse=kernel.takes == "vectors")
+    sample = check_features(
+        estimator, X, accept_sparse=kernel.takes == "vectors", tell_unseen=False
+    )
     return _vectors(sample) if kernel.takes == "vectors" else sample
 
 

@@ -197,7 +197,7 @@ class FillMissing(ScalingTransformer):
         otherwise.
         """
         check_is_fitted(self)
-        sample = check_features(self, X, allow_missing=True)
+        sample = check_features(self, X, allow_missing=True, tell_unseen=False)
         out = put_back(X, sample.schema, self._forward(sample.numeric), output_library(self))
         gone = sample.codes == MISSING
         fills = {
@@ -210,7 +210,7 @@ class FillMissing(ScalingTransformer):
     def count_missing(self, X: Any) -> NDArray[np.int64]:
         """How many cells of each column of `X` would be filled, of shape (n_features_in_,)."""
         check_is_fitted(self)
-        sample = check_features(self, X, allow_missing=True)
+        sample = check_features(self, X, allow_missing=True, tell_unseen=False)
         return np.asarray(_missing(sample).sum(axis=0), np.int64)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

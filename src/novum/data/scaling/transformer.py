@@ -159,7 +159,7 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
         otherwise. Nominal and ordinal columns are those of `X`.
         """
         check_is_fitted(self)
-        sample = check_features(self, X, allow_missing=True)
+        sample = check_features(self, X, allow_missing=True, tell_unseen=False)
         self._refuse_unknown(sample.numeric)
         scaled = self._forward(sample.numeric)
         return put_back(X, sample.schema, scaled, output_library(self))
@@ -168,7 +168,7 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
     def inverse_transform(self, X: Any) -> Any:
         """The table with its numeric columns as they were before scaling."""
         check_is_fitted(self)
-        sample = check_features(self, X, allow_missing=True)
+        sample = check_features(self, X, allow_missing=True, tell_unseen=False)
         self._refuse_unknown(sample.numeric)
         return put_back(X, sample.schema, self._backward(sample.numeric))
 

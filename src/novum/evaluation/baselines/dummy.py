@@ -36,7 +36,9 @@ class _Dummy:
 
     def _rows(self, X: Any) -> int:
         check_is_fitted(self, "schema_")
-        return check_features(self, X, allow_missing=True, accept_sparse=True).n_rows
+        return check_features(
+            self, X, allow_missing=True, accept_sparse=True, tell_unseen=False
+        ).n_rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

@@ -185,7 +185,7 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return rule.known_scores(np.asarray(self.estimator_.predict_proba(table), float))
         design = None
         if _needs_design(rule):
-            sample = check_features(self, table)
+            sample = check_features(self, table, tell_unseen=False)
             design = treatment_rows(sample, 0, sample.n_rows)
         return np.asarray(self._fitted_rule.known_scores(table, design))
 

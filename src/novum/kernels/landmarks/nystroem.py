@@ -274,7 +274,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if self.schema_ is None:
             return read_objects(X, type(self).__name__)
         pairwise = isinstance(self.kernel_, Precomputed)
-        sample = check_features(self, X, accept_sparse=not pairwise)
+        sample = check_features(self, X, accept_sparse=not pairwise, tell_unseen=False)
         if self.kernel_.takes == "table":
             return sample
         return sample.numeric if pairwise else _vectors(sample)

@@ -8,15 +8,15 @@ how many cells there are. Missing cells are refused.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from novum.core.errors import SchemaError, UnseenLevelWarning
-from novum.core.schema import UNSEEN, Schema
+from novum.core.errors import SchemaError
+from novum.core.schema import Schema
+from novum.core.unseen_levels import warn_unseen
 from novum.core.validation import Sample, check_sample
 
 
@@ -44,21 +44,8 @@ def read_rows(X: Any, kernel: str, schema: Schema | None = None) -> Sample:
     else:
         sample = _recoded(X, kernel, schema)
     if schema is not None:
-        warn_unseen(sample)
+        warn_unseen(sample, "they are unlike every level", stacklevel=3)
     return sample
-
-
-def warn_unseen(sample: Sample) -> None:
-    """Says how many cells hold a level that the schema does not list."""
-    for j, column in enumerate(sample.schema.categorical_columns):
-        unseen = np.flatnonzero(sample.codes[:, j] == UNSEEN)
-        if unseen.size:
-            warnings.warn(
-                f"Column {column.name!r} has {unseen.size} cells with a level not met in training, "
-                f"the first at row {unseen[0]}; they are unlike every level.",
-                UnseenLevelWarning,
-                stacklevel=4,
-            )
 
 
 def _as_table(X: Any) -> Any:

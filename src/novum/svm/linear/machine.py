@@ -70,7 +70,7 @@ class LinearMachine:
         """Scores of new rows, shape (n, m)."""
         if not hasattr(self, "coef_"):
             check_is_fitted(self)
-        sample = check_features(self, X, accept_sparse=True)
+        sample = check_features(self, X, accept_sparse=True, tell_unseen=False)
         coef = np.atleast_2d(self.coef_).T
         return Coding(self.schema_).scores(sample, coef) + self.intercept_
 
