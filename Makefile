@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := plot,cli,scale,io
+EXTRAS := plot,cli,scale,io,frames
 ALL_EXTRAS := $(EXTRAS),dev
 READY := $(VENV)/.ready
 CHECKS := $(VENV)/.ready-to-check
@@ -20,7 +20,8 @@ define install
 	@touch $@
 endef
 
-.PHONY: run test test-all test-browser fuzz peer-tests lint types layers tests doctests setup format lock bench bench-cold clean
+.PHONY: run test test-all test-browser test-guides fuzz peer-tests lint types layers tests doctests setup
+.PHONY: format lock bench bench-cold clean
 
 run: $(READY)  ## the main job on a bundled table
 	$(BIN)/novum run
@@ -31,7 +32,12 @@ test-browser: $(CHECKS)  ## the report in a real browser, which is installed fir
 	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q chromium; }
 	$(BIN)/pytest -q -m browser
 
-test-all: test test-browser  ## and the slow extras, before an issue is closed
+# What a reader of the README has: the environment that `make run` makes, and nothing else in it.
+test-guides:  ## README and guides in an environment made by the set-up of `make run` alone
+	$(MAKE) VENV=.venv-run .venv-run/.ready
+	.venv-run/bin/python -W error -m doctest -o ELLIPSIS README.md $$(find docs -name "*.md")
+
+test-all: test test-browser test-guides  ## and the slow extras, before an issue is closed
 	$(BIN)/pytest -q -n 2 -m slow
 
 # Every test draws the same examples; this draws new ones, pass after pass, and stops at a failure.
@@ -97,4 +103,4 @@ bench-cold:  ## first calls on a machine that has compiled nothing yet
 	$(BENCH_PYTHON) -m benchmarks.startup --cold $(ARGS)
 
 clean:
-	rm -rf $(VENV) .venv-bench
+	rm -rf $(VENV) .venv-bench .venv-run
