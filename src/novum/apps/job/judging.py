@@ -268,6 +268,17 @@ def _number_curves(report: RegressionReport, y: Any) -> dict[str, tuple[Curve, .
 # --- Plain values ---------------------------------------------------------------------------------
 
 
+def measure_title(name: str) -> str:
+    """The name of a measure in the record of a judgment.
+
+    Examples
+    --------
+    >>> measure_title("rmse"), measure_title("log_loss")
+    ('root mean squared error', 'log loss')
+    """
+    return _TITLES.get(name, name.replace("_", " "))
+
+
 def estimate_of(interval: Interval) -> Estimate:
     """An interval as plain numbers; what is no number is None."""
     return Estimate(*map(_finite, (interval.estimate, interval.low, interval.high)))
@@ -275,7 +286,7 @@ def estimate_of(interval: Interval) -> Estimate:
 
 def _estimates(found: Mapping[str, Interval]) -> tuple[tuple[str, Estimate], ...]:
     return tuple(
-        (_TITLES.get(name, name.replace("_", " ")), estimate_of(value))
+        (measure_title(name), estimate_of(value))
         for name, value in found.items()
         if math.isfinite(value.estimate)
     )

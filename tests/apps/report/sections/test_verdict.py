@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from novum.apps.job.record import Estimate
 from novum.apps.report.blocks import Facts, Text
 from novum.apps.report.sections.verdict import verdict_section
 from tests.apps.report import sample_records
@@ -34,6 +35,20 @@ def test_first_measure_stands_in_for_one_that_is_not_there() -> None:
     record = sample_records.binary_record()
     task = dataclasses.replace(record.task, metric="gini")
     assert "accuracy, on rows set aside" in facts(dataclasses.replace(record, task=task))
+
+
+def test_the_headline_is_of_the_measure_that_models_were_chosen_by() -> None:
+    """Judgments name measures in words, tasks by their names."""
+    record = sample_records.regression_record()
+    assert record.holdout is not None
+    measures = (
+        ("R2", Estimate(0.8, 0.7, 0.9)),
+        ("root mean squared error", Estimate(5.0, 4.0, 6.0)),
+    )
+    holdout = dataclasses.replace(record.holdout, measures=measures)
+    task = dataclasses.replace(record.task, metric="rmse")
+    found = facts(dataclasses.replace(record, task=task, holdout=holdout))
+    assert found["root mean squared error, on rows set aside"] == ("5.0", "[4.0, 6.0]")
 
 
 def test_run_without_verdict_says_so() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from novum.apps.job.judging import measure_title
 from novum.apps.job.record import Estimate, HoldoutRecord, RunRecord
 from novum.apps.report.blocks import Block, Fact, Facts, Section, Text
 from novum.apps.report.detail import Detail
@@ -45,4 +46,5 @@ def _facts(record: RunRecord) -> list[Fact]:
 
 def _headline(holdout: HoldoutRecord, metric: str) -> tuple[str, Estimate]:
     """The measure that the model was chosen by, or the first one there is."""
-    return next((m for m in holdout.measures if m[0] == metric), holdout.measures[0])
+    names = {metric, measure_title(metric)}
+    return next((m for m in holdout.measures if m[0] in names), holdout.measures[0])
