@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import make_multilabel_classification
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier as OtherOneVsRest
@@ -15,7 +16,7 @@ from sklearn.svm import SVC
 
 from novum.bayes import GaussianNB, LinearDiscriminantAnalysis
 from novum.ensemble.one_vs_rest import OneVsRestClassifier
-from novum.linear import Ridge
+from novum.linear import LinearRegression, Perceptron, Ridge
 
 RNG = np.random.default_rng(2)
 Y = RNG.integers(0, 4, 120)
@@ -118,3 +119,16 @@ def test_precomputed_kernels() -> None:
 def test_messages_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
     OneVsRestClassifier(GaussianNB(), n_jobs=2, verbose=10).fit(X, Y)
     assert "Done" in capsys.readouterr().err
+
+
+def test_regressions_are_classifiers_by_one_against_the_rest() -> None:
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    for base in (LinearRegression(), Ridge(1.0), Perceptron()):
+        model = OneVsRestClassifier(base).fit(X, names)
+        assert model.score(X, names) > 0.8
+        assert model.predict(X).dtype == names.dtype
+        # Each member is the regression on the indicator of its class.
+        for member, name in zip(model.estimators_, model.classes_, strict=True):
+            alone = clone(base).fit(X, (names == name).astype(int))
+            np.testing.assert_allclose(np.ravel(member.coef_), np.ravel(alone.coef_), rtol=1e-9)

@@ -33,8 +33,6 @@ from novum.core.errors import (
     ModelFileError,
     UnseenLevelWarning,
 )
-from novum.ensemble.one_vs_rest import OneVsRestClassifier
-from novum.linear import LinearRegression, Ridge
 from novum.linear.perceptron import Perceptron
 
 # Many tables here overlap, so that training ends without a proof, and says so.
@@ -257,19 +255,6 @@ def test_iris_by_one_against_the_rest(rule: str) -> None:
     for k, name in enumerate(model.classes_):
         binary = clone(model).fit(X, names == name)
         np.testing.assert_array_equal(binary.coef_[0], model.coef_[k])
-
-
-def test_regressions_are_classifiers_by_one_against_the_rest() -> None:
-    X, y = load_iris(return_X_y=True)
-    names = np.array(["setosa", "versicolor", "virginica"])[y]
-    for base in (LinearRegression(), Ridge(1.0), Perceptron()):
-        model = OneVsRestClassifier(base).fit(X, names)
-        assert model.score(X, names) > 0.8
-        assert model.predict(X).dtype == names.dtype
-        # Each member is the regression on the indicator of its class.
-        for member, name in zip(model.estimators_, model.classes_, strict=True):
-            alone = clone(base).fit(X, (names == name).astype(int))
-            np.testing.assert_allclose(np.ravel(member.coef_), np.ravel(alone.coef_), rtol=1e-9)
 
 
 def test_jobs_do_not_change_a_bit() -> None:
