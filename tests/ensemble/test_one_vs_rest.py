@@ -121,6 +121,7 @@ def test_messages_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Done" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("ignore:.*passes gain no more")
 def test_regressions_are_classifiers_by_one_against_the_rest() -> None:
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
