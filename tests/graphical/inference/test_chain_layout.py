@@ -48,7 +48,7 @@ def test_rows_are_conditional_probabilities(most_kept: int, seed: int) -> None:
             blocks = blocks_of(determined(network.arrays, known)[0], 8)
         except ImpossibleEvidence:
             return
-        layout = chain_layout(network.arrays, blocks)
+        layout = chain_layout(blocks)
     cells, places = layout.working[:2]
     for key in range(3):
         start_chain(blocks.cell_starts, np.uint64(seed + key), cells)
@@ -68,7 +68,7 @@ def test_rows_are_conditional_probabilities(most_kept: int, seed: int) -> None:
 def test_a_row_belongs_to_one_state_of_the_blanket(seed: int) -> None:
     network = random_network(seed, most=6)
     blocks = blocks_of(determined(network.arrays, evidence_of(network, {}))[0], 1)
-    layout = chain_layout(network.arrays, blocks)
+    layout = chain_layout(blocks)
     cells, places = layout.working[:2]
     met: dict[tuple[int, int], np.ndarray] = {}
     for key in range(40):
@@ -84,7 +84,7 @@ def test_cells_are_part_of_the_states_of_their_variables() -> None:
     network = random_network(8, most=6, zeros=0.5)
     left, _ = determined(network.arrays, evidence_of(network, {}))
     blocks = blocks_of(left, 8)
-    layout = chain_layout(network.arrays, blocks)
+    layout = chain_layout(blocks)
     found = np.zeros((len(blocks.inside), int(left.cell_starts[-1])))
     np.add.at(found, (layout.sources, layout.targets), 1)
     cell = 0

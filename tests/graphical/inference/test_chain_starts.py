@@ -24,7 +24,7 @@ KEYS = np.arange(4, dtype=np.uint64)
 def started(graph: FactorGraph, block_cells: int = 1) -> tuple[Blocks, Starts]:
     left, _ = determined(graph.arrays, Evidence.none(len(graph.names)))
     blocks = blocks_of(left, block_cells)
-    return blocks, chain_starts(blocks, chain_layout(graph.arrays, blocks), KEYS)
+    return blocks, chain_starts(blocks, chain_layout(blocks), KEYS)
 
 
 @given(seeds)
@@ -38,7 +38,7 @@ def test_no_block_can_gain_alone_at_a_maximum(seed: int) -> None:
         return
     if blocks.n_blocks < 2:
         return
-    starts = chain_starts(blocks, chain_layout(network.arrays, blocks), KEYS)
+    starts = chain_starts(blocks, chain_layout(blocks), KEYS)
     heights = [weight_of(blocks, states_of(blocks, cells)) for cells in starts.cells[:2]]
     for cells, height in list(zip(starts.cells, heights, strict=False))[: 1 + (starts.drop < 30)]:
         for block, states in enumerate(blocks.states):

@@ -36,7 +36,7 @@ STRONG = 20.0
 
 
 class MixingError(InputError):
-    """A model in which updates of few variables at a time cannot reach all possible states."""
+    """A model whose zeros tie more variables together than a block can hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class Blocks:
         A table of ratio r moves them by (r - 1) / (r + 1) when one of its other blocks changes.
         Below 1 updates forget where they began, whatever the states (Dobrushin 1968).
         """
-        moved = self.n_others * ((self.ratios - 1) / (self.ratios + 1))
+        moved = self.n_others * (1 - 2 / (self.ratios + 1))
         return float(self.summed(moved).max(initial=0.0))
 
     def summed(self, of_links: Floats) -> Floats:
@@ -114,7 +114,7 @@ class Blocks:
         }
 
 
-def blocks_of(left: FlatFactors, most_cells: int) -> Blocks:
+def blocks_of(left: FlatFactors, most_cells: int, most_tied: float = math.inf) -> Blocks:
     """The blocks of a model.
 
     Parameters
@@ -122,6 +122,9 @@ def blocks_of(left: FlatFactors, most_cells: int) -> Blocks:
     left : FlatFactors
     most_cells : int
         Strong links join variables as long as the block has at most this many joint states.
+    most_tied : float
+        Zeros join variables up to so many. Beyond them they stay between blocks, and updates of
+        one block after the other do not reach all states.
 
     Raises
     ------
@@ -130,7 +133,7 @@ def blocks_of(left: FlatFactors, most_cells: int) -> Blocks:
     """
     allowed = _supported(left)
     ratios = _ratios(left, allowed)
-    members, block_of = _grouped(_joined(left, allowed, ratios, most_cells))
+    members, block_of = _grouped(_joined(left, allowed, ratios, most_cells, most_tied))
     inner: list[list[int]] = [[] for _ in members]
     outer: list[list[int]] = [[] for _ in members]
     scopes = block_of[left.scopes].tolist()
@@ -269,7 +272,11 @@ def _ratios(left: FlatFactors, allowed: list[np.ndarray]) -> list[float]:
 
 
 def _joined(
-    left: FlatFactors, allowed: list[np.ndarray], ratios: list[float], most_cells: int
+    left: FlatFactors,
+    allowed: list[np.ndarray],
+    ratios: list[float],
+    most_cells: int,
+    most_tied: float,
 ) -> list[int]:
     """The block of each variable, named by one of its variables."""
     owner = list(range(left.n_variables))
@@ -285,7 +292,8 @@ def _joined(
         ratio = ratios[factor]
         roots = sorted({find(variable) for variable in left.scope(factor).tolist()})
         joint = math.prod(sizes[root] for root in roots)
-        if len(roots) < 2 or ratio < STRONG or (ratio < math.inf and joint > most_cells):
+        most = most_cells if ratio < math.inf else max(most_cells, most_tied)
+        if len(roots) < 2 or ratio < STRONG or joint > most:
             continue
         for other in roots[1:]:
             owner[other] = roots[0]
@@ -333,8 +341,8 @@ def _cells(
 def _too_large(n_variables: int) -> MixingError:
     return MixingError(
         f"Zero probabilities tie {n_variables} variables together, with more than {MOST_CELLS} "
-        "possible joint states: updates of fewer at a time could not reach all of them. Use "
-        "JunctionTree() or LikelihoodWeighting()."
+        "possible joint states: no product of independent blocks has all of them. Use "
+        "JunctionTree(), ImportanceSampling() or Gibbs()."
     )
 
 

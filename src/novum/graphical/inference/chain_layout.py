@@ -6,8 +6,7 @@ its factors. A block whose blanket has few joint states keeps a row for each of 
     place of the row = sum over blanket variables of stride * state
 
 and each block that holds a variable of the blanket is a *sender*, which moves that place when it
-changes. A *jump* draws a whole state anew from the tables of a network, parents first; factors
-that are no tables of unobserved variables weigh it.
+changes. A *jump* goes to a whole state drawn anew.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import numpy as np
 
 from novum.graphical.inference.blocks import Blocks
 from novum.graphical.inference.flat_factors import starts_of
-from novum.graphical.models.arrays import ModelArrays, Positions
+from novum.graphical.models.arrays import Positions
 
 # Cells of all rows that one block keeps, and that all keep together.
 MOST_KEPT = 2**12
@@ -43,7 +42,7 @@ class ChainLayout:
     working : tuple
         Cells, places of rows, and rows: what a sweep writes.
     jumping : tuple
-        What a jump needs; its second array, of the factors drawn from, is empty without jumps.
+        How a jump finds cells by their states, and room to work; the first is empty without jumps.
     sources, targets : int64 arrays
         Cells of blocks, and the states of variables that they are part of.
     """
@@ -58,11 +57,27 @@ class ChainLayout:
 
     @property
     def can_jump(self) -> bool:
-        return len(self.jumping[1]) > 0
+        return len(self.jumping[0]) > 0
+
+    def cells_at(self, cell_starts: Positions, codes: Positions) -> Positions:
+        """The cell of each block at states of all variables that are possible together."""
+        radixes, keys = self.jumping[:2]
+        block_of = self.states[0]
+        own = np.zeros(len(cell_starts) - 1, np.int64)
+        np.add.at(own, block_of, radixes * codes)
+        ends = zip(own, cell_starts[:-1], cell_starts[1:], strict=True)
+        return np.array([np.searchsorted(keys[a:b], key) for key, a, b in ends], np.int64)
 
 
-def chain_layout(model: ModelArrays, blocks: Blocks) -> ChainLayout:
-    """Lays out the blocks of a model for its chains."""
+def chain_layout(blocks: Blocks, n_bases: int = 0) -> ChainLayout:
+    """Lays out the blocks of a model for its chains.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    n_bases : int
+        Parts of a bucket of the proposal, at most.
+    """
     left = blocks.left
     members = np.concatenate([NOTHING, *blocks.members])
     counts = np.array([len(own) for own in blocks.members], np.int64)
@@ -97,7 +112,7 @@ def chain_layout(model: ModelArrays, blocks: Blocks) -> ChainLayout:
     owners = np.repeat(np.arange(blocks.n_blocks), counts * n_cells)
     within = (np.arange(len(flat)) - state_starts[owners]) % counts[owners]
     targets = left.cell_starts[members[member_starts[owners] + within]] + flat
-    jumping = _jumping(model, blocks)
+    jumping = _jumping(blocks, n_bases)
     return ChainLayout(sweeping, states, sending, working, jumping, cell_of, targets)
 
 
@@ -132,24 +147,16 @@ def _senders(
     return (sender_starts, receiver[is_new], move_starts, moves), starts_of(sizes), sizes
 
 
-def _jumping(model: ModelArrays, blocks: Blocks) -> tuple[Positions, ...]:
-    """Cards, factors drawn from, factors that weigh, and how cells are found by their states."""
+def _jumping(blocks: Blocks, n_bases: int) -> tuple[Positions, ...]:
+    """How cells are found by their states; without it where the states of a block are too many."""
     left = blocks.left
-    work = np.empty(left.n_variables, np.int64), np.empty(blocks.n_blocks, np.int64)
+    work = np.empty(left.n_variables, np.int64), np.empty(max(blocks.n_blocks, n_bases), np.int64)
     products = [math.prod(left.cards[own].tolist()) for own in blocks.members]
-    if not model.is_directed or max(products, default=1) >= 2**62:
-        return (left.cards, NOTHING, NOTHING, NOTHING, NOTHING, *work)
-    place = np.full(model.n_variables, -1, np.int64)
-    hard = left.sources >= 0
-    place[left.sources[hard]] = np.flatnonzero(hard)
-    is_free = np.zeros(model.n_variables, np.bool_)
-    is_free[left.variables] = True
-    drawn = place[model.order[is_free[model.order]]]
-    weighs = np.ones(left.n_factors, np.bool_)
-    weighs[drawn] = False
+    if max(products, default=1) >= 2**62:
+        return (NOTHING, NOTHING, *work)
     radixes = np.ones(left.n_variables, np.int64)
     keys = [NOTHING]
     for own, cells in zip(blocks.members, blocks.states, strict=True):
         radixes[own[:-1]] = np.cumprod(left.cards[own[:0:-1]])[::-1]
         keys.append(cells @ radixes[own])
-    return (left.cards, drawn, np.flatnonzero(weighs), radixes, np.concatenate(keys), *work)
+    return (radixes, np.concatenate(keys), *work)

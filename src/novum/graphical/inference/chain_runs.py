@@ -7,10 +7,13 @@ The means of batches are a chain themselves, and its autocorrelation gives the e
     effective size      p (1 - p) / error^2 of the worst cell
     R-hat               between and within chains, of the worst cell
 
-None of these can notice states that no chain has met. Chains of a network therefore begin some
-sweeps with a *jump* to a state drawn anew, parents first (`chain_jumps_kernels`), which finds such
-states wherever the evidence is not too unlikely. Where links between blocks are strong, answers
-are trusted only if enough jumps were accepted, and no error is stated below what they can show.
+None of these can notice states that no chain has met. Chains therefore begin some sweeps with a
+*jump* to a state drawn anew by bounded elimination (`mini_buckets`, `chain_jumps_kernels`). Its
+weights are at most 1, so from wherever a chain is, a jump is accepted with at least their mean:
+the sum of the weights offered is a number of jumps that no hidden state can make a lie of. Where
+links between blocks are strong, answers are trusted only if it is large enough, and no error is
+stated below what so many jumps can show. Zeros that tie too many variables together stay between
+blocks; chains then begin in states that were drawn, and only jumps connect them.
 
 Many weak links at one block can add up to the same. Unless their sum is below 1 (Dobrushin), or
 there were jumps, all variables must agree between chains from opposite maxima (`chain_starts`).
@@ -34,14 +37,17 @@ from novum.distributions.joint_table_states import check_cells
 from novum.graphical.inference.blocks import (
     STRONG,
     Blocks,
+    MixingError,
     blocks_of,
     check_possible,
     determined,
 )
 from novum.graphical.inference.chain_diagnosis import LEAST_DRAWS, judged
-from novum.graphical.inference.chain_layout import chain_layout
-from novum.graphical.inference.chain_starts import chain_starts
+from novum.graphical.inference.chain_layout import ChainLayout, chain_layout
+from novum.graphical.inference.chain_starts import Starts, chain_starts
+from novum.graphical.inference.flat_factors import FlatFactors
 from novum.graphical.inference.limits import check_seconds
+from novum.graphical.inference.mini_buckets import MiniBuckets, mini_buckets
 from novum.graphical.inference.plain_junction import with_observed
 from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
 from novum.graphical.inference.settings import check_count
@@ -56,6 +62,13 @@ LEAST_SIZE = 100
 # Of how many sweeps one begins with a jump, and jumps that show what links between blocks can hide.
 JUMP_EVERY = 8
 LEAST_JUMPS = 100
+# Sweeps whose jumps are drawn together, a multiple of those between jumps.
+OFFERED_SWEEPS = 4096
+# Cells of a table that jumps are drawn from.
+PROPOSAL_CELLS = 2**16
+# Joint states that zeros may tie together where they cannot be had all, and states drawn to begin.
+MOST_TIED = 256
+STARTS_DRAWN = 256
 # Of updating one block, on a reference machine.
 SECONDS_PER_UPDATE = 4e-8
 # The share of updates that must change something, where nothing else shows that chains move.
@@ -75,7 +88,7 @@ class Draws:
     moved : float
         Share of the updates that changed a block.
     jumps : int
-        Whole states drawn anew that were accepted.
+        Whole states drawn anew that were accepted, no more than are certain to be.
     forgets : bool
         Whether chains are known to leave where they began, by jumps or by a bound.
     missed : float
@@ -132,8 +145,8 @@ class ChainSampling(Engine):
         if variables is not None:
             check_possible(model, evidence)
         left, evidence = determined(model, evidence, None if variables is None else asked)
-        blocks = blocks_of(left, self.block_cells)
-        draws = self._run(model, blocks, ())
+        blocks = self._blocks(left)
+        draws = self._run(blocks, ())
         place = {variable: at for at, variable in enumerate(left.variables.tolist())}
         bounds = itertools.pairwise(left.cell_starts.tolist())
         of_variable = zip(place, bounds, strict=True)
@@ -153,21 +166,30 @@ class ChainSampling(Engine):
         check_cells([int(model.cards[variable]) for variable in variables])
         check_possible(model, evidence)
         left, evidence = determined(model, evidence, variables)
-        blocks = blocks_of(left, self.block_cells)
+        blocks = self._blocks(left)
         place = {int(variable): at for at, variable in enumerate(left.variables)}
         free = [place[v] for v in variables if evidence.codes[v] < 0]
-        draws = self._run(model, blocks, free)
+        draws = self._run(blocks, free)
         return self._beliefs(
             model, evidence, [tuple(variables)], [draws.joint], draws, blocks, [True]
         )
 
     # Running
 
-    def _run(self, model: ModelArrays, blocks: Blocks, free: Sequence[int]) -> Draws:
+    def _blocks(self, left: FlatFactors) -> Blocks:
+        """All that zeros tie together in one block, or where that is too much, some of it."""
+        try:
+            return blocks_of(left, self.block_cells)
+        except MixingError:
+            return blocks_of(left, self.block_cells, MOST_TIED)
+
+    def _run(self, blocks: Blocks, free: Sequence[int]) -> Draws:
         from novum.graphical.inference.chain_jumps_kernels import place_rows
         from novum.graphical.inference.chain_runs_kernels import add_cells, run_chain
 
-        layout = chain_layout(model, blocks)
+        buckets = mini_buckets(blocks.left, PROPOSAL_CELLS)
+        split = buckets.split_arrays()
+        layout = chain_layout(blocks, int(np.diff(split[1]).max(initial=0)))
         ends = np.linspace(0, self.kept, min(BATCHES, self.kept) + 1).astype(np.int64)[1:]
         asked_blocks, places, n_joint = _asked(blocks, free)
         shape = self.chains, len(ends)
@@ -181,26 +203,54 @@ class ChainSampling(Engine):
         keys = stream(self.random_state, "chains").integers(0, 2**64, (shape[0], 3), np.uint64)
         cells, rows = layout.working[:2]
         counts, pacer = np.zeros(2, np.int64), Pacer()
-        starts = chain_starts(blocks, layout, keys[:, 0])
+        if math.isinf(blocks.strongest):
+            starts = self._drawn_starts(blocks, layout, buckets)
+        else:
+            starts = chain_starts(blocks, layout, keys[:, 0])
+        weight, n_offered = 0.0, 0
         for chain, own_keys in enumerate(keys[:, 1:]):
             cells[:] = starts.cells[chain]
             place_rows(*layout.sending, cells, rows)
-            for start, stop in time_sliced(self.sweeps, block=16, pacer=pacer):
-                run_chain(
-                    *layout.sweeping, *layout.working, *layout.jumping, *own_keys,
-                    self.is_metropolis, start, stop, self.burn_in, self.thin,
-                    JUMP_EVERY if layout.can_jump else 0, ends, asked_blocks, places,
-                    batches[chain], joint[chain], counts,
-                )  # fmt: skip
+            for first in range(0, self.sweeps, OFFERED_SWEEPS):
+                n = min(OFFERED_SWEEPS, self.sweeps - first)
+                rng = stream(self.random_state, "jumps", chain, first)
+                offered, logs = buckets.draw(rng, -(-n // JUMP_EVERY) if layout.can_jump else 0)
+                after = np.arange(first, first + n, JUMP_EVERY)[: len(logs)] >= self.burn_in
+                weight += float(np.exp(logs[after]).sum())
+                n_offered += int(after.sum())
+                for start, stop in time_sliced(n, block=16, pacer=pacer):
+                    run_chain(
+                        *layout.sweeping, *layout.working, *layout.jumping, *split,
+                        np.ascontiguousarray(offered.T), logs, first, *own_keys,
+                        self.is_metropolis, first + start, first + stop, self.burn_in, self.thin,
+                        JUMP_EVERY if layout.can_jump else 0, ends, asked_blocks, places,
+                        batches[chain], joint[chain], counts,
+                    )  # fmt: skip
         add_cells(batches, layout.sources, layout.targets, states)
         lengths = np.diff(ends, prepend=0).astype(np.float64)
         states /= lengths[:, np.newaxis]
         joint /= lengths[:, np.newaxis]
         moved = int(counts[0]) / max(1, self._proposals(blocks))
-        jumps = int(counts[1])
+        # Each offer is accepted with at least the mean weight, wherever the chain is.
+        jumps = min(int(counts[1]), int(weight))
         forgets = jumps >= LEAST_JUMPS or blocks.influence < 1
         missed = 0.0 if forgets else starts.share_missed(blocks, batches)
         return Draws(states, joint, lengths, moved, jumps, forgets, missed)
+
+    def _drawn_starts(self, blocks: Blocks, layout: ChainLayout, buckets: MiniBuckets) -> Starts:
+        """Possible states, where zeros between blocks exclude most."""
+        rng = stream(self.random_state, "starts")
+        codes, logs = buckets.draw(rng, STARTS_DRAWN)
+        weights = np.exp(logs)
+        if not layout.can_jump or not weights.any():
+            raise MixingError(
+                "Zero probabilities leave no way between the blocks of variables, and none of "
+                f"{STARTS_DRAWN} states drawn to begin with was possible. Use JunctionTree() or "
+                "ImportanceSampling(size=...)."
+            )
+        chosen = rng.choice(STARTS_DRAWN, self.chains, p=weights / weights.sum())
+        found = [layout.cells_at(blocks.cell_starts, codes[:, row]) for row in chosen]
+        return Starts(tuple(found), math.inf)
 
     def _empty(self, shape: tuple[int, int], n_cells: int, n_joint: int) -> tuple[Floats, Floats]:
         """Room for sums of cells and of joint states, for all batches of all chains."""
@@ -301,14 +351,18 @@ class ChainSampling(Engine):
             )
         if self._is_strong(blocks) and draws.jumps < LEAST_JUMPS:
             found.append(
-                f"probabilities that differ by a factor of {blocks.strongest:.1g} can keep all "
-                f"chains away from the same states, and {draws.jumps} jumps were accepted"
+                f"{_apart(blocks.strongest)} can keep all chains away from the same states, and "
+                f"{draws.jumps} jumps to states drawn anew are certain"
             )
         return found
 
     def _is_strong(self, blocks: Blocks) -> bool:
         """Whether a link between blocks could hide a part of the states from all chains alike."""
         return blocks.strongest > STRONG
+
+
+def _apart(ratio: float) -> str:
+    return "zeros" if math.isinf(ratio) else f"probabilities that differ by a factor of {ratio:.1g}"
 
 
 def _slowest(draws: Draws, r_hat: float, rows: float) -> tuple[float, float]:

@@ -141,7 +141,8 @@ def sweep_blocks(
     " int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
     " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1],"
     " int64[::1], int64[::1], int64[::1], boolean[::1], float64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint64, uint64, boolean, int64,"
+    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " float64[::1], int64[::1], int32[:,::1], float64[::1], int64, uint64, uint64, boolean, int64,"
     " int64, int64, int64, int64, int64[::1], int64[::1], int64[::1], float64[:,::1],"
     " float64[:,::1], int64[::1])"
 )
@@ -149,14 +150,16 @@ def run_chain(
     inside, cell_starts, link_starts, link_factors, delta_starts, deltas, scope_starts, scopes,
     strides, table_starts, tables, block_of, code_starts, code_steps, states, sender_starts,
     receivers, move_starts, moves, row_starts, keeps_rows,
-    cells, places, bases, filled, chances, cards, drawn, weighing, radixes, cell_keys, codes,
-    keys, key, jump_key, metropolis, start, stop, burn_in, thin, jump_every, ends, asked_blocks,
-    asked_places, out_batches, out_joint, out_counts,
+    cells, places, bases, filled, chances, radixes, cell_keys, codes, keys, split_cards,
+    part_starts, context_starts, contexts, context_strides, part_logs, part_rows, offered_codes,
+    offered_logs, first_offered, key, jump_key, metropolis, start, stop, burn_in, thin,
+    jump_every, ends, asked_blocks, asked_places, out_batches, out_joint, out_counts,
 ):  # fmt: skip
     """Sweeps `start ... stop` of one chain; kept ones are added to their batch.
 
     `ends` has for each batch the number of kept sweeps up to its end. `asked_places` gives for
-    each cell its part in the place of a joint table over `asked_blocks`. `out_counts`: moves of
+    each cell its part in the place of a joint table over `asked_blocks`. States for jumps are
+    offered one after the other, the first for sweep `first_offered`. `out_counts`: moves of
     blocks, and jumps accepted after the burn-in.
     """
     batch = 0
@@ -167,10 +170,12 @@ def run_chain(
             while ends[batch] < (after + 1) // thin:
                 batch += 1
         if jump_every > 0 and sweep % jump_every == 0:
+            number = (sweep - first_offered) // jump_every
             jumped = jump(
-                cards, cell_starts, scope_starts, scopes, strides, table_starts, tables, block_of,
-                code_starts, code_steps, states, drawn, weighing, radixes, cell_keys, jump_key,
-                np.uint64(sweep), cells, codes, keys,
+                cell_starts, block_of, code_starts, code_steps, states, radixes, cell_keys,
+                split_cards, part_starts, context_starts, contexts, context_strides, part_logs,
+                part_rows, offered_codes[number], offered_logs[number],
+                uniform(jump_key, np.uint64(sweep)), cells, codes, keys,
             )  # fmt: skip
             if jumped:
                 place_rows(sender_starts, receivers, move_starts, moves, cells, places)

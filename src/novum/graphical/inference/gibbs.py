@@ -5,9 +5,10 @@
 (the conditional tables of v and of its children: its Markov blanket). The chain has the posterior
 as its only limit if every possible state can be reached, for which it suffices that no factor has
 a zero; that is checked first. Variables tied by zeros, or by very uneven tables, are drawn
-together (`novum.graphical.inference.blocks`), and where that would be too many, the engine refuses.
+together (`novum.graphical.inference.blocks`), and where that would be too many, only jumps connect
+the states.
 
-Chains of a network also jump to states drawn anew (`novum.graphical.inference.chain_runs`).
+Chains also jump to states drawn anew (`novum.graphical.inference.chain_runs`).
 
 Estimates are averages of the conditional probabilities that were drawn from and not of the draws,
 which has a smaller error by the theorem of Rao and Blackwell.

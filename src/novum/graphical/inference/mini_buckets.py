@@ -26,10 +26,11 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from novum.graphical.inference.flat_factors import FlatFactors
+from novum.graphical.inference.flat_factors import FlatFactors, starts_of
 from novum.graphical.inference.plain_junction import impossible
 from novum.graphical.models.arrays import Floats, Positions
 
@@ -112,6 +113,22 @@ class MiniBuckets:
             ends = _ends(np.exp(total))[:, :-1]
             codes[variable] = (rng.random((size, 1)) >= ends).sum(axis=1)
         return codes, np.minimum(logs, 0.0)
+
+    def split_arrays(self) -> tuple[Any, ...]:
+        """Of the buckets that were split, as `chain_jumps_kernels.proposal_weight` reads them."""
+        split = [(v, parts) for v, parts in zip(self.order, self.parts, strict=True) if parts[1:]]
+        parts = [part for _, own in split for part in own]
+        cards = [part.rows.shape[1] for part in parts]
+        strides = [part.strides * card for part, card in zip(parts, cards, strict=True)]
+        return (
+            np.array([self.left.cards[variable] for variable, _ in split], np.int64),
+            starts_of([len(own) for _, own in split]),
+            starts_of([len(part.context) for part in parts]),
+            np.concatenate([np.empty(0, np.int64), *(part.context for part in parts)]),
+            np.concatenate([np.empty(0, np.int64), *strides]),
+            np.concatenate([np.empty(0), *(part.rows.ravel() for part in parts)]),
+            starts_of([part.rows.size for part in parts]),
+        )
 
 
 def mini_buckets(left: FlatFactors, most_cells: int) -> MiniBuckets:
