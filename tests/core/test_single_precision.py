@@ -10,10 +10,14 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import csr_array
+from sklearn import decomposition
 from sklearn import linear_model as other
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as OtherDiscriminantAnalysis
 
+from novum.bayes import LinearDiscriminantAnalysis
 from novum.core.persistence import load, save
 from novum.core.single_precision import is_single, round_attributes
+from novum.decomposition import PCA
 from novum.linear import LinearRegression, LogisticRegression, Ridge, RidgeCV
 
 METHODS = ("predict", "decision_function", "predict_proba", "predict_log_proba")
@@ -69,6 +73,46 @@ def test_linear_models_keep_what_scikit_learn_keeps(
     again = load(path)
     assert again.coef_.dtype == np.float32
     np.testing.assert_array_equal(again.predict(rows), model.predict(rows))
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_components_keep_what_scikit_learn_keeps(whiten: bool, make: Any, tmp_path: Path) -> None:
+    X, _ = table()
+    rows = make(X)
+    names = (
+        "components_",
+        "mean_",
+        "explained_variance_",
+        "explained_variance_ratio_",
+        "singular_values_",
+    )
+    options = {"n_components": 2, "whiten": whiten, "svd_solver": "arpack", "random_state": 0}
+    model, peer = PCA(**options).fit(rows), decomposition.PCA(**options).fit(rows)
+    methods = ("transform",)
+    assert dtypes(model, rows, names, methods) == dtypes(peer, rows, names, methods)
+    Z = model.transform(rows)
+    assert model.inverse_transform(Z).dtype == np.float32
+    assert model.fit_transform(rows).dtype == np.float32
+    double = PCA(**options).fit(rows.astype(np.float64))
+    np.testing.assert_allclose(Z, double.transform(rows.astype(np.float64)), atol=2e-6)
+    save(model, tmp_path / "model.novum")
+    np.testing.assert_array_equal(load(tmp_path / "model.novum").transform(rows), Z)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_discriminants_keep_what_scikit_learn_keeps(classes: int) -> None:
+    X, y = table()
+    y = np.digitize(y, [0.0] if classes == 2 else [-0.5, 0.5])
+    names = ("means_", "coef_", "intercept_", "xbar_")
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    peer = OtherDiscriminantAnalysis().fit(X, y)
+    methods = ("decision_function", "predict_proba")
+    assert dtypes(model, X, names, methods) == dtypes(peer, X, names, methods)
+    double = LinearDiscriminantAnalysis().fit(X.astype(np.float64), y)
+    np.testing.assert_allclose(
+        model.predict_proba(X.astype(np.float64)), double.predict_proba(X.astype(np.float64))
+    )
 
 
 def test_without_an_intercept_too() -> None:

@@ -202,16 +202,6 @@ def test_contradicting_rows_have_a_pocket_and_no_proof() -> None:
     assert model.certificate_.details["stopped_by"] == "no_gain"
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_random_labels_do_not_end_converged(n_classes: int) -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(120, 3)), rng.integers(0, n_classes, 120)
-    with pytest.warns(ConvergenceWarning, match=r"on the wrong side.*LogisticRegression"):
-        model = Perceptron(random_state=0).fit(X, y)
-    assert not model.certificate_.converged
-    assert model.n_iter_ < 1000
-
-
 def test_passes_that_run_out_are_announced() -> None:
     X, y = blobs(40)
     y = 1 - y if y[0] else y

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.core.certificate import Verdict
+from novum.core.certificate import ConvergenceWarning, Verdict
 from novum.linear.perceptron import Perceptron
 from novum.linear.perceptron_passes import Training, train
 from novum.linear.perceptron_proof import certify, margins_of, proof_of
@@ -105,3 +105,13 @@ def test_margins_of_three_classes_are_against_the_best_other() -> None:
         assert found.functional[i] == pytest.approx(gap, rel=1e-12)
         length = np.linalg.norm(model.coef_[k] - model.coef_[other])
         assert found.geometric[i] == pytest.approx(gap / length, rel=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_random_labels_do_not_end_converged(n_classes: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 3)), rng.integers(0, n_classes, 120)
+    with pytest.warns(ConvergenceWarning, match=r"on the wrong side.*LogisticRegression"):
+        model = Perceptron(random_state=0).fit(X, y)
+    assert not model.certificate_.converged
+    assert model.n_iter_ < 1000

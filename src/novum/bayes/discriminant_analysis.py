@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,7 @@ from novum.bayes.gaussian_model import Densities, GaussianModel
 from novum.bayes.gaussian_statistics import GaussianStatistics, class_rows
 from novum.core.certificate import Certificate
 from novum.core.errors import InputError
+from novum.core.single_precision import answered, round_attributes
 from novum.core.validation import Sample
 
 Floats = NDArray[np.float64]
@@ -186,23 +187,31 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         """The covariance that all classes share."""
         return self.covariances_
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fits the model; see `GaussianClassifier.fit`."""
+        super().fit(X, y, sample_weight)
+        round_attributes(self, X, "means_")
+        return self
+
     @property
     def xbar_(self) -> Floats:
         """Mean of the class means, weighted by the priors."""
-        return self.class_prior_ @ self.means_
+        return self._center().astype(self.means_.dtype)
 
     @property
     def coef_(self) -> Floats:
         """Coefficients of `decision_function`."""
         coef = self._discriminants()[0]
-        return coef[1:] - coef[:1] if len(self.classes_) == 2 else coef
+        found = coef[1:] - coef[:1] if len(self.classes_) == 2 else coef
+        return found.astype(self.means_.dtype)
 
     @property
     def intercept_(self) -> Floats:
         """Constants of `decision_function`."""
         coef, offset = self._discriminants()
-        constant = offset - coef @ self.xbar_
-        return constant[1:] - constant[:1] if len(self.classes_) == 2 else constant
+        constant = offset - coef @ self._center()
+        found = constant[1:] - constant[:1] if len(self.classes_) == 2 else constant
+        return found.astype(self.means_.dtype)
 
     def decision_function(self, X: Any) -> Floats:
         """Log posteriors up to a term that all classes share; of two classes the difference."""
@@ -211,21 +220,37 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
             scores = self._joint(rows)
         else:
             coef, offset = self._discriminants()
-            scores = (rows - self.xbar_) @ coef.T + offset
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+            scores = (rows - self._center()) @ coef.T + offset
+        found = scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return answered(self.means_, X, found)
+
+    def predict_proba(self, X: Any, noise: ArrayLike | None = None) -> Floats:
+        """Posterior probabilities of the classes; see `GaussianClassifier.predict_proba`."""
+        found = super().predict_proba(X, noise)
+        return answered(self.means_, X, found)
+
+    def predict_log_proba(self, X: Any, noise: ArrayLike | None = None) -> Floats:
+        """Logarithms of `predict_proba`, right also where probabilities underflow."""
+        found = super().predict_log_proba(X, noise)
+        return answered(self.means_, X, found)
+
+    def _center(self) -> Floats:
+        """`xbar_` in double precision."""
+        return np.asarray(self.class_prior_ @ self.densities_.location)
 
     def _discriminants(self) -> tuple[Floats, Floats]:
         """Coefficients (K, d), and the scores at `xbar_` (K,)."""
         law = self.densities_
         assert isinstance(law, MatrixDensities)
         A = law.roots[0][0]
-        about = self.means_ - self.xbar_
+        center = self._center()
+        about = law.location - center
         coef = about @ A @ A.T
         offset = -0.5 * np.einsum("ij,ij->i", coef, about) + self._log_prior()
         if self.solver != "svd":
             # The same scores about the origin: one term more, shared by all classes.
-            shared = self.xbar_ @ A @ A.T
-            offset = offset + 0.5 * float(shared @ self.xbar_)
+            shared = center @ A @ A.T
+            offset = offset + 0.5 * float(shared @ center)
             coef = coef + shared
         return coef, offset
 

@@ -28,6 +28,7 @@ from novum.core.errors import InputError
 from novum.core.fitting import fitting
 from novum.core.randomness import seed
 from novum.core.schema import Schema
+from novum.core.single_precision import round_attributes
 from novum.core.statistics import StatisticsMixin
 from novum.core.validation import Sample
 from novum.decomposition.certification import certify
@@ -212,6 +213,16 @@ class PCA(PrincipalProjection, StatisticsMixin, BaseEstimator):
             self.__dict__.pop("statistics_", None)
             if statistics is not None:
                 self.statistics_ = statistics
+            round_attributes(
+                self,
+                X,
+                "mean_",
+                "components_",
+                "explained_variance_",
+                "explained_variance_ratio_",
+                "singular_values_",
+                "noise_variance_",
+            )
         return self
 
     @available_if(_adds_up)

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from novum.core.certificate import Certificate
 from novum.core.errors import InputError, ModelFileError
 from novum.core.schema import Schema
+from novum.core.single_precision import answered
 from novum.decomposition.centered_rows import dense_blocks, projected
 from novum.decomposition.numeric_rows import numeric_rows
 from novum.decomposition.spectrum import Spectrum
@@ -67,12 +68,15 @@ class PrincipalProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def transform(self, X: Any) -> Floats:
         """Coordinates of rows along the components, of shape (n_rows, n_components)."""
         rows = self._rows(X)
+        mean, directions = self.mean_.astype(np.float64), self._directions().astype(np.float64)
         with one_blas_thread():
-            return projected(rows, self.mean_, self._directions(), is_near=self._is_near())
+            found = projected(rows, mean, directions, is_near=self._is_near())
+        return answered(self.components_, X, found)
 
     def _is_near(self) -> bool:
         """Whether the mean is within four standard deviations of zero."""
-        return bool(self.mean_ @ self.mean_ <= 16 * self.explained_variance_.sum())
+        mean = self.mean_.astype(np.float64)
+        return bool(mean @ mean <= 16 * self.explained_variance_.sum(dtype=np.float64))
 
     def inverse_transform(self, X: Any) -> Floats:
         """Rows with given coordinates, of shape (n_rows, n_columns)."""
@@ -87,7 +91,8 @@ class PrincipalProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if self.whiten:
             axes = np.sqrt(self.explained_variance_)[:, None] * axes
         with one_blas_thread():
-            return np.asarray(Z @ axes + self.mean_)
+            found = np.asarray(Z @ axes + self.mean_)
+        return answered(self.components_, X, found)
 
     def reconstruction_error(self, X: Any) -> Floats:
         """Squared distance of every row from its projection, of shape (n_rows,)."""
@@ -175,6 +180,7 @@ class PrincipalProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     def _check_state(self) -> None:
