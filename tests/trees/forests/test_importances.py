@@ -12,7 +12,6 @@ from novum.core.randomness import stream
 from novum.trees.forests.extra_trees import ExtraTreesClassifier
 from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
 from novum.trees.forests.importances import summarized
-from novum.trees.model import importances
 from novum.trees.routing import tree_values
 from tests.trees.forest_tables import mixed_labels, mixed_numbers, mixed_table
 
@@ -24,7 +23,7 @@ def test_impurity_importances_are_the_mean_of_the_trees(nominal: str) -> None:
     table = mixed_table(150)
     model = RandomForestClassifier(7, random_state=0, nominal=nominal)
     model.fit(table, mixed_labels(table))
-    mean = np.mean([importances(tree) for tree in model.forest_.trees], axis=0)
+    mean = np.mean([tree.compute_feature_importances() for tree in model.forest_.trees], axis=0)
     np.testing.assert_allclose(model.feature_importances_, mean / mean.sum(), rtol=1e-12)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
 
