@@ -10,14 +10,21 @@ import pytest
 from novum.core.schema import Schema
 from novum.trees.growth import growing_columns as at
 from novum.trees.growth.coding import TableCoding
-from novum.trees.growth.growing import CRITERIA, NOMINAL_RULES, CodedTable, Growth, GrowthRules
+from novum.trees.growth.growing import (
+    CRITERIA,
+    MISSING_RULES,
+    NOMINAL_RULES,
+    CodedTable,
+    Growth,
+    GrowthRules,
+)
 
 GROUPS = {
     "integers": "QUESTION COLUMN CODE NEXT_CODE CHILD PARENT MISSING_BRANCH LEVEL_AT DEPTH START "
     "STOP ROWS",
     "numbers": "SHARE WEIGHT IMPURITY GAIN LOWER UPPER",
     "state": "WAITING NODES ARENA LEVELS LOCAL_AT LEAVES STATUS",
-    "options": "CRITERION MAX_DEPTH MAX_FEATURES NOMINAL_RULE DIRECTION RANDOM_CUT MAX_CUTS "
+    "options": "CRITERION MAX_DEPTH MAX_FEATURES NOMINAL_RULE MISSING_RULE RANDOM_CUT MAX_CUTS "
     "MAX_LEAVES MISSING_CODE ANY_MISSING",
     "limits": "MIN_SPLIT MIN_LEAF MIN_GAIN",
 }
@@ -48,6 +55,8 @@ def test_names_of_rules_are_those_of_the_engine() -> None:
     assert CRITERIA["entropy"] == CRITERIA["log_loss"] == at.ENTROPY
     assert CRITERIA["squared_error"] == at.SQUARED_ERROR
     assert NOMINAL_RULES == {"subset": at.SETS, "single": at.SINGLE, "auto": at.AUTO}
+    ways = {"fractional": at.FRACTIONAL, "direction": at.DIRECTION, "auto": at.BY_GAIN}
+    assert ways == MISSING_RULES
     assert len({at.DONE, at.SLICED, at.NEEDS_ENTRIES, at.NEEDS_NODES}) == 4
 
 
