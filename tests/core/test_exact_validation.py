@@ -386,3 +386,11 @@ def test_one_row_at_a_time_without_a_formula_of_its_own() -> None:
     found = exact_cross_val_predict(Majority(), np.ones((3, 1)), y, LeaveOneOut())
     assert found.tolist() == ["a", "a", "a"]
     assert sum_blocks(Majority()._sum, whole_sample(Majority(), np.ones((3, 1)), y, None)).rows == 3
+
+
+def test_rows_of_sparse_tables_keep_their_format() -> None:
+    table = np.arange(6.0).reshape(3, 2)
+    for make in (sparse.csr_array, sparse.csc_array, sparse.csc_matrix):
+        part = rows_of(make(table), np.array([2, 0]))
+        assert part.format == make(table).format
+        np.testing.assert_array_equal(part.toarray(), table[[2, 0]])

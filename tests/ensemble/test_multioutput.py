@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import SGDClassifier
 from sklearn.multioutput import MultiOutputClassifier as OtherClassifier
 from sklearn.multioutput import MultiOutputRegressor as OtherRegressor
 from sklearn.neighbors import KNeighborsRegressor
@@ -19,6 +20,7 @@ from novum.core.contracts import Case, check_name, estimator_checks
 from novum.core.errors import InputError, ModelFileError
 from novum.core.multiclass_members import ConstantPredictor, ConstantTargetWarning
 from novum.core.persistence import load, save
+from novum.ensemble.classifier_chain import ClassifierChain
 from novum.ensemble.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from novum.linear import Ridge
 
@@ -111,3 +113,13 @@ def test_files_refuse_a_model_without_members(tmp_path: Any) -> None:
     save(model, tmp_path / "none.novum")
     with pytest.raises(ModelFileError, match="no members"):
         load(tmp_path / "none.novum")
+
+
+def test_further_arguments_reach_the_learners_without_routing() -> None:
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    y = np.column_stack([rows[:, 0] > 0, rows[:, 1] > 0]).astype(int)
+    start = np.array([5.0])
+    for make in (MultiOutputClassifier, ClassifierChain):
+        model = make(SGDClassifier(random_state=0)).fit(rows, y, intercept_init=start)
+        alone = SGDClassifier(random_state=0).fit(rows, y[:, 0], intercept_init=start)
+        np.testing.assert_array_equal(model.estimators_[0].coef_, alone.coef_)

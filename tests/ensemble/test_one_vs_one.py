@@ -17,6 +17,7 @@ from sklearn.svm import SVC
 from novum.bayes import GaussianNB, LinearDiscriminantAnalysis
 from novum.core.errors import InputError
 from novum.ensemble.one_vs_one import OneVsOneClassifier
+from novum.ensemble.one_vs_rest import OneVsRestClassifier
 from novum.linear import Ridge
 from novum.numerics.coupling import couple_least_squares
 from novum.numerics.coupling_likelihood import couple_likelihood
@@ -179,3 +180,9 @@ def test_labels_of_their_own_are_not_coupled() -> None:
 def test_unknown_couplings_are_refused() -> None:
     with pytest.raises(ValueError, match="coupling"):
         OneVsOneClassifier(GaussianNB(), coupling="votes").fit(X, Y)
+
+
+def test_columns_of_a_precomputed_kernel_are_those_given() -> None:
+    model = OneVsOneClassifier(SVC(kernel="precomputed")).fit(X @ X.T, Y)
+    assert model.n_features_in_ == len(X)
+    assert OneVsRestClassifier(SVC(kernel="precomputed")).fit(X @ X.T, Y).n_features_in_ == len(X)

@@ -243,7 +243,8 @@ def check_partition(folds: list[Fold], n_rows: int) -> None:
 def rows_of(X: Any, rows: Rows) -> Any:
     """Some rows of any container."""
     if sparse.issparse(X):
-        return X.tocsr()[rows]
+        part = X.tocsr()[rows]
+        return part.tocsc() if X.format == "csc" else part
     X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
     if nw.dependencies.is_into_dataframe(X):
         return frame_of(X)[rows].to_native()

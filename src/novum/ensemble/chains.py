@@ -108,14 +108,14 @@ class Chain(MetaEstimatorMixin, BaseEstimator):
         sample_weight : array-like of shape (n_rows,), optional
             How often each row counts; the learner must take it.
         **fit_params
-            Further arguments of its `fit`, under scikit-learn's metadata routing.
+            Further arguments of its `fit`; under scikit-learn's metadata routing those it asks for.
 
         Returns
         -------
         self : fitted estimator
         """
         with fitting(self) as watch:
-            params = routed_params(self, "fit", sample_weight, fit_params)
+            params = routed_params(self, "fit", sample_weight, fit_params, passes_all=True)
             X, targets, params = checked_targets(self._read, X, y, params, type(self).__name__)
             members = self._fitted_members(X, targets, params)
             self.estimators_ = members

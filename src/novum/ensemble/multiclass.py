@@ -264,12 +264,21 @@ class ReductionClassifier(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, Ba
 # --- Parts that other estimators of members share -------------------------------------------------
 
 
-def routed_params(model: Any, method: str, sample_weight: Any, given: Params) -> Params:
-    """Arguments for the `fit` of the model's only learner: its weights and routed metadata."""
+def routed_params(
+    model: Any, method: str, sample_weight: Any, given: Params, *, passes_all: bool = False
+) -> Params:
+    """Arguments for the `fit` of the model's only learner: its weights and routed metadata.
+
+    Without routing, a model that `passes_all` hands on whatever it is given, as scikit-learn's
+    learners of several targets do.
+    """
     more = {} if sample_weight is None else {"sample_weight": sample_weight}
     if _routing_enabled():
         return dict(process_routing(model, method, **more, **given).estimator[method])
-    _raise_for_params(given, model, method)
+    if passes_all:
+        more = {**given, **more}
+    else:
+        _raise_for_params(given, model, method)
     if sample_weight is not None and not takes_weights(model.estimator):
         raise InputError(
             f"Underlying estimator {type(model.estimator).__name__} does not support sample "
@@ -284,7 +293,8 @@ def store_features(model: Any, X: Any, members: list[Any]) -> None:
     for name in ("n_features_in_", "feature_names_in_"):
         model.__dict__.pop(name, None)
     known = next((m for m in members if hasattr(m, "n_features_in_")), None)
-    if known is not None:
+    # A member for a pair of classes sees the columns of its own rows only.
+    if known is not None and not get_tags(model.estimator).input_tags.pairwise:
         model.n_features_in_ = known.n_features_in_
         if hasattr(known, "feature_names_in_"):
             model.feature_names_in_ = known.feature_names_in_

@@ -80,10 +80,10 @@ class MultiOutput(MetaEstimatorMixin, BaseEstimator):
         sample_weight : array-like of shape (n_rows,), optional
             How often each row counts; the learner must take it.
         **fit_params
-            Further arguments of its `fit`, under scikit-learn's metadata routing.
+            Further arguments of its `fit`; under scikit-learn's metadata routing those it asks for.
         """
         with fitting(self) as watch:
-            params = routed_params(self, "fit", sample_weight, fit_params)
+            params = routed_params(self, "fit", sample_weight, fit_params, passes_all=True)
             X, targets, params = checked_targets(self._read, X, y, params, type(self).__name__)
             unfitted = unfitted_members(self.estimator, len(targets.columns))
             members = run_tasks(

@@ -148,7 +148,8 @@ def columns_of(X: Any, columns: NDArray[Any]) -> Any:
     ['b', 'b (2)']
     """
     if sparse.issparse(X):
-        return X.tocsc()[:, columns].tocsr()
+        part = X.tocsc()[:, columns]
+        return part if X.format == "csc" else part.tocsr()
     if not is_frame(X):
         if len(np.shape(X)) != 2:
             raise InputError(

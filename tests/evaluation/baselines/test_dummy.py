@@ -102,3 +102,9 @@ def test_refusals() -> None:
         DummyRegressor(strategy="constant").fit(X, NUMBERS)
     with pytest.raises(InputError, match="pass quantile="):
         DummyRegressor(strategy="quantile").fit(X, NUMBERS)
+
+
+def test_a_constant_number_has_no_deviation() -> None:
+    model = DummyRegressor().fit([[0], [0]], [1.0, 2.0])
+    answer, deviation = model.predict([[5], [6]], return_std=True)
+    assert (answer.tolist(), deviation.tolist()) == ([1.5, 1.5], [0.0, 0.0])

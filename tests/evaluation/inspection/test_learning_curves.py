@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from novum.bayes import GaussianNB, NaiveBayes
 from novum.core.errors import InputError
+from novum.evaluation.inspection.complexity_curves import complexity_curve
 from novum.evaluation.inspection.learning_curves import checked_sizes, learning_curve
 from novum.linear import LinearRegression
 
@@ -139,3 +140,14 @@ def test_losses_are_shown_as_they_are() -> None:
     assert low > -1
     assert curve.last_gain().estimate > 0
     assert "changed the root_mean_squared_error by -" in curve.verdict()
+
+
+def test_curves_are_sequences_as_scikit_learns_tuples() -> None:
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    curve = learning_curve(LinearRegression(), rows, rows[:, 0], train_sizes=[10, 20], cv=3)
+    assert len(curve) == 3
+    np.testing.assert_array_equal(curve[-1], curve.test_scores)
+    values = complexity_curve(
+        Ridge(), rows, rows[:, 0], param_name="alpha", param_range=[1.0, 2.0], cv=3
+    )
+    assert np.vstack(values).shape == (4, 3)

@@ -12,6 +12,7 @@ from sklearn.metrics import get_scorer
 from novum.bayes import GaussianNB
 from novum.core.errors import InputError
 from novum.core.progress import Progress
+from novum.evaluation.validation.cross_validation import cross_val_score, cross_validate
 from novum.evaluation.validation.fold_runs import UndefinedScoreWarning, run_folds
 from novum.evaluation.validation.splits import leave_one_out, plan_splits
 from novum.linear import LinearRegression, Ridge
@@ -257,13 +258,13 @@ def test_failed_folds_are_counted() -> None:
         X, None, [(np.arange(1, 40), np.arange(40, 80)), (np.arange(20), np.arange(20, 80))]
     )
     scoring = {"r2": get_scorer("r2")}
-    with pytest.warns(FitFailedWarning, match=r"1 fits failed out of a total of 2, .* -9"):
+    with pytest.warns(FitFailedWarning, match=r"1 fits failed out of a total of 2.* set to -9"):
         runs = run_folds({"m": Ridge()}, holes, X[:, 1], splits, scoring, error_score=-9)["m"]
     assert runs[1].scores == {"r2": -9.0}
     assert runs[1].error is not None
     assert "MissingValuesError" in runs[1].error
     holes[:] = np.nan
-    with pytest.raises(InputError, match="All the 2 fits failed: MissingValuesError"):
+    with pytest.raises(InputError, match=r"All the 2 fits failed.* error: MissingValuesError"):
         run_folds({"m": Ridge()}, holes, X[:, 1], splits, scoring, error_score=0.0)
 
 
@@ -283,3 +284,24 @@ def test_requests_that_do_not_fit(change: dict[str, Any], message: str) -> None:
     given = {"X": X, "y": Y, "splits": SPLITS, "scoring": SCORING, **change}
     with pytest.raises(InputError, match=message):
         run_folds({"m": GaussianNB()}, **given)
+
+
+def test_a_score_that_fails_leaves_the_others_alone() -> None:
+    def never(*_: Any) -> float:
+        raise ValueError("no price for these rows")
+
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    y = (rows[:, 0] > 0).astype(int)
+    scoring = {"accuracy": "accuracy", "price": never}
+    with pytest.warns(UserWarning, match=r"Scoring failed.*'price' in 3 of 3.*no price for these"):
+        result = cross_validate(
+            GaussianNB(), rows, y, cv=3, scoring=scoring, return_train_score=True
+        )
+    np.testing.assert_array_equal(
+        result["test_accuracy"], cross_val_score(GaussianNB(), rows, y, cv=3, scoring="accuracy")
+    )
+    assert np.isnan(result["test_price"]).all()
+    with pytest.raises(ValueError, match="no price"):
+        cross_validate(GaussianNB(), rows, y, cv=3, scoring=scoring, error_score="raise")
+    with pytest.raises(InputError, match=r"All the 3 fits failed.*no price"):
+        cross_validate(GaussianNB(), rows, y, cv=3, scoring=never)

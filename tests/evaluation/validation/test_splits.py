@@ -152,7 +152,7 @@ def test_equal_folds_have_equal_fingerprints_however_they_were_drawn() -> None:
         ("3x1", None, "at least 1 repeat of at least 2 folds"),
         (13, None, "n_splits=13 greater than the number of samples: n_samples=12"),
         (7, None, "the largest class, 'no', has 6 rows. Use fewer folds"),
-        (grouped(3), None, "GroupKFold divides groups, but groups is None"),
+        (grouped(3), None, r"should not be None\. GroupKFold divides groups"),
         (grouped(3), [], "groups is empty, but X has 12 rows"),
         (grouped(3), [0] * 11, r"groups has shape \(11,\), but X has 12 rows"),
         (grouped(3), [0, 1] * 6, "needs at least 3 groups, but groups has 2 groups"),

@@ -217,11 +217,12 @@ class DummyRegressor(_Dummy, RegressorMixin, BaseEstimator):
             )
         return self
 
-    def predict(self, X: Any) -> Floats:
-        """The number, once for each row."""
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The number, once for each row; with its standard deviation, which is 0, if asked."""
         n = self._rows(X)
         found = np.tile(self.constant_, (n, 1))
-        return found[:, 0] if self._one_target else found
+        answer = found[:, 0] if self._one_target else found
+        return (answer, np.zeros_like(answer)) if return_std else answer
 
     def _answer(self, columns: Floats, weight: Floats) -> Floats:
         if self.strategy == "mean":

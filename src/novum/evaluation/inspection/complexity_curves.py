@@ -65,6 +65,12 @@ class ComplexityCurve:
     def __iter__(self) -> Iterator[Floats]:
         return iter((self.train_scores, self.test_scores))
 
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, place: int) -> Floats:
+        return (self.train_scores, self.test_scores)[place]
+
     @property
     def best(self) -> Any:
         """The value of the highest mean test score, the first among equals."""

@@ -73,8 +73,18 @@ class LearningCurve:
     sign: float = 1.0
 
     def __iter__(self) -> Iterator[Any]:
+        return iter(self._parts())
+
+    def __len__(self) -> int:
+        return len(self._parts())
+
+    def __getitem__(self, place: int) -> Any:
+        return self._parts()[place]
+
+    def _parts(self) -> tuple[Any, ...]:
+        """What scikit-learn's function returns."""
         parts = (self.train_sizes, self.train_scores, self.test_scores)
-        return iter((*parts, self.fit_times, self.score_times) if self.return_times else parts)
+        return (*parts, self.fit_times, self.score_times) if self.return_times else parts
 
     def intervals(self, level: float = 0.95) -> tuple[Interval, ...]:
         """Of the test score at each size, corrected for overlapping training parts."""
@@ -231,7 +241,7 @@ def checked_sizes(train_sizes: ArrayLike, largest: int) -> NDArray[np.intp]:
     if different.size < sizes.size:
         warnings.warn(
             f"{sizes.size - different.size} of {sizes.size} train_sizes are equal in rows and "
-            "count once.",
+            "count once: removed duplicate entries from 'train_sizes'.",
             RuntimeWarning,
             stacklevel=3,
         )

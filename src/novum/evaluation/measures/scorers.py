@@ -248,8 +248,8 @@ def resolve_scoring(model: Any, scoring: Any = None) -> dict[str, Any]:
         if scorers and len(found) == len(scorers):
             return found
     raise InputError(
-        f"scoring is None, a name, a callable, a list of different names or a dict, got "
-        f"{scoring!r}."
+        "scoring is None, a name, a callable, a list of different names (they must be unique "
+        f"strings) or a dict, got {scoring!r}."
     )
 
 

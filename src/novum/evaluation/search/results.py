@@ -59,7 +59,8 @@ def search_results(
 def score_names(outcomes: Sequence[tuple[FoldRun, ...]]) -> list[str]:
     """Names of the scores, by a fold that did not fail."""
     runs = [run for folds in outcomes for run in folds]
-    done = next((run for run in runs if run.error is None), runs[0])
+    whole = (run for run in runs if run.error is None and not run.failed_scores)
+    done = next(whole, runs[0])
     return list(done.scores)
 
 

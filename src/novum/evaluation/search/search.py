@@ -249,10 +249,16 @@ class Search(BaseSearchCV):
             return int(results[f"rank_test_{measure}"].argmin())
         found = self.refit(results)
         if not isinstance(found, Integral):
-            raise TypeError(f"refit returned {found!r}; it returns the index of a candidate.")
+            raise TypeError(
+                f"best_index_ returned is not an integer: refit returned {found!r}, and it "
+                "returns the index of a candidate."
+            )
         index, last = int(found), len(results["params"]) - 1
         if not 0 <= index <= last:
-            raise IndexError(f"refit returned {index}, but the candidates are 0 to {last}.")
+            raise IndexError(
+                f"best_index_ index out of range: refit returned {index}, but the candidates are "
+                f"0 to {last}."
+            )
         return index
 
     def _refit(self, X: Any, y: Any, params: Mapping[str, Any]) -> None:

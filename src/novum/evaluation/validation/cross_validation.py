@@ -192,7 +192,8 @@ def results_of(runs: tuple[FoldRun, ...], splits: Splits) -> CrossValidation:
         score_time=np.array([run.score_seconds for run in runs]),
     )
     # A fold that failed does not know the names that a scorer with several scores gives.
-    done = next((run for run in runs if run.error is None), runs[0])
+    whole = (run for run in runs if run.error is None and not run.failed_scores)
+    done = next(whole, runs[0])
     for name in done.scores:
         result[f"test_{name}"] = _column(runs, "scores", name)
         if name in done.train_scores:

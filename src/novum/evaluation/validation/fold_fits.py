@@ -149,10 +149,11 @@ def judged_fold(
         began = time.perf_counter()
         test = work.splits.test(number)
         output = None if work.keep is None else _output(fitted, model, work, number)
-        scores = scores_on(fitted, model, work, number, test, "test")
+        failures: dict[str, str] = {}
+        scores = scores_on(fitted, model, work, number, test, "test", failures)
         score_seconds = time.perf_counter() - began
         train_scores = (
-            scores_on(fitted, model, work, number, work.splits.train(number), "training")
+            scores_on(fitted, model, work, number, work.splits.train(number), "training", failures)
             if work.train_scores
             else {}
         )
@@ -174,6 +175,7 @@ def judged_fold(
         exact=exact,
         n_train=work.splits.n_train(number),
         n_test=len(test),
+        failed_scores=failures,
     )
 
 
@@ -184,10 +186,14 @@ def failed_fold(work: FoldWork, number: int, error: Exception, seconds: float) -
         scores=filled,
         train_scores=dict(filled) if work.train_scores else {},
         fit_seconds=seconds,
-        error=" ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]),
+        error=_text_of(error),
         n_train=work.splits.n_train(number),
         n_test=len(work.splits.test(number)),
     )
+
+
+def _text_of(error: Exception) -> str:
+    return " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
 
 
 # --- Answers and scores ---------------------------------------------------------------------------
@@ -231,15 +237,33 @@ def _output(fitted: Any, model: Any, work: FoldWork, number: int) -> NDArray[Any
 
 
 def scores_on(
-    fitted: Any, model: Any, work: FoldWork, number: int, rows: Rows, part: str
+    fitted: Any,
+    model: Any,
+    work: FoldWork,
+    number: int,
+    rows: Rows,
+    part: str,
+    failures: dict[str, str] | None = None,
 ) -> dict[str, float]:
-    """All scores of a fitted model on some rows of a fold."""
+    """All scores of a fitted model on some rows of a fold.
+
+    A score among others that fails is filled in, unless errors are raised, and `failures` says
+    why; where no score is left the error is raised.
+    """
     X = table_rows(model, work.X, rows, work.splits.train(number) if _is_pairwise(model) else rows)
     y = work.target(rows)
     found: dict[str, float] = {}
     for name, scorer in work.scoring.items():
         chosen = work.cut(work.score_params.get(name, {}), rows)
-        value = scorer(fitted, X, **chosen) if y is None else scorer(fitted, X, y, **chosen)
+        try:
+            value = scorer(fitted, X, **chosen) if y is None else scorer(fitted, X, y, **chosen)
+        except Exception as error:
+            if work.raises or failures is None or isinstance(error, Cancelled):
+                raise
+            if len({*failures, name}) == len(work.scoring):
+                raise
+            failures[name] = _text_of(error)
+            value = float(work.error_score)
         if isinstance(value, Mapping):
             found.update({key: _number(cell, key) for key, cell in value.items()})
         else:

@@ -254,7 +254,7 @@ class _Runner:
                     self._key(name, number): run.record()
                     for name, runs in found.items()
                     for number, run in runs.items()
-                    if run.error is None
+                    if run.error is None and not run.failed_scores
                 }
             )
         with self.lock:
@@ -322,16 +322,29 @@ def _warn_of_failures(found: Mapping[str, Sequence[FoldRun]], work: FoldWork) ->
     errors = Counter(run.error for run in runs if run.error is not None)
     n_failed = sum(errors.values())
     if n_failed:
-        summary = "; ".join(f"{text} ({n} times)" for text, n in errors.most_common(3))
+        summary = "; ".join(
+            f"{n} fits failed with the following error: {text}" for text, n in errors.most_common(3)
+        )
+        hint = "Use error_score='raise' to stop at the first and see where it comes from."
         if n_failed == len(runs):
             raise InputError(
-                f"All the {n_failed} fits failed: {summary}. Use error_score='raise' to stop at "
-                "the first and see where it comes from."
+                f"All the {n_failed} fits failed; it is likely that your model is misconfigured. "
+                f"{summary} {hint}"
             )
         warnings.warn(
-            f"{n_failed} fits failed out of a total of {len(runs)}, and their score is "
-            f"{work.error_score}: {summary}. Use error_score='raise' to stop at the first.",
+            f"{n_failed} fits failed out of a total of {len(runs)}. The score on these train-test "
+            "partitions for these parameters will be set to "
+            f"{work.error_score}. {summary} {hint}",
             FitFailedWarning,
+            stacklevel=4,
+        )
+    failed = Counter(pair for run in runs for pair in run.failed_scores.items())
+    for (name, text), count in failed.items():
+        warnings.warn(
+            f"Scoring failed. The score on this train-test partition for these parameters will be "
+            f"set to {work.error_score}: {name!r} in {count} of {len(runs)} folds, {text}. Use "
+            "error_score='raise' to stop at the first.",
+            UserWarning,
             stacklevel=4,
         )
     undefined = Counter(
@@ -339,12 +352,13 @@ def _warn_of_failures(found: Mapping[str, Sequence[FoldRun]], work: FoldWork) ->
         for run in runs
         if run.error is None
         for name, value in run.scores.items()
-        if np.isnan(value)
+        if np.isnan(value) and name not in run.failed_scores
     )
     for name, count in undefined.items():
         warnings.warn(
-            f"The score {name!r} is NaN in {count} of {len(runs)} folds, and so is its mean. Use "
-            "folds that hold what the score needs, or error_score='raise' to see the first.",
+            f"The score {name!r} is NaN in {count} of {len(runs)} folds, and so is its mean: one "
+            "or more of the test scores are non-finite. Use folds that hold what the score needs, "
+            "or error_score='raise' to see the first.",
             UndefinedScoreWarning,
             stacklevel=4,
         )

@@ -31,7 +31,9 @@ class FoldRun:
     exact : bool
         Whether the model came from sums of the other folds' statistics.
     error : str or None
-        What went wrong, where scores were filled in.
+        What went wrong, where all scores were filled in.
+    failed_scores : mapping of str to str
+        What went wrong with single scores, which were filled in.
     """
 
     scores: Mapping[str, float]
@@ -45,6 +47,7 @@ class FoldRun:
     estimator: Any = None
     exact: bool = False
     error: str | None = None
+    failed_scores: Mapping[str, str] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
         """As a journal keeps it; the model itself is not kept."""

@@ -32,7 +32,8 @@ def check_groups(splitter: Any, groups: Any, n_rows: int) -> None:
     if groups is None:
         if "Group" in name:
             raise InputError(
-                f"{name} divides groups, but groups is None. Pass groups, one label for each row."
+                f"The 'groups' parameter should not be None. {name} divides groups: pass one label "
+                "for each row."
             )
         return
     labels = plain_target(groups)

@@ -214,7 +214,10 @@ def plan_splits(
         pairs = splitter.cv if given else splitter.split(X, target, groups=groups, **more)
         parts = checked_parts(pairs, n_rows)
     if not parts:
-        raise InputError("cv gives no folds. Give at least one pair (train, test) of positions.")
+        raise InputError(
+            "No fits were performed. Was the CV iterator empty? Were there no candidates? cv gives "
+            "no folds: give at least one pair (train, test) of positions."
+        )
     if classifier and target is not None and target.ndim == 1:
         check_classes_of_folds(parts, n_rows, target)
     n_repeats = _repeats(splitter, len(parts))
