@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
 
 from novum.bayes.column_models import (
     BernoulliColumn,
@@ -28,6 +29,7 @@ from novum.bayes.discrete_blocks import (
     count_block,
     expected_totals,
 )
+from novum.bayes.missing_cells import missing_block
 from novum.bayes.naive_bayes_engine import NaiveBayesModel
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
 from novum.bayes.numeric_blocks import gaussian_block, student_block
@@ -58,6 +60,9 @@ class NaiveBayes(NaiveBayesModel):
         Law of the other nominal and ordinal columns; `CategoricalColumn()` by default.
     priors : array-like of shape (n_classes,), optional
         Of the classes; learned by default.
+    missing : {"ignore", "level"}, default="ignore"
+        What a missing cell says: nothing, or, as a level of its own, how often cells of the
+        column are missing in each class.
     categorical_features : "auto", "all", None, mask, names or positions, default="auto"
         Which columns are categories.
 
@@ -70,9 +75,11 @@ class NaiveBayes(NaiveBayesModel):
     Notes
     -----
     Costs `O(n d)`. Missing cells are skipped in fitting and integrated out in prediction, exactly;
-    a category that training did not have gets its predictive probability. A true/false column has
-    both levels, met or not. Columns of an array are named `x0, x1, ...`. Weights count repetitions.
-    Exact cross-validation knows the levels of all rows in every fold.
+    with `missing="level"` each column that had some in training has the factor
+    `P(missing | k)` or `P(present | k)` besides (`novum.bayes.missing_cells`). A category that
+    training did not have gets its predictive probability. A true/false column has both levels, met
+    or not. `sample` draws complete rows. Columns of an array are named `x0, x1, ...`. Weights count
+    repetitions. Exact cross-validation knows the levels of all rows in every fold.
 
     References
     ----------
@@ -90,6 +97,9 @@ class NaiveBayes(NaiveBayesModel):
       (prior)       +0.000
       x0 = rain     +1.099
       x1 = missing  +0.000
+    >>> told = NaiveBayes(missing="level").fit(X, ["out", "out", "in", "in"])
+    >>> told.predict_proba([[None, None]]).round(3).tolist()
+    [[0.667, 0.333]]
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -97,6 +107,7 @@ class NaiveBayes(NaiveBayesModel):
         "numeric": [*NUMERIC_MODELS, None],
         "categorical": [CategoricalColumn, None],
         "priors": ["array-like", None],
+        "missing": [StrOptions({"ignore", "level"})],
         "categorical_features": [str, None, "array-like"],
     }
 
@@ -107,12 +118,14 @@ class NaiveBayes(NaiveBayesModel):
         numeric: Any = None,
         categorical: Any = None,
         priors: Any = None,
+        missing: str = "ignore",
         categorical_features: Any = "auto",
     ) -> None:
         self.columns = columns
         self.numeric = numeric
         self.categorical = categorical
         self.priors = priors
+        self.missing = missing
         self.categorical_features = categorical_features
 
     @property
@@ -134,7 +147,10 @@ class NaiveBayes(NaiveBayesModel):
         return self.priors
 
     def _leaves_quickly(self) -> bool:
-        # The prior of Student's t stands at the mean and variance of all rows.
+        # The prior of Student's t stands at the mean and variance of all rows, and whether a
+        # column has missing cells at all is asked of all classes.
+        if self.missing == "level":
+            return False
         laws = [self.numeric, *(self.columns or {}).values()]
         return not any(isinstance(law, StudentTColumn) for law in laws)
 
@@ -162,6 +178,8 @@ class NaiveBayes(NaiveBayesModel):
         if not schema.is_numeric:
             smoothing = [laws[column.name].smoothing for column in schema.categorical_columns]
             blocks.append(categorical_block(statistics, smoothing))
+        if self.missing == "level":
+            blocks.append(missing_block(statistics))
         return tuple(blocks)
 
     def _laws(self, schema: Schema) -> dict[str, Any]:

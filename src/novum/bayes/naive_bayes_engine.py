@@ -24,6 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from novum.bayes.explanation import Explanation
+from novum.bayes.missing_cells import MissingBlock
 from novum.bayes.naive_bayes_leaving import leaves_quickly, left_out_scores
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
 from novum.bayes.samples import checked_row_count, drawn_table, row_cells
@@ -211,7 +212,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
             raise InputError(f"`explain` compares two classes, but both are {against!r}.")
         parts = np.zeros((len(self.classes_), self.schema_.n_columns))
         for block in self._blocks:
-            parts[:, self._columns_of(block)] = block.contributions(sample)[0]
+            parts[:, self._columns_of(block)] += block.contributions(sample)[0]
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(self.class_prior_)
             values = row_cells(sample)
@@ -251,6 +252,8 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
             codes = np.full(n, self._class_code(label))
         cells: dict[int, NDArray[Any]] = {}
         for block in self._blocks:
+            if isinstance(block, MissingBlock):
+                continue
             drawn = block.draw(codes, rng)
             cells.update(zip(self._columns_of(block).tolist(), drawn.T, strict=True))
         return drawn_table(self.schema_, cells), self.classes_[codes]
@@ -342,6 +345,8 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
 
     def _columns_of(self, block: Any) -> NDArray[np.intp]:
         """Positions in the table of the columns of a block."""
+        if isinstance(block, MissingBlock):
+            return np.arange(self.schema_.n_columns)
         if hasattr(block, "columns"):
             return self.schema_.numeric[block.columns]
         return self.schema_.categorical

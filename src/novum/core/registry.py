@@ -130,6 +130,7 @@ _VALUES = {
     "novum.bayes.gaussian_predictive": ("WeakPrior",),
     "novum.bayes.gaussian_statistics": ("GaussianStatistics",),
     "novum.bayes.naive_bayes_statistics": ("NaiveBayesStatistics", "Reading"),
+    "novum.bayes.missing_cells": ("MissingBlock",),
     "novum.bayes.numeric_blocks": ("GaussianBlock", "StudentTBlock"),
     "novum.core.certificate": ("Certificate", "Details", "Verdict"),
     "novum.core.decisions": ("RetargetedClassifier",),
