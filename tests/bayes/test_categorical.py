@@ -11,7 +11,7 @@ from sklearn.naive_bayes import CategoricalNB as OtherNB
 
 from novum.bayes import CategoricalNB
 from novum.bayes.definitions import log_category
-from novum.core.errors import InputError
+from novum.core.errors import InputError, UnseenLevelWarning
 from tests.bayes.naive_bayes_tables import codes
 
 
@@ -47,7 +47,8 @@ def test_unseen_and_missing_categories() -> None:
     frame = pd.DataFrame({"a": ["x", "y", "x", None], "b": ["u", "u", "v", "v"]})
     model = CategoricalNB().fit(frame, [0, 0, 1, 1])
     queries = pd.DataFrame({"a": ["new", None], "b": ["u", "u"]})
-    found = model.log_likelihood(queries)
+    with pytest.warns(UnseenLevelWarning, match="'a' has 1 cells"):
+        found = model.log_likelihood(queries)
     both = dict.fromkeys(("x", "y", "new"), 1.0)
     for k, (cells, others) in enumerate([(["x", "y"], ["u", "u"]), (["x", None], ["v", "v"])]):
         known = log_category("u", others, {"u": 1.0, "v": 1.0})

@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn import discriminant_analysis as other
+from sklearn.base import clone
 from sklearn.covariance import OAS, LedoitWolf
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
 from novum.bayes.discriminant_analysis import (
     LinearDiscriminantAnalysis,
@@ -17,6 +20,7 @@ from novum.bayes.gaussian import GaussianClassifier
 from novum.bayes.gaussian_covariance import SingularCovarianceWarning
 from novum.core.errors import InputError, MissingValuesError, ModelFileError, NotAdditiveError
 from novum.core.persistence import save
+from novum.decomposition import DiscriminantProjection
 from tests.bayes.normal_classes import normal_classes, with_holes
 
 PRIORS: dict[int, Any] = {2: [0.2, 0.8], 3: [0.2, 0.3, 0.5]}
@@ -176,3 +180,54 @@ def test_wrong_parameters_are_refused() -> None:
             LinearDiscriminantAnalysis(**wrong).fit(X, y)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="shape"):
         LinearDiscriminantAnalysis("lsqr", priors=[1.0]).fit(X, y)
+
+
+# --- Projection -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["svd", "eigen"])
+@pytest.mark.parametrize("n_components", [None, 1])
+def test_the_projection_is_that_of_scikit_learn(solver: str, n_components: int | None) -> None:
+    X, y = load_iris(return_X_y=True)
+    reference = other.LinearDiscriminantAnalysis(solver=solver, n_components=n_components).fit(X, y)
+    model = LinearDiscriminantAnalysis(solver=solver, n_components=n_components).fit(X, y)
+    found, expected = model.transform(X), reference.transform(X)
+    assert found.shape == expected.shape == (150, n_components or 2)
+    # Within classes a coordinate has variance 1; releases differ in the divisor, by 1 %.
+    signs = np.sign((found * expected).sum(axis=0))
+    scale = np.linalg.norm(expected, axis=0) / np.linalg.norm(found, axis=0)
+    np.testing.assert_allclose(found * signs * scale, expected, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(scale, 1.0, atol=0.02)
+    within = sum(np.cov(found[y == k].T, ddof=0) * (y == k).mean() for k in range(3))
+    np.testing.assert_allclose(within, np.eye(found.shape[1]).squeeze(), atol=1e-9)
+    np.testing.assert_allclose(
+        model.explained_variance_ratio_, reference.explained_variance_ratio_, rtol=1e-9
+    )
+    assert model.scalings_.shape == (4, n_components or 2)
+    names = [f"lineardiscriminantanalysis{i}" for i in range(n_components or 2)]
+    assert model.get_feature_names_out().tolist() == names
+    np.testing.assert_array_equal(clone(model).fit_transform(X, y), found)
+
+
+def test_the_projection_agrees_with_that_of_decomposition() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = LinearDiscriminantAnalysis(priors=[0.2, 0.3, 0.5]).fit(X, y)
+    projection = DiscriminantProjection().fit(X, y)
+    plain = LinearDiscriminantAnalysis().fit(X, y)
+    np.testing.assert_allclose(plain.transform(X), projection.transform(X), rtol=1e-8, atol=1e-9)
+    # Priors move the middle of the class means.
+    np.testing.assert_allclose(model.priors_ @ model.transform(model.means_), 0.0, atol=1e-9)
+
+
+def test_projections_that_do_not_exist_say_why() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(InputError, match=r"cannot be larger than .* is 2, got 3"):
+        LinearDiscriminantAnalysis(n_components=3).fit(X, y)
+    with pytest.raises(NotImplementedError, match="use 'svd' or 'eigen'"):
+        LinearDiscriminantAnalysis(solver="lsqr").fit(X, y).transform(X)
+    with pytest.raises(NotFittedError):
+        LinearDiscriminantAnalysis().transform(X)
+    holes = X.copy()
+    holes[3, 1] = np.nan
+    with pytest.raises(MissingValuesError, match="row 3"):
+        LinearDiscriminantAnalysis().fit(X, y).transform(holes)

@@ -62,6 +62,7 @@ def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> No
     check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore::novum.core.errors.UnseenLevelWarning")
 @pytest.mark.filterwarnings(*QUIET)
 @parametrize_with_checks([OrdinalRegression(categorical_features="all", alpha=0.1)], legacy=True)
 def test_scikit_learn_checks_on_nominal_columns(

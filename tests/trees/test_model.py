@@ -70,6 +70,7 @@ def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> No
     check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore::novum.core.errors.UnseenLevelWarning")
 @parametrize_with_checks(
     [
         DecisionTreeClassifier(categorical_features="all"),
@@ -159,6 +160,7 @@ def test_fractions_by_hand() -> None:
     np.testing.assert_allclose(found, [[0.5 * 2 / 2.5, 0.5 * 0.5 / 2.5 + 0.5]])
 
 
+@pytest.mark.filterwarnings("ignore::novum.core.errors.UnseenLevelWarning")
 def test_a_level_that_is_new_goes_down_in_fractions() -> None:
     """Two rows of a, three of b: shares 0.4 and 0.6."""
     model = DecisionTreeClassifier().fit(HOLES[["c"]], SIDES)
@@ -293,6 +295,7 @@ def test_replaced_cells_are_counted_and_used(rule: str) -> None:
         assert model.score(frame.fillna({"x": 3.0, "c": "b"}), SIDES) == 1.0
 
 
+@pytest.mark.filterwarnings("ignore::novum.core.errors.UnseenLevelWarning")
 def test_replaced_rows_do_not_know_new_levels_either() -> None:
     model = DecisionTreeClassifier(missing="most_common").fit(HOLES[["c"]], SIDES)
     np.testing.assert_allclose(model.predict_proba(pd.DataFrame({"c": ["z"]})), [[0.4, 0.6]])

@@ -20,8 +20,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from novum.bayes.covariance_shrinkage import ledoit_wolf, mixed_with_identity, shrunk
 from novum.bayes.gaussian_covariance import (
@@ -37,8 +38,11 @@ from novum.bayes.gaussian_model import Densities, GaussianModel
 from novum.bayes.gaussian_statistics import GaussianStatistics, class_rows
 from novum.core.certificate import Certificate
 from novum.core.errors import InputError
+from novum.core.schema import Schema
 from novum.core.single_precision import answered, round_attributes
-from novum.core.validation import Sample
+from novum.core.validation import Sample, check_features
+from novum.decomposition.discriminant_directions import directions_of
+from novum.numerics.blas_threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 
@@ -109,7 +113,9 @@ class DiscriminantAnalysis(GaussianModel):
         )
 
 
-class LinearDiscriminantAnalysis(DiscriminantAnalysis):
+class LinearDiscriminantAnalysis(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantAnalysis
+):
     """Gaussian classes with one covariance: linear boundaries.
 
     Parameters
@@ -122,7 +128,7 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         Towards the mean variance; "auto" by Ledoit and Wolf, from the rows of each class.
     priors : array-like of shape (n_classes,), optional
     n_components : int, optional
-        Of the projection, which lives in `novum.decomposition`; without effect here.
+        Directions that `transform` keeps; by default all, at most the number of classes minus one.
     store_covariance : bool
         Without effect: `covariance_` is always there.
     tol : float
@@ -136,15 +142,22 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
     intercept_ : array (n_classes,), or (1,)
     covariance_ : array (n_columns, n_columns)
     means_, priors_, classes_, xbar_
+    scalings_ : array (n_columns, n_components)
+        Directions of largest variance between classes relative to that within them, which is 1
+        along each.
+    explained_variance_ratio_ : array (n_components,)
+        Shares of the directions in the variance between classes.
 
     Notes
     -----
-    The classifier of scikit-learn, not its `transform`: the projection is a decomposition and has
-    its place in `novum.decomposition`. Where the covariance has no spread in some direction
-    (collinear columns, fewer rows than columns), scikit-learn drops the direction; here its
-    variance is raised to 1e-9 of the columns', with a warning. Missing cells, weights, statistics,
-    noise and working points are as in `GaussianClassifier`; `shrinkage="auto"` and
-    `covariance_estimator` need every cell and all rows at once.
+    `transform` projects on Fisher's directions, as `novum.decomposition.DiscriminantProjection`
+    does, which keeps them from fit to fit, adds rows and goes back; here they are found when they
+    are asked for, and rows with missing cells have no projection. Given priors weigh the class
+    means for both solvers. Where the covariance has no spread in some direction (collinear
+    columns, fewer rows than columns), scikit-learn drops the direction; here its variance is raised
+    to 1e-9 of the columns', with a warning. Missing cells, weights, statistics, noise and working
+    points are as in `GaussianClassifier`; `shrinkage="auto"` and `covariance_estimator` need every
+    cell and all rows at once.
 
     Examples
     --------
@@ -213,6 +226,42 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
         found = constant[1:] - constant[:1] if len(self.classes_) == 2 else constant
         return found.astype(self.means_.dtype)
 
+    # Projection
+
+    @property
+    def scalings_(self) -> Floats:
+        """Directions of `transform`, as columns."""
+        return self._directions()[0].astype(self.means_.dtype)
+
+    @property
+    def explained_variance_ratio_(self) -> Floats:
+        """Shares of the directions in the variance between classes."""
+        return self._directions()[1]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._directions()[0].shape[1]
+
+    def transform(self, X: Any) -> Floats:
+        """Coordinates of the rows along the directions (n_rows, n_components)."""
+        if self.solver == "lsqr":
+            raise NotImplementedError(
+                "transform not implemented for 'lsqr' solver (use 'svd' or 'eigen')."
+            )
+        check_is_fitted(self)
+        rows = check_features(self, X).numeric
+        about = rows - self._center() if self.solver == "svd" else rows
+        with one_blas_thread():
+            return answered(self.means_, X, about @ self._directions()[0])
+
+    def _directions(self) -> tuple[Floats, Floats]:
+        """The directions, and their shares in the variance between classes."""
+        if self.solver == "lsqr":
+            raise AttributeError("The solver 'lsqr' has no projection. Use 'svd' or 'eigen'.")
+        found = directions_of(self.covariance_, self.densities_.location, self.class_prior_)
+        kept = self.n_components or len(self.classes_) - 1
+        return found.scalings[:, :kept], found.ratios[:kept] / found.ratios.sum()
+
     def decision_function(self, X: Any) -> Floats:
         """Log posteriors up to a term that all classes share; of two classes the difference."""
         rows = self._rows(X)
@@ -258,6 +307,16 @@ class LinearDiscriminantAnalysis(DiscriminantAnalysis):
 
     def _structure(self) -> str:
         return "tied"
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:
+        sample = super()._read(X, y, sample_weight, schema)
+        most = min(len(sample.classes) - 1, sample.schema.n_columns)
+        if self.n_components is not None and self.n_components > most and schema is None:
+            raise InputError(
+                "n_components cannot be larger than min(n_features, n_classes - 1), which is "
+                f"{most}, got {self.n_components}."
+            )
+        return sample
 
     def _has_formula(self) -> bool:
         pooled = self.priors is None or self.solver == "svd"

@@ -82,6 +82,7 @@ def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> No
     check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore::novum.core.errors.UnseenLevelWarning")
 @parametrize_with_checks([ModelTreeRegressor(categorical_features="all")], legacy=True)
 def test_scikit_learn_checks_on_nominal_columns(
     estimator: Any, check: Callable[[Any], None]
