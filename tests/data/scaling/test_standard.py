@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler as OtherScaler
 
 from novum.core.errors import InputError
-from novum.data.scaling import StandardScaler
+from novum.data.scaling import CenterThenUnitLength, MinMaxScaler, StandardScaler
 from tests.data.scaling.tables import Floats, normal_table, small_tables
 
 quick = settings(max_examples=60, deadline=None)
@@ -89,3 +92,68 @@ def test_parameters_are_checked() -> None:
         StandardScaler(with_mean="yes").fit([[1.0]])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no such column"):
         StandardScaler(groups=[[5]]).fit([[1.0]])
+
+
+# --- Sparse rows and float32 ----------------------------------------------------------------------
+
+
+def few_cells() -> np.ndarray:
+    rng = np.random.default_rng(3)
+    cells = np.where(rng.random((60, 5)) < 0.3, 1e3 + 10 * rng.normal(size=(60, 5)), 0.0)
+    cells[4, 1] = np.nan
+    cells[:, 4] = 0.0
+    return cells
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sparse_rows_stay_sparse_without_centering(form: Any, weighted: bool) -> None:
+    cells = few_cells()
+    weight = np.random.default_rng(0).integers(0, 3, 60).astype(float) if weighted else None
+    X = form(cells)
+    model = StandardScaler(with_mean=False).fit(X, sample_weight=weight)
+    dense = StandardScaler(with_mean=False).fit(cells, sample_weight=weight)
+    theirs = OtherScaler(with_mean=False).fit(X, sample_weight=weight)
+    for other in (dense, theirs):
+        np.testing.assert_allclose(model.scale_, other.scale_, rtol=1e-12)
+        np.testing.assert_allclose(model.mean_, other.mean_, rtol=1e-12)
+    found = model.transform(X)
+    assert sparse.issparse(found)
+    assert found.nnz == X.nnz
+    np.testing.assert_allclose(found.toarray(), dense.transform(cells), rtol=1e-12)
+    np.testing.assert_allclose(model.inverse_transform(found).toarray(), cells, rtol=1e-12)
+    assert X.toarray()[0, 0] == cells[0, 0]
+
+
+def test_sparse_parts_add_and_come_off() -> None:
+    X = sparse.csr_matrix(few_cells())
+    whole = StandardScaler(with_mean=False).fit(X)
+    parts = StandardScaler(with_mean=False).partial_fit(X[:20]).partial_fit(X[20:])
+    np.testing.assert_allclose(parts.scale_, whole.scale_, rtol=1e-12)
+    rest = parts.forget(X[20:])
+    expected = StandardScaler(with_mean=False).fit(X[:20])
+    np.testing.assert_allclose(rest.scale_, expected.scale_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler(), CenterThenUnitLength()])
+def test_centering_of_sparse_rows_is_refused_with_the_remedy(scaler: Any) -> None:
+    X = sparse.csr_matrix(few_cells())
+    with pytest.raises(InputError, match=r"Cannot center sparse.*with_mean=False"):
+        scaler.fit(X)
+    dense = clone(scaler).fit(few_cells())
+    with pytest.raises(InputError, match="Cannot center sparse"):
+        dense.transform(X)
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler(), CenterThenUnitLength()])
+def test_float32_gives_float32(scaler: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    single = X.astype(np.float32)
+    model = scaler.fit(single)
+    assert model.transform(single).dtype == np.float32
+    assert model.transform(X).dtype == np.float64
+    np.testing.assert_allclose(
+        model.transform(single), model.transform(single.astype(float)), rtol=1e-6, atol=1e-7
+    )
+    sparse_scaler = StandardScaler(with_mean=False)
+    assert sparse_scaler.fit_transform(sparse.csr_matrix(single)).dtype == np.float32

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils._set_output import _get_output_config
 
 from novum.core.schema import Schema
-from novum.core.tables import frame_of, unmasked
+from novum.core.tables import frame_of, kept_float, unmasked
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def put_back(X: Any, schema: Schema, numbers: Floats, library: str | None = None
     if library is not None:
         return _new_frame(cells, schema, numbers, library)
     # Codes of categories that came as numbers stay numbers; else every cell keeps its own type.
-    out = cells.astype(np.float64 if cells.dtype.kind in "iuf" else object)
+    out = cells.astype(kept_float(cells) if cells.dtype.kind in "iuf" else object)
     out[:, schema.numeric] = numbers
     return out
 

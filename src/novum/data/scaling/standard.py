@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from novum.core.certificate import Certificate, Verdict
 from novum.core.validation import Sample
@@ -55,7 +56,8 @@ class StandardScaler(ScalingTransformer):
     -----
     `O(n d)`. Missing cells stay missing and take no part in the statistics. Weights count
     repetitions; variances divide by the weight. A column whose spread is no more than rounding of
-    its mean counts as constant.
+    its mean counts as constant. Sparse rows stay sparse with `with_mean=False` and are refused
+    otherwise; float32 gives float32.
 
     Examples
     --------
@@ -102,7 +104,12 @@ class StandardScaler(ScalingTransformer):
         return (*known, units) if self.with_std else tuple(known)
 
     def _columns(self, sample: Sample) -> ColumnMoments:
+        if sample.is_sparse:
+            return sparse_moments(sample.numeric, sample.weight)
         return column_moments_of(sample.numeric, sample.weight)
+
+    def _keeps_zeros(self) -> bool:
+        return not self.with_mean
 
     def _estimate_columns(self, statistics: ScalingStatistics) -> Certificate:
         moments = pooled(statistics.columns, group_codes(self.groups, statistics.schema))
@@ -129,17 +136,55 @@ class StandardScaler(ScalingTransformer):
             return np.ones(self.schema_.numeric.size, bool)
         return np.asarray(~np.isnan(self.mean_))
 
-    def _forward(self, X: Floats) -> Floats:
+    def _forward(self, X: Any) -> Any:
+        if sparse.issparse(X):
+            return _times(X, 1.0 / self.scale_ if self.with_std else None)
         out: Floats = X - self.mean_ if self.with_mean else X.copy()
         if self.with_std:
             out /= self.scale_
         return out
 
-    def _backward(self, X: Floats) -> Floats:
+    def _backward(self, X: Any) -> Any:
+        if sparse.issparse(X):
+            return _times(X, self.scale_ if self.with_std else None)
         out: Floats = X * self.scale_ if self.with_std else X.copy()
         if self.with_mean:
             out += self.mean_
         return out
+
+
+def sparse_moments(X: Any, weight: Floats | None) -> ColumnMoments:
+    """Moments of the columns of a sparse matrix: of the cells it stores, and of its zeros.
+
+    >>> moments = sparse_moments(sparse.csr_matrix([[0.0, 2.0], [4.0, 0.0]]), None)
+    >>> moments.mean.tolist(), moments.scatter.tolist()
+    ([2.0, 1.0], [8.0, 2.0])
+    """
+    cells = X.tocoo()
+    weights = np.ones(X.shape[0]) if weight is None else weight
+    known = ~np.isnan(cells.data)
+    column, w = cells.col, weights[cells.row]
+    stored = np.bincount(column, w, X.shape[1])
+    column, w, x = column[known], w[known], cells.data[known]
+    total = np.bincount(column, w, X.shape[1])
+    divisor = np.where(total > 0, total, 1.0)
+    mean = np.bincount(column, w * x, X.shape[1]) / divisor
+    away = x - mean[column]
+    # The mean again from what it left over: sums of large cells lose digits.
+    shift = np.bincount(column, w * away, X.shape[1]) / divisor
+    away -= shift[column]
+    scatter = np.bincount(column, w * away * away, X.shape[1])
+    nothing = np.zeros(X.shape[1])
+    zeros = np.maximum(weights.sum() - stored, 0.0)
+    return ColumnMoments(total, mean + shift, scatter) + ColumnMoments(zeros, nothing, nothing)
+
+
+def _times(X: Any, factors: Floats | None) -> Any:
+    """A sparse matrix with its columns multiplied."""
+    out = X.tocsr(copy=True)
+    if factors is not None:
+        out.data *= factors[out.indices]
+    return out
 
 
 def pooled(moments: ColumnMoments, groups: NDArray[np.intp]) -> ColumnMoments:

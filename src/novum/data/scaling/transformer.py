@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -29,6 +30,7 @@ from novum.core.fitting import fitting
 from novum.core.schema import Schema
 from novum.core.sources import Partition, Source, open_source
 from novum.core.statistics import ChunkStep, StatisticsMixin
+from novum.core.tables import kept_float
 from novum.core.validation import Sample, check_features, check_sample
 from novum.data.scaling.containers import output_library, put_back
 from novum.data.scaling.statistics import ScalingStatistics
@@ -133,8 +135,16 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
         return self.fit_statistics(sum_chunks(step, lambda: reader.chunks(source, chunk_rows)))
 
     def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:  # noqa: ARG002
+        self._refuse_centered_sparse(X)
         return check_sample(
-            self, X, None, sample_weight, target="none", schema=schema, allow_missing=True
+            self,
+            X,
+            None,
+            sample_weight,
+            target="none",
+            schema=schema,
+            allow_missing=True,
+            accept_sparse=True,
         )
 
     def _sum(self, sample: Sample) -> Any:
@@ -158,35 +168,56 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
         Arrays give arrays and frames frames of the same library, unless `set_output` says
         otherwise. Nominal and ordinal columns are those of `X`.
         """
-        check_is_fitted(self)
-        sample = check_features(self, X, allow_missing=True, tell_unseen=False)
-        self._refuse_unknown(sample.numeric)
-        scaled = self._forward(sample.numeric)
+        sample = self._sample_of(X)
+        scaled = self._forward(sample.numeric).astype(kept_float(X), copy=False)
+        if sample.is_sparse:
+            return scaled
         return put_back(X, sample.schema, scaled, output_library(self))
 
     @available_if(_goes_back)
     def inverse_transform(self, X: Any) -> Any:
         """The table with its numeric columns as they were before scaling."""
-        check_is_fitted(self)
-        sample = check_features(self, X, allow_missing=True, tell_unseen=False)
-        self._refuse_unknown(sample.numeric)
-        return put_back(X, sample.schema, self._backward(sample.numeric))
+        sample = self._sample_of(X)
+        back = self._backward(sample.numeric).astype(kept_float(X), copy=False)
+        return back if sample.is_sparse else put_back(X, sample.schema, back)
 
-    def _refuse_unknown(self, X: Floats) -> None:
+    def _sample_of(self, X: Any) -> Sample:
+        check_is_fitted(self)
+        self._refuse_centered_sparse(X)
+        sample = check_features(self, X, allow_missing=True, accept_sparse=True, tell_unseen=False)
+        self._refuse_unknown(sample.numeric)
+        return sample
+
+    def _keeps_zeros(self) -> bool:
+        """Whether zero stays zero, so that sparse rows stay sparse."""
+        return False
+
+    def _refuse_centered_sparse(self, X: Any) -> None:
+        if sparse.issparse(X) and not self._keeps_zeros():
+            raise InputError(
+                f"Cannot center sparse matrices: {type(self).__name__} moves zeros, which would "
+                "make every cell of a sparse X a number. Use StandardScaler(with_mean=False), or "
+                "'.toarray()' if the dense table fits into memory."
+            )
+
+    def _refuse_unknown(self, X: Any) -> None:
         """Refuses numbers in a column of which training knew no cell: they have no scale."""
         for j in np.flatnonzero(~self._has_scale()):
-            known = np.flatnonzero(~np.isnan(X[:, j]))
+            cells = X[:, [j]].toarray()[:, 0] if sparse.issparse(X) else X[:, j]
+            known = np.flatnonzero(~np.isnan(cells))
             if known.size:
                 name = self.schema_.columns[self.schema_.numeric[j]].name
                 raise InputError(
                     f"Column {name!r} had no known cell in training, so its scale is unknown, but "
-                    f"row {known[0]} has {X[known[0], j]} there. Leave the column out, or fit with "
-                    "rows in which it is known."
+                    f"row {known[0]} has {cells[known[0]]} there. Leave the column out, or fit "
+                    "with rows in which it is known."
                 )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._keeps_zeros()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
