@@ -310,6 +310,7 @@ class LinearDiscriminantAnalysis(
 
     def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:
         sample = super()._read(X, y, sample_weight, schema)
+        assert sample.classes is not None
         most = min(len(sample.classes) - 1, sample.schema.n_columns)
         if self.n_components is not None and self.n_components > most and schema is None:
             raise InputError(
