@@ -239,9 +239,10 @@ def test_the_comparison_of_losses_is_not_inverted(name: str) -> None:
     label = measure(name).label
     assert record.verdict.startswith(f"Lowest {label} of 3 models: logistic regression, 0.11 [0.0")
     by_title = {row.title: np.array(row.fold_scores) for row in choice.leaderboard}
-    for first, second, difference, *_ in record.pairs:
+    for first, second, difference, *_, decision in record.pairs:
         expected = np.mean(by_title[first] - by_title[second])
         assert difference == pytest.approx(expected, rel=1e-9)
+        assert decision == f"{first if difference < 0 else second} is better"
     for row in choice.leaderboard[1:]:
         assert row.difference is not None
         assert row.difference.low is not None

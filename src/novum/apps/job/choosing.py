@@ -131,7 +131,8 @@ def comparison_record(choice: Choice) -> ComparisonRecord | None:
             _finite(pair.difference.low),
             _finite(pair.difference.high),
             _finite(pair.adjusted_p_value),
-            str(pair.decision.value),
+            # Of a loss the smaller is better, so a bare "better" would not say which.
+            f"{pair.winner} is {pair.decision}" if pair.winner else str(pair.decision),
         )
         for pair in comparison.pairs
     )
