@@ -31,7 +31,8 @@ DETERMINED = [
     ExtraTreesRegressor(3, max_bins=None),
 ]
 RESAMPLED = {
-    "check_sample_weight_equivalence_on_dense_data": "draws depend on the number of rows",
+    f"check_sample_weight_equivalence_on_{kind}_data": "draws depend on the number of rows"
+    for kind in ("dense", "sparse")
 }
 
 
