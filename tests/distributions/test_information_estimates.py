@@ -57,8 +57,8 @@ def test_plug_in_information_is_that_of_scikit_learn(rows: list[tuple[int, int]]
 def test_corrections_remove_most_of_the_bias(estimator: str) -> None:
     rng = np.random.default_rng(0)
     draws = [rng.integers(0, 16, 60) for _ in range(300)]
-    plain = np.mean([estimate_entropy(x, "plug_in") for x in draws])
-    better = np.mean([estimate_entropy(x, estimator) for x in draws])
+    plain = np.mean([estimate_entropy(x, "plug_in", base=2) for x in draws])
+    better = np.mean([estimate_entropy(x, estimator, base=2) for x in draws])
     # True entropy 4 bits; the plug-in estimate is low by (16 - 1) / (2 * 60 ln 2) = 0.18 bits.
     assert 4 - plain == pytest.approx(15 / (120 * math.log(2)), rel=0.15)
     assert abs(4 - better) < 0.25 * (4 - plain)
@@ -67,7 +67,7 @@ def test_corrections_remove_most_of_the_bias(estimator: str) -> None:
 def test_independent_columns_have_no_information_on_average() -> None:
     rng = np.random.default_rng(1)
     pairs = [rng.integers(0, 4, (2, 80)) for _ in range(200)]
-    corrected = np.mean([estimate_mutual_information(x, y) for x, y in pairs])
+    corrected = np.mean([estimate_mutual_information(x, y, base=2) for x, y in pairs])
     # The plug-in bias is 9 / (2 * 80 ln 2) = 0.08 bits; four standard errors are about 0.01.
     assert abs(corrected) < 0.015
 
@@ -93,7 +93,7 @@ def test_neighbor_entropy_of_normal_vectors() -> None:
 
 def test_neighbor_entropy_follows_the_scale() -> None:
     x = np.random.default_rng(3).normal(size=500)
-    assert neighbor_entropy(8 * x) == pytest.approx(neighbor_entropy(x) + 3, abs=1e-9)
+    assert neighbor_entropy(8 * x) == pytest.approx(neighbor_entropy(x) + math.log(8), abs=1e-9)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
@@ -149,7 +149,7 @@ def test_rounded_independent_numbers_have_no_information(decimals: int) -> None:
     for _ in range(12):
         x, y = rng.normal(size=(2, 500)).round(decimals)
         found += [neighbor_mutual_information(x, y), neighbor_mutual_information(x, y[::-1])]
-    # One estimate has a standard error of about 0.05 bits.
+    # One estimate has a standard error of about 0.05.
     assert abs(np.mean(found)) < 4 * 0.05 / math.sqrt(len(found))
 
 
@@ -168,7 +168,7 @@ def test_repeated_rows_have_the_information_of_their_joint_law() -> None:
     law = np.array([[0.3, 0.1, 0.0], [0.05, 0.05, 0.5]])
     cells = rng.choice(6, 4000, p=law.ravel())
     x, y = np.divmod(cells, 3)
-    # The sampling error of the mean of the log ratios is about 0.01 bits.
+    # The sampling error of the mean of the log ratios is about 0.01.
     assert neighbor_mutual_information(x, y) == pytest.approx(mutual_information(law), abs=0.04)
     assert neighbor_mutual_information(x / 10, y / 10) == pytest.approx(
         neighbor_mutual_information(x, y), abs=1e-12
@@ -202,7 +202,7 @@ def test_vectors_may_repeat() -> None:
     x = rng.normal(size=(800, 2)).round(0)
     y = rng.normal(size=800).round(1)
     assert abs(neighbor_mutual_information(x, y)) < 0.15
-    assert neighbor_mutual_information(x, x[:, 0]) > 1.5
+    assert neighbor_mutual_information(x, x[:, 0]) > 1.0
 
 
 @pytest.mark.parametrize(

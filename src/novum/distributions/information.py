@@ -6,10 +6,11 @@
     conditional entropy   H(A | B) = H(A, B) - H(B)
     mutual information    I(A; B)  = H(A) + H(B) - H(A, B) = D(P(a, b) | P(a) P(b))
 
-with `0 log 0 = 0`. For continuous laws sums are integrals, and entropies may be negative. The base
-of the logarithm is 2 (bits) unless said otherwise; `math.e` gives nats, in which the laws' own
-`entropy` is. Quantities that cannot be negative are computed from terms that cannot be, so that
-independence gives exactly 0 up to the rounding of the cells.
+with `0 log 0 = 0`. For continuous laws sums are integrals, and entropies may be negative. The unit
+is the nat everywhere, here, in `law.entropy` and `law.kl` and in the estimates from samples, as
+densities and likelihoods have natural logarithms; `base=2` gives bits. Quantities that cannot be
+negative are computed from terms that cannot be, so that independence gives exactly 0 up to the
+rounding of the cells.
 
 A closed form is used where the law has one; otherwise the integral or sum is taken numerically
 (`information_integrals`), with a warning if fewer than 8 digits are certain.
@@ -44,9 +45,9 @@ _TINY = 2.0**-1022
 
 
 def entropy(
-    source: Source, of: Names | None = None, *, given: Names | None = None, base: float = 2.0
+    source: Source, of: Names | None = None, *, given: Names | None = None, base: float = math.e
 ) -> float:
-    """Entropy of a distribution, or conditional entropy of some of its variables.
+    """Entropy of a distribution, or conditional entropy of some of its variables, in nats.
 
     Parameters
     ----------
@@ -57,15 +58,18 @@ def entropy(
     given : names or indices
         `H(of | given)`.
     base : float
-        2 for bits, `math.e` for nats, any other above 0 but 1.
+        Of the logarithm: `math.e` for nats, 2 for bits, any other above 0 but 1.
 
     Examples
     --------
-    >>> entropy([0.5, 0.25, 0.25])
+    >>> entropy([0.5, 0.25, 0.25], base=2)
     1.5
     >>> table = JointTable([[0.5, 0.0], [0.25, 0.25]], ["a", "b"], [(0, 1), (0, 1)])
-    >>> round(entropy(table, "b", given="a"), 12)
+    >>> round(entropy(table, "b", given="a", base=2), 12)
     0.5
+    >>> from novum.distributions import Normal
+    >>> entropy(Normal(0.0, 1.0)) == Normal(0.0, 1.0).entropy
+    True
     """
     unit = unit_of(base)
     if isinstance(source, JointTable):
@@ -80,23 +84,23 @@ def entropy(
     return _entropy(probabilities_of(source)) / unit
 
 
-def perplexity(source: Source, base: float = 2.0) -> float:
+def perplexity(source: Source, base: float = math.e) -> float:
     """`base^H`: how many equally likely states are as uncertain. It does not depend on the base.
 
-    >>> perplexity([0.25] * 4)
+    >>> round(perplexity([0.25] * 4), 12)
     4.0
     """
     return float(base ** entropy(source, base=base))
 
 
-def cross_entropy(p: Source, q: Source, base: float = 2.0) -> float:
-    """`- sum p log q`: mean code length of states from `p` in a code made for `q`.
+def cross_entropy(p: Source, q: Source, base: float = math.e) -> float:
+    """`- sum p log q` in nats: mean code length of states from `p` in a code made for `q`.
 
     Infinite where `q` calls impossible what `p` does not. Tables are matched by names and states.
 
     Examples
     --------
-    >>> cross_entropy([0.5, 0.5], [0.75, 0.25]) == -0.5 * math.log2(0.75 * 0.25)
+    >>> cross_entropy([0.5, 0.5], [0.75, 0.25], base=2) == -0.5 * math.log2(0.75 * 0.25)
     True
     """
     unit = unit_of(base)
@@ -113,8 +117,8 @@ def cross_entropy(p: Source, q: Source, base: float = 2.0) -> float:
     return -math.fsum(terms.ravel()) / unit if np.isfinite(terms).all() else math.inf
 
 
-def kl_divergence(p: Source, q: Source, base: float = 2.0) -> float:
-    """`sum p log(p / q)`: what a code made for `q` costs beyond the entropy of `p`.
+def kl_divergence(p: Source, q: Source, base: float = math.e) -> float:
+    """`sum p log(p / q)` in nats: what a code made for `q` costs beyond the entropy of `p`.
 
     Examples
     --------
@@ -135,9 +139,9 @@ def mutual_information(
     b: Names | None = None,
     *,
     given: Names | None = None,
-    base: float = 2.0,
+    base: float = math.e,
 ) -> float:
-    """`I(A; B)` or `I(A; B | C)`: how much knowing one tells about the other.
+    """`I(A; B)` or `I(A; B | C)` in nats: how much knowing one tells about the other.
 
     Parameters
     ----------
@@ -148,7 +152,7 @@ def mutual_information(
 
     Examples
     --------
-    >>> mutual_information([[0.5, 0.0], [0.0, 0.5]])
+    >>> mutual_information([[0.5, 0.0], [0.0, 0.5]], base=2)
     1.0
     >>> mutual_information([[0.25, 0.25], [0.25, 0.25]])
     0.0

@@ -5,10 +5,10 @@ function of them. Whoever knows one law knows all:
 
     density, log_density        at any number of points
     cdf, quantile, probability  where the values are ordered
-    mean, variance, mode, entropy, support      properties: they need no argument
+    mean, variance, mode, entropy, support      properties: they need no argument (entropy in nats)
     sample                      `size` independent values
     statistics, from_statistics, fit, fit_moments
-    kl, marginal, condition, affine             relations to other laws
+    kl, marginal, condition, affine             relations to other laws (kl in nats)
 
 A method that makes no sense for a law, or has no closed form, is absent; it never returns a
 placeholder. The promises that hold for all laws are written at the methods below; the checks in

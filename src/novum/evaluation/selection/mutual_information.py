@@ -24,7 +24,6 @@ Ross (2014) eq. 5-6; Kraskov, Stoegbauer & Grassberger (2004) eq. 8; Gao et al. 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -158,7 +157,7 @@ mutual_info_regression = MutualInformation("numbers", estimator="plug_in")
 
 def information_of_codes(a: Codes, b: Codes, estimator: str = "miller_madow") -> float:
     """Between two columns of codes, in nats."""
-    return estimate_mutual_information(a.tolist(), b.tolist(), estimator, base=math.e)
+    return estimate_mutual_information(a.tolist(), b.tolist(), estimator)
 
 
 def information_of_groups(values: Floats, groups: Codes, n_neighbors: int = 3) -> float:
@@ -199,7 +198,7 @@ def information_of_numbers(x: Floats, y: Floats, n_neighbors: int = 3) -> float:
     """Between two columns of numbers, in nats; too few rows to have neighbors give 0."""
     if x.size <= n_neighbors or np.ptp(x) == 0 or np.ptp(y) == 0:
         return 0.0
-    return neighbor_mutual_information(x, y, n_neighbors, base=math.e)
+    return neighbor_mutual_information(x, y, n_neighbors)
 
 
 def _neighbor_distance(ordered: Floats, k: int) -> Floats:
