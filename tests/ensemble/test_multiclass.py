@@ -31,6 +31,7 @@ from novum.core.working_point import WorkingPoint
 from novum.ensemble.one_vs_one import OneVsOneClassifier
 from novum.ensemble.one_vs_rest import OneVsRestClassifier
 from novum.linear import Ridge
+from novum.svm import SVC
 
 RNG = np.random.default_rng(1)
 Y = np.arange(90) % 3
@@ -385,3 +386,14 @@ def test_clones_are_unfitted(reduction: Any) -> None:
     model = reduction(GaussianNB(), n_jobs=2).fit(X, Y)
     assert not hasattr(clone(model), "estimators_")
     assert clone(model).get_params(deep=False)["n_jobs"] == 2
+
+
+@pytest.mark.parametrize("learner", [OneVsOneClassifier, OneVsRestClassifier])
+def test_given_similarities_have_as_many_columns_as_rows(learner: type) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(30, 2))
+    y = np.arange(30) % 3
+    model = learner(SVC(kernel="precomputed")).fit(X @ X.T, y)
+    assert model.n_features_in_ == 30
+    assert learner(SVC(kernel="precomputed")).fit((X @ X.T).tolist(), y).n_features_in_ == 30
+    assert learner(SVC()).fit(X, y).n_features_in_ == 2

@@ -289,7 +289,10 @@ def routed_params(
 
 
 def store_features(model: Any, X: Any, members: list[Any]) -> None:
-    """Number and names of the columns, as the members read them."""
+    """Number and names of the columns, as the members read them.
+
+    Given similarities have as many columns as rows, and a member has seen those of its rows only.
+    """
     for name in ("n_features_in_", "feature_names_in_"):
         model.__dict__.pop(name, None)
     known = next((m for m in members if hasattr(m, "n_features_in_")), None)
