@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn import svm
+from sklearn.exceptions import NotFittedError
 
 from novum.core.certificate import ConvergenceWarning, Verdict
 from novum.core.errors import InputError
@@ -117,3 +118,37 @@ def test_no_steps_are_no_iterations(learner: type) -> None:
     with pytest.warns(ConvergenceWarning, match="after 0 iterations"):
         model = learner(max_iter=0).fit(X, y)
     assert np.max(model.n_iter_) == 0
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("n", [80, 600])
+def test_decision_values_at_the_default_tolerance_are_no_worse_than_libsvms(
+    kernel: str, C: float, n: int
+) -> None:
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 6))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=n) > 0).astype(int)
+    exact = SVC(kernel=kernel, C=C, tol=1e-10).fit(X, y).decision_function(X)
+    ours = SVC(kernel=kernel, C=C).fit(X, y).decision_function(X)
+    libsvm = svm.SVC(kernel=kernel, C=C).fit(X, y).decision_function(X)
+    error = np.abs(ours - exact).max()
+    # Below this a difference is one of chance: both are far within the tolerance of 1e-3.
+    assert error <= max(np.abs(libsvm - exact).max(), 3e-4)
+
+
+def test_a_gap_that_is_met_is_enough_where_steps_run_out() -> None:
+    X, y = blobs(80)
+    steps = int(SVC(kernel="linear", C=10.0, tol=0.3).fit(X, y).n_iter_[0])
+    model = SVC(kernel="linear", C=10.0, tol=0.3, max_iter=steps).fit(X, y)
+    assert model.certificate_.converged
+
+
+def test_probabilities_asked_for_after_the_fit_are_refused_with_the_remedy() -> None:
+    X, y = blobs(40)
+    model = SVC().fit(X, y).set_params(probability=True)
+    for method in (model.predict_proba, model.predict_log_proba):
+        with pytest.raises(NotFittedError, match="Fit it again with probability=True"):
+            method(X)
+    with pytest.raises(AttributeError, match="after a fit with probability=True"):
+        _ = model.probA_

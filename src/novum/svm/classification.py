@@ -15,7 +15,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from novum.core.certificate import Stopwatch, warn_if_stopped
 from novum.core.decisions import DecisionMixin
@@ -279,6 +281,10 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
 
     @property
     def _sigmoids(self) -> tuple[SigmoidMap, ...]:
+        if not hasattr(self, "calibration_"):
+            raise AttributeError(
+                "Slopes and offsets are there after a fit with probability=True or 'sigmoid'."
+            )
         maps: tuple[Any, ...] = self.calibration_
         if not all(isinstance(g, SigmoidMap) for g in maps):
             raise AttributeError("An isotonic fit has no slopes; see calibration_.")
@@ -356,6 +362,12 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
         They come from decision values of rows held out, and `predict` from those of the machine
         itself; where the two are close to a tie they may name different classes.
         """
+        check_is_fitted(self)
+        if not hasattr(self, "calibration_"):
+            raise NotFittedError(
+                f"predict_proba is not available when fitted with probability=False, as this "
+                f"{type(self).__name__} was. Fit it again with probability=True."
+            )
         paired = self.multiclass == "pairs" or len(self.classes_) == 2
         return self._by_blocks(X, lambda m: probabilities(self.calibration_, m, paired=paired))
 

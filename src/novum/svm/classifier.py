@@ -52,7 +52,9 @@ class SVC(SupportVectorClassifier):
         Whether probabilities are fitted to decision values of five machines of rows held out:
         True and "sigmoid" by Platt's method, "isotonic" by any function that never falls.
     tol : float, default=1e-3
-        Relative duality gap to be reached.
+        Relative duality gap to be reached. Once it is, steps go on until no decision value of a
+        training row misses its condition of optimality by more than `tol / 4`, which LIBSVM's rule
+        with the same number allows twice; see `certificate_.residual`.
     cache_size : float, default=200
         Megabytes for rows of the kernel matrix.
     class_weight : dict, "balanced" or None

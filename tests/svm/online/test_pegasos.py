@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from novum.core.certificate import ConvergenceWarning, Verdict
 from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError, MissingValuesError, ModelFileError
 from novum.svm.linear.classifier import LinearSVC
+from novum.svm.online.kernel_pegasos import KernelPegasos
 from novum.svm.online.pegasos import Pegasos
 from tests.svm.linear_tables import overlapping, three_classes
 
@@ -121,3 +123,20 @@ def test_a_model_of_another_shape_is_refused() -> None:
     model.sums_ = model.sums_[:, :2]
     with pytest.raises(ModelFileError, match=r"sums of shape \(1, 2\)"):
         model._check_state()
+
+
+@pytest.mark.parametrize("alpha", [1e-300, 1e-100, 1e-20, 1e-8, 1e300])
+@pytest.mark.parametrize("batch_size", [1, 5])
+@pytest.mark.parametrize("learner", [Pegasos, KernelPegasos])
+def test_no_penalty_is_too_small_for_a_certificate(
+    learner: type, alpha: float, batch_size: int
+) -> None:
+    rng = np.random.default_rng(4)
+    # Rows far larger than the ball of the first steps: each is followed by a projection.
+    X = 1e3 * rng.normal(size=(120, 4))
+    y = (X[:, 0] + 1e3 * rng.normal(size=120) > 0).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = learner(alpha=alpha, batch_size=batch_size, max_iter=4).fit(X, y)
+    assert model.certificate_.gap >= 0
+    assert np.isfinite(model.decision_function(X)).all()

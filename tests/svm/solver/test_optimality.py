@@ -12,6 +12,7 @@ from novum.svm.solver.feasibility import feasible_start
 from novum.svm.solver.optimality import (
     Terms,
     best_multipliers,
+    decision_scale,
     duality_gap,
     gap_at,
     largest_violation,
@@ -100,3 +101,13 @@ def test_violations_are_those_of_the_conditions() -> None:
     assert largest_violation(terms, np.array([1.0, 0.0]), g, np.array([2.0])) == 0.0
     assert largest_violation(terms, np.array([0.5, 0.0]), g, np.array([2.0])) == 1.0
     assert largest_violation(terms, np.array([0.0, 1.0]), g, np.array([2.0])) == 2.0
+
+
+def test_violations_are_judged_in_units_of_the_decisions() -> None:
+    labels = np.array([-1.0, 1.0, 1.0, -1.0])
+    assert decision_scale(labels, np.array([7.0])) == 1.0
+    targets = np.array([10.0, 20.0, 40.0])
+    assert decision_scale(1024 * targets, np.zeros(1)) == 1024 * targets.std()
+    # Without linear terms: half the distance of two multipliers, or the size of one.
+    assert decision_scale(np.zeros(3), np.array([5.0, -1.0])) == 3.0
+    assert decision_scale(np.zeros(3), np.array([-2.0])) == 2.0

@@ -14,15 +14,24 @@ import math
 
 from novum.numerics.jit import fast_kernel, kernel
 
+# Smaller factors `g` go into `out_v` and `out_shares`: many projections would make them zero.
+LEAST_FACTOR = 1e-100
 
-@kernel("void(float64, float64[::1])")
-def project(penalty, out_state):  # type: ignore[no-untyped-def]
+
+@kernel("void(float64, float64[::1], float64[::1], float64[::1])")
+def project(penalty, out_v, out_shares, out_state):  # type: ignore[no-untyped-def]
     """Onto the ball of radius `1 / sqrt(lambda)`, in which the optimum lies."""
     largest = math.sqrt(penalty) * out_state[0]
     if out_state[2] > largest * largest:
         factor = largest / math.sqrt(out_state[2])
         out_state[1] *= factor
         out_state[2] = largest * largest
+        if out_state[1] < LEAST_FACTOR:
+            for j in range(out_v.size):
+                out_v[j] *= out_state[1]
+            for g in range(out_shares.size):
+                out_shares[g] *= out_state[1]
+            out_state[1] = 1.0
 
 
 # Sums over the cells of a row may be reordered and fused; values are judged elsewhere.
@@ -83,7 +92,7 @@ def dense_steps(  # type: ignore[no-untyped-def]
                 out_v[j] += share * sign[g] * X[i, j]
             out_v[out_v.size - 1] += share * sign[g] * constant
         if projects == 1:
-            project(penalty, out_state)
+            project(penalty, out_v, out_shares, out_state)
 
 
 @fast_kernel(
@@ -130,7 +139,7 @@ def sparse_steps(  # type: ignore[no-untyped-def]
                 out_v[indices[e]] += share * sign[g] * data[e]
             out_v[out_v.size - 1] += share * sign[g] * constant
         if projects == 1:
-            project(penalty, out_state)
+            project(penalty, out_v, out_shares, out_state)
 
 
 # --- Rows of a kernel matrix ----------------------------------------------------------------------
@@ -174,4 +183,4 @@ def kernel_steps(  # type: ignore[no-untyped-def]
             for j in range(out_values.size):
                 out_values[j] += share * sign[g] * (K[start + k, j] + constant)
         if projects == 1:
-            project(penalty, out_state)
+            project(penalty, out_values, out_shares, out_state)

@@ -126,12 +126,14 @@ def train(
 
 def judged(machine: Trained, dual: Floats, share: Floats, penalty: float) -> tuple[float, float]:
     """The primal value of `w` with these dual coefficients, and the bound that they give."""
-    margins, square = machine.margins(dual / penalty)
-    primal = penalty / 2 * square + float(share @ np.maximum(1 - margins, 0.0))
+    # Divided as late as can be: the square of a small penalty is zero.
+    margins, square = machine.margins(dual)
+    loss = float(share @ np.maximum(1 - margins / penalty, 0.0))
+    primal = square / (2 * penalty) + loss
     feasible = np.minimum(dual, share)
     if not np.array_equal(feasible, dual):
-        square = machine.margins(feasible / penalty)[1]
-    return primal, float(feasible.sum()) - penalty / 2 * square
+        square = machine.margins(feasible)[1]
+    return primal, float(feasible.sum()) - square / (2 * penalty)
 
 
 def drawing(weight: Floats, rng: np.random.Generator) -> Callable[[], Places]:

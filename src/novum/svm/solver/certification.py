@@ -33,8 +33,11 @@ def stopping_of(model: Any, watch: Stopwatch, tol: float | None = None) -> Stopp
         In place of the model's.
     """
     seconds = model.max_seconds
+    aim = float(model.tol if tol is None else tol)
     return Stopping(
-        tol=float(model.tol if tol is None else tol),
+        tol=aim,
+        # LIBSVM's rule, the same distance between the two worst, leaves twice that to each side.
+        violation=aim / 4,
         max_iter=None if model.max_iter == -1 else int(model.max_iter),
         max_seconds=None if seconds is None else max(float(seconds) - watch.seconds, 0.0),
     )

@@ -11,7 +11,13 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.svm.solver.optimality import duality_gap, gap_at, middle_multipliers
+from novum.svm.solver.optimality import (
+    decision_scale,
+    duality_gap,
+    gap_at,
+    largest_violation,
+    middle_multipliers,
+)
 from novum.svm.solver.problem import Stopping
 from novum.svm.solver.reduction import Reduction
 from novum.svm.solver.row_cache import KernelRows, rough_product
@@ -138,6 +144,13 @@ class Descent:
         problem = self.reduction.problem
         linear = self.terms.linear @ self.b + problem.linear @ self.reduction.fixed
         return float(self.square() / 2 + linear)
+
+    def violation(self, g: Floats) -> float:
+        """The largest violation of optimality, relative to the size of decision values."""
+        r = middle_multipliers(self.terms, self.b, g)
+        scale = decision_scale(self.terms.linear, r)
+        worst = largest_violation(self.terms, self.b, g, r)
+        return worst / scale if scale > 0 else float(np.inf if worst > 0 else 0.0)
 
     def quick_gap(self, g: Floats) -> float:
         """A gap without a sort: at the middle multipliers, not at the best ones."""

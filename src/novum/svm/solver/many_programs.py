@@ -4,8 +4,8 @@ K classes have K (K - 1) / 2 programs of a few variables each, for which prepari
 far more than the descent. Here programs are stacked, the smaller ones filled up with variables that
 cannot move, and every step of sequential minimal optimization is taken in all of them at once. A
 program leaves the stack when the duality gap of `novum.svm.solver.optimality`, at products that are
-computed anew, is at most `tol` of its objective. The few that do not get there soon are left to
-the solver proper.
+computed anew, is at most `tol` of its objective and no condition of optimality is violated much.
+The few that do not get there soon are left to the solver proper.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from novum.core.parallel import check_cancelled
 from novum.numerics.blas_threads import one_blas_thread
+from novum.svm.solver.optimality import decision_scale
 from novum.svm.solver.problem import QuadraticProblem, Solution, Stopping
 
 Floats = NDArray[np.float64]
@@ -157,6 +158,7 @@ def _solve_stack(
         values, gaps = stack.values(), _gaps(stack)
         size = np.maximum(np.abs(values), np.abs(values - gaps))
         solved = (gaps <= stopping.tol * size) & (stack.iterations <= limit)
+        solved &= _violations(stack) <= stopping.violation
         _write(stack.kept(solved), values[solved], gaps[solved], problems, found)
         stack = stack.kept(~solved & (stack.iterations < limit))
         steps *= 2
@@ -239,6 +241,17 @@ def _multipliers(stack: _Stack) -> tuple[Floats, Floats]:
         violation = np.maximum(violation, excess.max(axis=1, where=inside & falls, initial=0.0))
         violation = np.maximum(violation, -excess.min(axis=1, where=inside & rises, initial=0.0))
     return found, violation
+
+
+def _violations(stack: _Stack) -> Floats:
+    """The largest violation of optimality, relative to the size of decision values."""
+    multipliers, violation = _multipliers(stack)
+    is_there = stack.groups.any(axis=1)
+    scales = [
+        decision_scale(linear[there], r)
+        for linear, there, r in zip(stack.linear, is_there, multipliers, strict=True)
+    ]
+    return np.where(violation > 0, violation / np.array(scales), 0.0)
 
 
 def _write(

@@ -94,6 +94,27 @@ def largest_violation(terms: Terms, b: Floats, g: Floats, multipliers: Floats) -
     return float(worst)
 
 
+def decision_scale(linear: Floats, multipliers: Floats) -> float:
+    """The size of decision values, the unit in which violations are judged.
+
+    The spread of the linear terms (1 between two classes of labels -1 and 1, the standard deviation
+    of targets in regression). Where they are all the same, decisions are distances from multipliers
+    or between them.
+
+    Examples
+    --------
+    >>> decision_scale(np.array([-1.0, 1.0]), np.array([0.3]))
+    1.0
+    >>> decision_scale(np.zeros(4), np.array([5.0, 4.0])), decision_scale(np.zeros(4), np.ones(1))
+    (0.5, 1.0)
+    """
+    if linear.size and linear.max() > linear.min():
+        return float(linear.std())
+    if multipliers.size > 1:
+        return float(np.ptp(multipliers)) / 2
+    return float(np.abs(multipliers - linear[:1]).max(initial=0.0))
+
+
 # --- The gap --------------------------------------------------------------------------------------
 
 

@@ -69,11 +69,16 @@ class Stopping:
         Steps of the solver.
     max_seconds : float or None
         Wall-clock time.
+    violation : float
+        Largest violation of the Karush-Kuhn-Tucker conditions, relative to the size of decision
+        values: it bounds the error of each of them, where the gap bounds that of their sum. It is
+        aimed at when the gap is met, as long as budget and arithmetic allow.
     """
 
     tol: float = 1e-3
     max_iter: int | None = None
     max_seconds: float | None = None
+    violation: float = float("inf")
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,9 @@
 One program (`problem`), whichever learner asks: a round chooses a working set of variables that
 violate optimality, solves the program restricted to it by sequential steps of second order, and
 brings the products `Kb` up to date by the kernel rows of what has moved. The fit ends when the
-duality gap, which bounds the distance to the optimum, is at most `tol` of the objective.
+duality gap, which bounds the distance to the optimum, is at most `tol` of the objective, and no
+condition of optimality is violated by more than `Stopping.violation`: an objective can be right to
+a thousandth while decision values are off by half.
 
     small     plain code on the whole Gram matrix, in double precision
     large     kernel rows in single precision. Before a gap is believed, the products it rests on
@@ -63,8 +65,10 @@ WATCHED_ROUNDS = 16
 PROOF_ROUNDS = 200
 # The point of the trace at which Newton steps are first tried if there are few unbound variables,
 # for compiled and for plain rounds; then at twice as many, and so on.
-FIRST_NEWTON = (101, 4)
+FIRST_NEWTON = (101, 2)
 FEW_VARIABLES = 2000
+# Rounds of a large problem, once the gap is met, before a Newton step has to meet the conditions.
+MORE_ROUNDS = 12
 # Cubes of variables that a Newton step surely gets through in a second.
 STEPS_PER_SECOND = 2e9
 
@@ -141,7 +145,7 @@ def _solved(
             return _along(prepared, problem, hulls, cache_bytes, "precision", 1.0 / least)
     descent = _first_point(prepared, problem, budget, cache_bytes, start)
     descent.iterations = spent
-    reason = descend(descent, budget, cache_bytes, done)
+    reason = descend(descent, budget, cache_bytes, done, budget.stopping.violation)
     if reason is not None and descent.is_known:
         # Without time the products stay as they are, and the gap has an allowance for them.
         with suppress(OutOfTimeError):
@@ -218,17 +222,25 @@ def _nearest_points(
     return descent
 
 
-def descend(descent: Descent, budget: Budget, cache_bytes: int, done: Done) -> str | None:
-    """Rounds until `done`, which is asked only about trusted gaps; otherwise why they ended."""
+def descend(
+    descent: Descent, budget: Budget, cache_bytes: int, done: Done, violation: float = np.inf
+) -> str | None:
+    """Rounds until `done`, which is asked only about trusted gaps; otherwise why they ended.
+
+    From then on until no condition of optimality is violated by more than `violation`, too, if
+    that can be reached.
+    """
     if not descent.is_known:
         return "max_seconds"
     try:
-        return _rounds(descent, budget, cache_bytes, done) if descent.b.size else None
+        return _rounds(descent, budget, cache_bytes, done, violation) if descent.b.size else None
     except OutOfTimeError:
         return "max_seconds"
 
 
-def _rounds(descent: Descent, budget: Budget, cache_bytes: int, done: Done) -> str | None:
+def _rounds(
+    descent: Descent, budget: Budget, cache_bytes: int, done: Done, violation: float
+) -> str | None:
     small = len(descent.b) <= PLAIN_VARIABLES
     rounds: Any = WholeRounds(descent) if small else BlockRounds(descent, cache_bytes)
     progress, next_newton = Progress(LONG_ROUNDS[small]), FIRST_NEWTON[small]
@@ -236,27 +248,40 @@ def _rounds(descent: Descent, budget: Budget, cache_bytes: int, done: Done) -> s
     descent.trace.append(descent.value())
     bounds = (descent.terms.lower, descent.terms.upper)
     unbounded = not all(np.isfinite(bound).all() for bound in bounds)
+    is_met = False
     while True:
         g = descent.gradient()
         gap = descent.quick_gap(g)
-        if done(descent.trace[-1], gap / NEAR):
+        # The objective falls, and the gap that was met once is met again.
+        if done(descent.trace[-1], gap / NEAR) and (
+            not is_met or descent.violation(g) <= violation
+        ):
             gap = descent.gap()
             if done(descent.trace[-1], gap + descent.allowance()):
-                return None
-            if done(descent.trace[-1], gap) and not descent.is_fresh:
+                if descent.violation(g) <= violation:
+                    return None
+                if not is_met:
+                    is_met = True
+                    if small:
+                        polished_gap(descent, FEW_VARIABLES, violation)
+                        continue
+                    # Exact products of a large problem cost as much as some more rounds.
+                    next_newton = len(descent.trace) + MORE_ROUNDS
+            elif done(descent.trace[-1], gap) and not descent.is_fresh:
                 descent.recompute()
                 continue
         reason = budget.spent(descent.iterations)
         if reason is not None:
-            return reason
+            return None if is_met else reason
         ends = extremes(descent.terms, descent.b, g)
         descent.iterations += rounds.advance(descent, g, ends, budget.left(descent.iterations))
         descent.trace.append(descent.value())
         if unbounded and len(descent.trace) % WATCHED_ROUNDS == 0:
             stalls += descent.settle()
-        if len(descent.trace) >= next_newton:
+        if len(descent.trace) >= next_newton and budget.spent(descent.iterations) is None:
             next_newton *= 2
-            least = min(least, polished_gap(descent, affordable(FEW_VARIABLES, budget)))
+            aim = violation if is_met else 0.0
+            least = min(least, polished_gap(descent, affordable(FEW_VARIABLES, budget), aim))
         if progress.stalls(descent.trace[-1], gap):
             polished = polished_gap(descent, affordable(MOST_VARIABLES, budget))
             stalls = 0 if polished < 0.9 * least else stalls + 1
@@ -264,7 +289,7 @@ def _rounds(descent: Descent, budget: Budget, cache_bytes: int, done: Done) -> s
             progress = Progress(LONG_ROUNDS[small])
         # The first time, products may have been the reason, which are exact again.
         if stalls >= 2:
-            return "precision"
+            return None if is_met else "precision"
 
 
 def affordable(most: int, budget: Budget) -> int:
@@ -300,8 +325,11 @@ class Progress:
         return not gap < 0.5 * old_gap and not old_value - value > HARDLY * size
 
 
-def polished_gap(descent: Descent, most: int) -> float:
-    """The gap after Newton steps of up to `most` variables, as long as they are clear gains."""
+def polished_gap(descent: Descent, most: int, violation: float = 0.0) -> float:
+    """The gap after Newton steps of up to `most` variables, as long as they are clear gains.
+
+    The last one leaves no more than a given violation of optimality.
+    """
     descent.settle()
     gap, value = descent.gap(), descent.value()
     for _ in range(MOST_POLISHING):
@@ -311,6 +339,8 @@ def polished_gap(descent: Descent, most: int) -> float:
         before, gap = gap, descent.gap()
         fell, value = value - descent.value(), descent.value()
         if not (gap < 0.5 * before or fell > 1e-3 * abs(value)):
+            break
+        if violation > 0 and descent.violation(descent.gradient()) <= violation:
             break
     # A lower objective at a larger gap is kept only if the gap is of the same order.
     descent.settle()

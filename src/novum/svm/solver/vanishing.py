@@ -50,10 +50,10 @@ def solve_or_vanish(
     while True:
         left = None if stopping.max_iter is None else stopping.max_iter - spent
         seconds = stopping.max_seconds
-        part = Stopping(
-            stopping.tol,
-            steps if left is None else min(steps, left),
-            None if seconds is None else max(seconds - watch.seconds, 0.0),
+        part = replace(
+            stopping,
+            max_iter=steps if left is None else min(steps, left),
+            max_seconds=None if seconds is None else max(seconds - watch.seconds, 0.0),
         )
         found = solve(prepared, problem, part, cache_bytes=cache_bytes, start=start)
         spent += found.iterations
