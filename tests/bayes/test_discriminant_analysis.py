@@ -215,19 +215,30 @@ def test_the_projection_agrees_with_that_of_decomposition() -> None:
     projection = DiscriminantProjection().fit(X, y)
     plain = LinearDiscriminantAnalysis().fit(X, y)
     np.testing.assert_allclose(plain.transform(X), projection.transform(X), rtol=1e-8, atol=1e-9)
+    least_squares = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
+    np.testing.assert_allclose(least_squares.transform(X), plain.transform(X), rtol=1e-8, atol=1e-9)
     # Priors move the middle of the class means.
     np.testing.assert_allclose(model.priors_ @ model.transform(model.means_), 0.0, atol=1e-9)
 
 
 def test_projections_that_do_not_exist_say_why() -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(InputError, match=r"cannot be larger than .* is 2, got 3"):
+    with pytest.raises(InputError, match=r"cannot be larger than .* is 2 for 3 classes, got 3"):
         LinearDiscriminantAnalysis(n_components=3).fit(X, y)
-    with pytest.raises(NotImplementedError, match="use 'svd' or 'eigen'"):
-        LinearDiscriminantAnalysis(solver="lsqr").fit(X, y).transform(X)
+    halves = [(X[:50], y[:50]), (X[50:], y[50:])]
+    assert LinearDiscriminantAnalysis(n_components=2).fit_stream(halves).transform(X).shape[1] == 2
     with pytest.raises(NotFittedError):
         LinearDiscriminantAnalysis().transform(X)
     holes = X.copy()
     holes[3, 1] = np.nan
-    with pytest.raises(MissingValuesError, match="row 3"):
-        LinearDiscriminantAnalysis().fit(X, y).transform(holes)
+    found = LinearDiscriminantAnalysis().fit(X, y).transform(holes)
+    assert np.flatnonzero(np.isnan(found).any(axis=1)).tolist() == [3]
+
+
+def test_projection_of_fewer_rows_than_columns() -> None:
+    X, y = np.random.default_rng(0).normal(size=(9, 20)), np.arange(9) % 3
+    with pytest.warns(SingularCovarianceWarning):
+        model = LinearDiscriminantAnalysis().fit(X, y)
+    np.testing.assert_allclose(
+        model.transform(X), DiscriminantProjection().fit(X, y).transform(X), rtol=1e-7, atol=1e-8
+    )

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from novum.bayes.covariance_shrinkage import ledoit_wolf, mixed_with_identity, shrunk
 from novum.bayes.gaussian_covariance import (
@@ -38,10 +37,9 @@ from novum.bayes.gaussian_model import Densities, GaussianModel
 from novum.bayes.gaussian_statistics import GaussianStatistics, class_rows
 from novum.core.certificate import Certificate
 from novum.core.errors import InputError
-from novum.core.schema import Schema
 from novum.core.single_precision import answered, round_attributes
-from novum.core.validation import Sample, check_features
-from novum.decomposition.discriminant_directions import directions_of
+from novum.core.validation import Sample
+from novum.decomposition.discriminant_directions import directions_of, ratio_shares
 from novum.numerics.blas_threads import one_blas_thread
 
 Floats = NDArray[np.float64]
@@ -152,7 +150,7 @@ class LinearDiscriminantAnalysis(
     -----
     `transform` projects on Fisher's directions, as `novum.decomposition.DiscriminantProjection`
     does, which keeps them from fit to fit, adds rows and goes back; here they are found when they
-    are asked for, and rows with missing cells have no projection. Given priors weigh the class
+    are asked for, and a row with a missing cell has no coordinates (NaN). Given priors weigh class
     means for both solvers. Where the covariance has no spread in some direction (collinear
     columns, fewer rows than columns), scikit-learn drops the direction; here its variance is raised
     to 1e-9 of the columns', with a warning. Missing cells, weights, statistics, noise and working
@@ -244,23 +242,30 @@ class LinearDiscriminantAnalysis(
 
     def transform(self, X: Any) -> Floats:
         """Coordinates of the rows along the directions (n_rows, n_components)."""
-        if self.solver == "lsqr":
-            raise NotImplementedError(
-                "transform not implemented for 'lsqr' solver (use 'svd' or 'eigen')."
-            )
-        check_is_fitted(self)
-        rows = check_features(self, X).numeric
-        about = rows - self._center() if self.solver == "svd" else rows
+        rows = self._rows(X)
+        # scikit-learn's "eigen" projects about the origin, and its "lsqr" not at all.
+        about = rows if self.solver == "eigen" else rows - self._center()
         with one_blas_thread():
             return answered(self.means_, X, about @ self._directions()[0])
 
     def _directions(self) -> tuple[Floats, Floats]:
         """The directions, and their shares in the variance between classes."""
-        if self.solver == "lsqr":
-            raise AttributeError("The solver 'lsqr' has no projection. Use 'svd' or 'eigen'.")
-        found = directions_of(self.covariance_, self.densities_.location, self.class_prior_)
+        found = directions_of(self._within(), self.densities_.location, self.class_prior_)
         kept = self.n_components or len(self.classes_) - 1
-        return found.scalings[:, :kept], found.ratios[:kept] / found.ratios.sum()
+        return found.scalings[:, :kept], ratio_shares(found)[:kept]
+
+    def _within(self) -> Floats:
+        """Covariance within classes, as summed: a floor would pass for spread of its own."""
+        statistics = getattr(self, "statistics_", None)
+        if statistics is None:
+            return self.covariance_
+        weight = np.where(statistics.weight > 0, statistics.weight, 1.0)
+        shares = statistics.weight / statistics.weight.sum()
+        if self.priors is not None and self.solver != "svd":
+            shares = self.class_prior_
+        within = np.einsum("k,kij->ij", shares / weight, statistics.scatters)
+        change = self._adjustment()
+        return within if change is None else change(within)
 
     def decision_function(self, X: Any) -> Floats:
         """Log posteriors up to a term that all classes share; of two classes the difference."""
@@ -308,22 +313,22 @@ class LinearDiscriminantAnalysis(
     def _structure(self) -> str:
         return "tied"
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:
-        sample = super()._read(X, y, sample_weight, schema)
-        assert sample.classes is not None
-        most = min(len(sample.classes) - 1, sample.schema.n_columns)
-        if self.n_components is not None and self.n_components > most and schema is None:
+    def _check_components(self, statistics: GaussianStatistics) -> None:
+        classes = len(statistics.classes)
+        most = min(classes - 1, statistics.schema.n_columns)
+        if self.n_components is not None and self.n_components > most:
             raise InputError(
                 "n_components cannot be larger than min(n_features, n_classes - 1), which is "
-                f"{most}, got {self.n_components}."
+                f"{most} for {classes} class{'' if classes == 1 else 'es'}, got "
+                f"{self.n_components}."
             )
-        return sample
 
     def _has_formula(self) -> bool:
         pooled = self.priors is None or self.solver == "svd"
         return pooled and self._adjustment() is None and self._is_additive()
 
     def _laws(self, statistics: GaussianStatistics) -> tuple[Densities, Certificate]:
+        self._check_components(statistics)
         if self._has_formula():
             return self._likely_laws(statistics, "tied")
         weight = np.where(statistics.weight > 0, statistics.weight, 1.0)
@@ -336,6 +341,7 @@ class LinearDiscriminantAnalysis(
         return self._store_estimate(found, statistics), certify(found, statistics)
 
     def _estimate_of(self, statistics: GaussianStatistics, matrices: Floats) -> GaussianEstimate:
+        self._check_components(statistics)
         shares = statistics.weight / statistics.weight.sum()
         if self.priors is not None and self.solver != "svd":
             shares = np.asarray(self.priors, float)

@@ -36,7 +36,12 @@ from novum.core.schema import Schema
 from novum.core.statistics import StatisticsMixin
 from novum.core.validation import Sample, check_features, check_sample
 from novum.data.scaling.class_scatter import ClassScatter
-from novum.decomposition.discriminant_directions import Directions, certify, directions_of
+from novum.decomposition.discriminant_directions import (
+    Directions,
+    certify,
+    directions_of,
+    ratio_shares,
+)
 from novum.decomposition.discriminant_shrinkage import ledoit_wolf_within, shrunk
 from novum.decomposition.numeric_rows import no_number, refuse_text
 from novum.numerics.blas_threads import one_blas_thread
@@ -220,7 +225,7 @@ class DiscriminantProjection(
         self.scalings_ = np.ascontiguousarray(found.scalings[:, :m])
         self.reconstruction_ = np.ascontiguousarray(found.reconstruction[:m])
         self.eigenvalues_ = found.ratios[:m]
-        self.explained_variance_ratio_ = _ratio_shares(found)[:m]
+        self.explained_variance_ratio_ = ratio_shares(found)[:m]
         self.n_components_ = self._n_features_out = m
         self.schema_ = statistics.schema
         self.certificate_ = certify(found, m, watch.seconds)
@@ -322,10 +327,3 @@ class DiscriminantProjection(
                 raise ModelFileError(f"The model's {name} has shape {value.shape}, not {shape}.")
             if name != "eigenvalues_" and not np.isfinite(value).all():
                 raise ModelFileError(f"The model's {name} holds numbers that are not finite.")
-
-
-def _ratio_shares(found: Directions) -> Floats:
-    infinite = np.isinf(found.ratios)
-    if infinite.any():
-        return infinite / infinite.sum()
-    return found.ratios / found.ratios.sum()

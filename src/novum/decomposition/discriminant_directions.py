@@ -213,3 +213,11 @@ def _residual(W: Floats, M: Floats, A: Floats, w: Floats, ratios: Floats) -> flo
         return 0.0
     off = M.T @ (M @ w) - (W @ w) * ratios
     return float(np.linalg.norm(A.T @ off, axis=0).max())
+
+
+def ratio_shares(found: Directions) -> Floats:
+    """Shares of the directions in the sum of their ratios; infinite ones share 1 equally."""
+    infinite = np.isinf(found.ratios)
+    if infinite.any():
+        return infinite / infinite.sum()
+    return found.ratios / found.ratios.sum() if found.ratios.size else found.ratios

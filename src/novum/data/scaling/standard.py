@@ -160,22 +160,21 @@ def sparse_moments(X: Any, weight: Floats | None) -> ColumnMoments:
     >>> moments.mean.tolist(), moments.scatter.tolist()
     ([2.0, 1.0], [8.0, 2.0])
     """
-    cells = X.tocoo()
+    cells, d = X.tocoo(), X.shape[1]
     weights = np.ones(X.shape[0]) if weight is None else weight
     known = ~np.isnan(cells.data)
-    column, w = cells.col, weights[cells.row]
-    stored = np.bincount(column, w, X.shape[1])
-    column, w, x = column[known], w[known], cells.data[known]
-    total = np.bincount(column, w, X.shape[1])
+    stored: Floats = np.bincount(cells.col, weights[cells.row], d).astype(float)
+    column, x = cells.col[known], cells.data[known]
+    w = weights[cells.row[known]]
+    total: Floats = np.bincount(column, w, d).astype(float)
     divisor = np.where(total > 0, total, 1.0)
-    mean = np.bincount(column, w * x, X.shape[1]) / divisor
+    mean = np.bincount(column, w * x, d) / divisor
     away = x - mean[column]
     # The mean again from what it left over: sums of large cells lose digits.
-    shift = np.bincount(column, w * away, X.shape[1]) / divisor
+    shift = np.bincount(column, w * away, d) / divisor
     away -= shift[column]
-    scatter = np.bincount(column, w * away * away, X.shape[1])
-    nothing = np.zeros(X.shape[1])
-    zeros = np.maximum(weights.sum() - stored, 0.0)
+    scatter: Floats = np.bincount(column, w * away * away, d).astype(float)
+    nothing, zeros = np.zeros(d), np.maximum(weights.sum() - stored, 0.0)
     return ColumnMoments(total, mean + shift, scatter) + ColumnMoments(zeros, nothing, nothing)
 
 
