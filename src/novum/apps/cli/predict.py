@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -56,13 +57,17 @@ def _write(model: Path, table: str, path: Path, shown: Progress | None) -> int:
         unseen_levels,
     )
     from novum.apps.job.outputs import write_predictions
+    from novum.core.errors import UnseenLevelWarning
 
     fitted = model_of(model)
     X = features_for(fitted, table)
     for sentence in unseen_levels(X, schema_of(fitted)):
         typer.echo(sentence, err=True)
     classes = [str(label) for label in fitted.classes_] if is_classifier(fitted) else None
-    return write_predictions(path, _answers(fitted, X, shown), classes)
+    with warnings.catch_warnings():
+        # Said above for the whole table; a model would say it again for each part of it.
+        warnings.simplefilter("ignore", UnseenLevelWarning)
+        return write_predictions(path, _answers(fitted, X, shown), classes)
 
 
 def _answers(model: Any, X: Any, shown: Progress | None) -> Iterator[Predictions]:
