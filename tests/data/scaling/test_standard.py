@@ -157,3 +157,11 @@ def test_float32_gives_float32(scaler: Any) -> None:
     )
     sparse_scaler = StandardScaler(with_mean=False)
     assert sparse_scaler.fit_transform(sparse.csr_matrix(single)).dtype == np.float32
+
+
+def test_a_sparse_column_without_zeros_is_constant_under_any_weights() -> None:
+    X = sparse.csr_matrix(np.full((30, 2), 100.0))
+    weight = np.random.default_rng(0).uniform(0.1, 2.0, 30)
+    model = StandardScaler(with_mean=False).fit(X, sample_weight=weight)
+    assert model.scale_.tolist() == [1.0, 1.0]
+    assert model.transform(X, copy=True).toarray().max() == 100.0

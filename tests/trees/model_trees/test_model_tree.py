@@ -307,6 +307,7 @@ def test_a_row_without_cells_is_predicted_by_its_expectation() -> None:
     assert expected == pytest.approx(y.mean())
 
 
+@pytest.mark.filterwarnings("ignore::novum.core.errors.UnseenLevelWarning")
 def test_an_unseen_level_is_a_missing_one() -> None:
     X, y = mixed()
     model = ModelTreeRegressor().fit(X, y)

@@ -174,7 +174,9 @@ def sparse_moments(X: Any, weight: Floats | None) -> ColumnMoments:
     shift = np.bincount(column, w * away, d) / divisor
     away -= shift[column]
     scatter: Floats = np.bincount(column, w * away * away, d).astype(float)
-    nothing, zeros = np.zeros(d), np.maximum(weights.sum() - stored, 0.0)
+    # A column without zeros has none, whatever the rounding of two sums of weights.
+    full = np.bincount(cells.col, minlength=d) == X.shape[0]
+    nothing, zeros = np.zeros(d), np.where(full, 0.0, np.maximum(weights.sum() - stored, 0.0))
     return ColumnMoments(total, mean + shift, scatter) + ColumnMoments(zeros, nothing, nothing)
 
 
