@@ -38,6 +38,7 @@ from novum.bayes.gaussian_statistics import GaussianStatistics, class_rows
 from novum.core.certificate import Certificate
 from novum.core.errors import InputError
 from novum.core.single_precision import answered, round_attributes
+from novum.core.tables import kept_float
 from novum.core.validation import Sample
 from novum.decomposition.discriminant_directions import directions_of, ratio_shares
 from novum.numerics.blas_threads import one_blas_thread
@@ -246,7 +247,12 @@ class LinearDiscriminantAnalysis(
         # scikit-learn's "eigen" projects about the origin, and its "lsqr" not at all.
         about = rows if self.solver == "eigen" else rows - self._center()
         with one_blas_thread():
-            return answered(self.means_, X, about @ self._directions()[0])
+            return np.asarray(about @ self._directions()[0], kept_float(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     def _directions(self) -> tuple[Floats, Floats]:
         """The directions, and their shares in the variance between classes."""
