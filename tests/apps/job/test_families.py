@@ -65,9 +65,12 @@ def test_candidates_are_different_settings_of_the_learner(row: Family, kind: str
     role = row.role(kind)
     assert role is not None
     assert len(role.candidates) >= 1
-    assert len({repr(sorted(one.items())) for one in role.candidates}) == len(role.candidates)
+    every = (*role.candidates, *role.if_missing)
+    assert len({repr(sorted(one.items())) for one in every}) == len(every)
+    assert role.n_candidates(False) == len(role.candidates)
+    assert role.n_candidates(True) == len(every)
     model = build(row, kind, has_missing=True, seed=3)
-    for number in range(len(role.candidates)):
+    for number in range(len(every)):
         settings = candidate(row, kind, number, model, 3)
         found = clone(model).set_params(**settings).get_params()
         for name, value in settings.items():

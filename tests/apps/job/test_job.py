@@ -354,3 +354,37 @@ def test_the_constant_answer_alone_says_nothing_about_the_columns(tmp_path: Path
     assert record.verdict[0].startswith("Of 1 model, the same answer for every row is chosen")
     assert "the only model that was tried" in record.verdict[2]
     assert not any("columns say" in sentence for sentence in record.verdict)
+
+
+# --- Missing cells --------------------------------------------------------------------------------
+
+
+def baskets(n: int = 120) -> dict[str, Any]:
+    """Cells are `t` or missing, and which of it goes with the class."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(n) % 2
+    cells = {
+        f"item{j}": ["t" if rng.random() < 0.2 + 0.6 * code else None for code in codes]
+        for j in range(4)
+    }
+    numbers = rng.normal(size=n).round(6).tolist()
+    return {**cells, "x": numbers, "y": ["no" if code else "yes" for code in codes]}
+
+
+def test_naive_bayes_is_tried_with_missing_as_a_level(tmp_path: Path) -> None:
+    record = run_on(tmp_path, baskets(), models=("naive_bayes",), preset="standard", repeats=1)
+    planned = {trial.family: trial for trial in record.plan.trials}
+    assert planned["naive_bayes"].n_candidates == 2
+    chosen = record.leaderboard[0]
+    assert (chosen.family, chosen.settings) == ("naive_bayes", (("missing", "level"),))
+    assert chosen.score.value is not None
+    assert chosen.score.value > 0.8
+    # The program makes the same model.
+    assert "NaiveBayes(missing='level')" in (tmp_path / "out" / "model.py").read_text()
+
+
+def test_without_missing_cells_there_is_nothing_more_to_try(tmp_path: Path) -> None:
+    columns = labeled(60)
+    record = run_on(tmp_path, columns, models=("naive_bayes",), preset="standard", repeats=1)
+    assert [t.n_candidates for t in record.plan.trials if t.family == "naive_bayes"] == [1]
+    assert "missing" not in dict(record.chosen.settings)

@@ -45,7 +45,8 @@ def build(family: Family, kind: str, *, has_missing: bool, seed: int) -> Any:
 def candidate(family: Family, kind: str, number: int, estimator: Any, seed: int) -> dict[str, Any]:
     """The settings of one candidate, as `estimator.set_params` takes them."""
     prefix = f"{LEARNER}__" if isinstance(estimator, Pipeline) else ""
-    settings = _role(family, kind).candidates[number]
+    role = _role(family, kind)
+    settings = (*role.candidates, *role.if_missing)[number]
     return {f"{prefix}{name}": _value(value, seed) for name, value in settings.items()}
 
 

@@ -53,6 +53,8 @@ class Role:
         Settings to try, the preferred first.
     settings : mapping
         Of all candidates.
+    if_missing : tuple of mappings
+        Settings to try after the candidates where cells are missing.
     title : str
         Where it differs from the family's.
     """
@@ -61,7 +63,12 @@ class Role:
     price: Price
     candidates: tuple[Settings, ...] = ({},)
     settings: Settings = field(default_factory=dict)
+    if_missing: tuple[Settings, ...] = ()
     title: str = ""
+
+    def n_candidates(self, has_missing: bool) -> int:
+        """How many settings there are to try."""
+        return len(self.candidates) + (len(self.if_missing) if has_missing else 0)
 
 
 @dataclass(frozen=True)
@@ -171,7 +178,11 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "naive_bayes",
         "naive Bayes",
-        Role("novum.bayes:NaiveBayes", Price(0.004, 2e-7, 1e-8)),
+        Role(
+            "novum.bayes:NaiveBayes",
+            Price(0.004, 2e-7, 1e-8),
+            if_missing=({"missing": "level"},),
+        ),
         None,
     ),
     Family(

@@ -243,7 +243,7 @@ def _trial(row: Family, size: TableSize, kind: str, draft: Draft) -> PlannedTria
     role, effort = row.role(kind), draft.effort
     if role is None or row.name in draft.left_out:
         return PlannedTrial(row.name, row.title_for(kind), 0, 0, 0, 0.0, draft.left_out[row.name])
-    n_candidates = min(effort.n_candidates, len(role.candidates))
+    n_candidates = min(effort.n_candidates, role.n_candidates(size.has_missing))
     searched = n_candidates * effort.inner_folds if n_candidates > 1 else 0
     n_fits = effort.repeats * effort.folds * (searched + 1)
     seconds = n_fits * price(role.price, replace(size, n_rows=draft.n_rows))
