@@ -119,7 +119,9 @@ def test_sizes_for_prices(tmp_path: Path) -> None:
     request = quick(write_csv(tmp_path / "t.csv", columns), holdout=0.0)
     task, parts = task_and_parts(request)
     size = table_size(task, parts)
-    assert (size.n_rows, size.n_columns, size.n_classes, size.smallest_class) == (60, 4, 3, 5)
+    assert (size.n_rows, size.n_columns, size.n_classes, size.smallest_class) == (60, 4, 3, 15)
+    # Folds may lack a rare class where the measure is accuracy, and not elsewhere.
+    assert table_size(replace(task, metric="log_loss"), parts).smallest_class == 5
     assert size.has_missing
     assert size.has_nominal
     assert size.n_coded >= 4
@@ -330,9 +332,19 @@ def test_a_class_of_one_row_cannot_be_judged(tmp_path: Path) -> None:
     assert "small class" in [finding.kind for finding in record.findings]
 
 
-@pytest.mark.parametrize("rest", ["a", "ab"])
-def test_few_folds_are_said_with_their_reason(rest: str, tmp_path: Path) -> None:
-    record = run_on(tmp_path, with_rare(2, rest))
+def test_a_rare_class_of_many_does_not_cost_the_others_their_folds(tmp_path: Path) -> None:
+    """Accuracy is defined on folds that lack a class, and a finding names the class."""
+    record = run_on(tmp_path, with_rare(2, "ab"), models=("tree",))
+    assert record.plan.folds == 5
+    (finding,) = [finding for finding in record.findings if finding.kind == "small class"]
+    assert "'rare' (2)" in finding.text
+
+
+@pytest.mark.parametrize(("rest", "metric"), [("a", None), ("ab", "balanced_accuracy")])
+def test_few_folds_are_said_with_their_reason(
+    rest: str, metric: str | None, tmp_path: Path
+) -> None:
+    record = run_on(tmp_path, with_rare(2, rest), metric=metric)
     assert record.plan.folds == 2
     (finding,) = [finding for finding in record.findings if finding.kind == "few folds"]
     assert "2 folds in place of 5, because the class 'rare' has 2 rows" in finding.text

@@ -56,6 +56,8 @@ LEADERBOARD = "leaderboard.csv"
 # Rows with a target that a run takes at least, and folds below which it warns.
 FEWEST_LABELED = 10
 ENOUGH_FOLDS = 5
+# Measures that are defined on folds without a row of some class.
+RARE_CLASSES_MAY_LACK = ("accuracy", "bayes_risk")
 
 
 class Listener(Protocol):
@@ -321,9 +323,13 @@ def table_size(task: Task, parts: Parts) -> TableSize:
     n_classes = 1
     if task.classes is not None:
         counts = np.bincount(task.coded[parts.train], minlength=len(task.classes))
-        # A single row is learned from or judged, never both, whatever the number of folds.
-        several = counts[counts > 1]
-        n_classes, smallest = len(task.classes), int(several.min()) if several.size else 1
+        n_classes = len(task.classes)
+        if task.metric in RARE_CLASSES_MAY_LACK:
+            # One rare class of many does not cost all others their folds.
+            smallest = int(np.sort(counts)[-2])
+        else:
+            # A single row is learned from or judged, never both, whatever the number of folds.
+            smallest = int(counts[counts > 1].min(initial=len(parts.train)))
     return TableSize(
         n_rows=len(parts.train),
         n_columns=task.X.num_columns,

@@ -50,7 +50,7 @@ class TableSize:
     n_classes : int
         1 for numbers.
     smallest_class : int
-        Rows of the smallest class that has more than one; `n_rows` for numbers.
+        Rows of the smallest class that every fold should have; `n_rows` for numbers.
     n_groups : int or None
         Groups among the rows to learn from, which folds do not divide.
     in_time : bool
