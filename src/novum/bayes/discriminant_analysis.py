@@ -37,8 +37,7 @@ from novum.bayes.gaussian_model import Densities, GaussianModel
 from novum.bayes.gaussian_statistics import GaussianStatistics, class_rows
 from novum.core.certificate import Certificate
 from novum.core.errors import InputError
-from novum.core.single_precision import answered, round_attributes
-from novum.core.tables import kept_float
+from novum.core.single_precision import answered, kept_float, round_attributes
 from novum.core.validation import Sample
 from novum.decomposition.discriminant_directions import directions_of, ratio_shares
 from novum.numerics.blas_threads import one_blas_thread

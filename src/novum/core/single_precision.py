@@ -52,3 +52,14 @@ def answered(coef: NDArray[Any], X: Any, values: NDArray[Any]) -> NDArray[Any]:
     (dtype('float32'), dtype('float64'))
     """
     return values.astype(np.float32) if coef.dtype == np.float32 and is_single(X) else values
+
+
+def kept_float(X: Any) -> type[np.floating[Any]]:
+    """The type of numbers that a transformation of `X` returns: float32 where `X` is float32.
+
+    Examples
+    --------
+    >>> kept_float(np.zeros((2, 2), np.float32)), kept_float([[1.0]])
+    (<class 'numpy.float32'>, <class 'numpy.float64'>)
+    """
+    return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64

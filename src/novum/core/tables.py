@@ -104,17 +104,6 @@ def frame_of(X: Any) -> Any:
     return nw.from_native(X, eager_only=True)
 
 
-def kept_float(X: Any) -> type[np.floating[Any]]:
-    """The type of numbers that a transformation of `X` returns: float32 where `X` is float32.
-
-    Examples
-    --------
-    >>> kept_float(np.zeros((2, 2), np.float32)), kept_float([[1.0]])
-    (<class 'numpy.float32'>, <class 'numpy.float64'>)
-    """
-    return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-
-
 # --- By container ---------------------------------------------------------------------------------
 
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from sklearn.utils._set_output import _get_output_config
 
 from novum.core.schema import Schema
-from novum.core.tables import frame_of, kept_float, unmasked
+from novum.core.single_precision import kept_float
+from novum.core.tables import frame_of, unmasked
 
 Floats = NDArray[np.float64]
 

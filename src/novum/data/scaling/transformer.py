@@ -28,9 +28,9 @@ from novum.core.engine import sum_blocks, sum_chunks
 from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
 from novum.core.schema import Schema
+from novum.core.single_precision import kept_float
 from novum.core.sources import Partition, Source, open_source
 from novum.core.statistics import ChunkStep, StatisticsMixin
-from novum.core.tables import kept_float
 from novum.core.validation import Sample, check_features, check_sample
 from novum.data.scaling.containers import output_library, put_back
 from novum.data.scaling.statistics import ScalingStatistics
