@@ -246,7 +246,7 @@ def _multipliers(stack: _Stack) -> tuple[Floats, Floats]:
 def _violations(stack: _Stack) -> Floats:
     """The largest violation of optimality, relative to the size of decision values."""
     multipliers, violation = _multipliers(stack)
-    is_there = stack.groups.any(axis=1)
+    is_there = np.asarray(stack.groups.any(axis=1))
     scales = [
         decision_scale(linear[there], r)
         for linear, there, r in zip(stack.linear, is_there, multipliers, strict=True)
