@@ -190,6 +190,11 @@ class FillMissing(ScalingTransformer):
 
     # Filling
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
     def transform(self, X: Any) -> Any:
         """The table with its missing cells filled, and the indicators behind its columns.
 

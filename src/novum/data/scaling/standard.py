@@ -103,6 +103,14 @@ class StandardScaler(ScalingTransformer):
         known += ["shift"] if self.with_mean else []
         return (*known, units) if self.with_std else tuple(known)
 
+    def transform(self, X: Any, copy: bool | None = None) -> Any:  # noqa: ARG002
+        """The table with its numeric columns scaled; `copy` as in the constructor."""
+        return super().transform(X)
+
+    def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:  # noqa: ARG002
+        """The table with its numeric columns as they were before scaling."""
+        return super().inverse_transform(X)
+
     def _columns(self, sample: Sample) -> ColumnMoments:
         if sample.is_sparse:
             return sparse_moments(sample.numeric, sample.weight)

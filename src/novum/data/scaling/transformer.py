@@ -162,12 +162,11 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
 
     # Scaling
 
-    def transform(self, X: Any, copy: bool | None = None) -> Any:  # noqa: ARG002
+    def transform(self, X: Any) -> Any:
         """The table with its numeric columns scaled.
 
         Arrays give arrays and frames frames of the same library, unless `set_output` says
-        otherwise. Nominal and ordinal columns are those of `X`. `copy` is kept for scikit-learn's
-        signature; `X` is never overwritten.
+        otherwise. Nominal and ordinal columns are those of `X`.
         """
         sample = self._sample_of(X)
         scaled = self._forward(sample.numeric).astype(kept_float(X), copy=False)
@@ -176,7 +175,7 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
         return put_back(X, sample.schema, scaled, output_library(self))
 
     @available_if(_goes_back)
-    def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:  # noqa: ARG002
+    def inverse_transform(self, X: Any) -> Any:
         """The table with its numeric columns as they were before scaling."""
         sample = self._sample_of(X)
         back = self._backward(sample.numeric).astype(kept_float(X), copy=False)
