@@ -103,6 +103,8 @@ def _computed_by(client: Any, steps: Sequence[Any], root: Any) -> Any:
     try:
         for number in _finished(client, waiting):
             if waiting[number].status == "error":
+                # It holds all steps, and a step that is held keeps the error of its first trial.
+                result.release()
                 _raise_of(client, steps, waiting, number)
             # The sum needs the value until it is added; nobody else does.
             waiting.pop(number).release()
@@ -165,6 +167,12 @@ def _narrowed(client: Any, steps: Sequence[Any], suspects: list[int]) -> list[in
     """
     from distributed import TimeoutError
 
+    # What the scheduler still knows keeps the error of its first trial and would give it again.
+    keys, deadline = [steps[number].key for number in suspects], time.monotonic() + _ALONE_SECONDS
+    while client.run_on_scheduler(_known, keys=keys):
+        if time.monotonic() > deadline:
+            return suspects
+        time.sleep(0.05)
     undecided = suspects[-1:]
     for number in suspects[:-1]:
         future = client.compute(steps[number])
@@ -204,6 +212,10 @@ def _most_suspected(client: Any, waiting: dict[int, Any]) -> list[int]:
     counts = client.run_on_scheduler(_suspicions, keys=list(numbers))
     most = max(counts.values(), default=0)
     return sorted(numbers[key] for key, count in counts.items() if count == most > 0)
+
+
+def _known(keys: list[str], dask_scheduler: Any = None) -> bool:
+    return any(key in dask_scheduler.tasks for key in keys)
 
 
 def _suspicions(keys: list[str], dask_scheduler: Any = None) -> dict[str, int]:
