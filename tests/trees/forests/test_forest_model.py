@@ -46,6 +46,7 @@ def test_scikit_learn_without_bootstrap(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore::novum.core.errors.UnseenLevelWarning")
 @parametrize_with_checks([ExtraTreesClassifier(3, categorical_features="all")], legacy=True)
 def test_scikit_learn_with_levels(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -23,6 +23,9 @@ from novum.trees.forests.forest_routing import (
 from novum.trees.routing import leaf_shares, route
 from tests.trees.forest_tables import mean_of_trees, mixed_labels, mixed_numbers, mixed_table
 
+# New rows have a level that training did not have, on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::novum.core.errors.UnseenLevelWarning")
+
 # Sums over 8 trees of numbers of size one, added in other orders.
 CLOSE = {"rtol": 1e-12, "atol": 1e-14}
 
