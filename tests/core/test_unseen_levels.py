@@ -16,8 +16,13 @@ from novum.core.schema import UNSEEN, Column, Kind, Schema
 from novum.core.unseen_levels import said_once, warn_unseen
 from novum.core.validation import Sample
 from novum.data.scaling import StandardScaler
-from novum.ensemble import AdaBoostClassifier, BaggingClassifier, VotingClassifier
-from novum.evaluation import cross_val_predict
+from novum.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
+from novum.evaluation import CalibratedClassifierCV, cross_val_predict
 from novum.graphical import BayesianNetworkClassifier
 from novum.linear import LinearRegression, LogisticRegression
 from novum.trees import (
@@ -42,6 +47,10 @@ CLASSIFIERS = [
     BaggingClassifier(n_estimators=5, random_state=0),
     BaggingClassifier(LogisticRegression(), n_estimators=20, random_state=0, n_jobs=2),
     VotingClassifier([("tree", DecisionTreeClassifier()), ("bayes", NaiveBayes())], voting="soft"),
+    StackingClassifier(
+        [("tree", DecisionTreeClassifier()), ("bayes", NaiveBayes())], passthrough=True, cv=3
+    ),
+    CalibratedClassifierCV(NaiveBayes(), cv=3),
     NaiveBayes(),
     BayesianNetworkClassifier(),
     LogisticRegression(),
@@ -66,6 +75,13 @@ def test_classifiers_say_it_once(model: Any, method: str) -> None:
     assert said[0].startswith("Column 'color' has ")
     assert "2 cells with a level not met in training" in said[0]
     assert heard(lambda: getattr(fitted, method)(X)) == []
+
+
+def test_a_vote_says_it_once() -> None:
+    members = [("tree", DecisionTreeClassifier()), ("bayes", NaiveBayes())]
+    model = VotingClassifier(members).fit(X, Y)
+    assert len(heard(lambda: model.predict(NEW))) == 1
+    assert len(heard(lambda: model.transform(NEW))) == 1
 
 
 @pytest.mark.parametrize(

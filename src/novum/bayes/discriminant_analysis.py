@@ -333,8 +333,8 @@ class LinearDiscriminantAnalysis(
         return pooled and self._adjustment() is None and self._is_additive()
 
     def _laws(self, statistics: GaussianStatistics) -> tuple[Densities, Certificate]:
-        self._check_components(statistics)
         if self._has_formula():
+            self._check_components(statistics)
             return self._likely_laws(statistics, "tied")
         weight = np.where(statistics.weight > 0, statistics.weight, 1.0)
         change = self._adjustment() or (lambda matrix: matrix)

@@ -46,7 +46,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     A new file gets the permissions the process's umask gives; an existing one keeps its own. A
     symbolic link stays and the file it points to is replaced. After an error, including Ctrl-C,
-    and after a kill, the old file is untouched and no temporary file is left.
+    and after a kill, the old file is untouched; what a kill between two names leaves behind, or
+    one at any time where files cannot be nameless, a later write to the folder removes.
 
     Examples
     --------

@@ -62,4 +62,4 @@ def kept_float(X: Any) -> type[np.floating[Any]]:
     >>> kept_float(np.zeros((2, 2), np.float32)), kept_float([[1.0]])
     (<class 'numpy.float32'>, <class 'numpy.float64'>)
     """
-    return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+    return np.float32 if is_single(X) else np.float64

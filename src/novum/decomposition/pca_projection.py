@@ -68,14 +68,15 @@ class PrincipalProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def transform(self, X: Any) -> Floats:
         """Coordinates of rows along the components, of shape (n_rows, n_components)."""
         rows = self._rows(X)
-        mean, directions = self.mean_.astype(np.float64), self._directions().astype(np.float64)
+        mean = self.mean_.astype(np.float64, copy=False)
+        directions = self._directions().astype(np.float64, copy=False)
         with one_blas_thread():
             found = projected(rows, mean, directions, is_near=self._is_near())
         return answered(self.components_, X, found)
 
     def _is_near(self) -> bool:
         """Whether the mean is within four standard deviations of zero."""
-        mean = self.mean_.astype(np.float64)
+        mean = self.mean_.astype(np.float64, copy=False)
         return bool(mean @ mean <= 16 * self.explained_variance_.sum(dtype=np.float64))
 
     def inverse_transform(self, X: Any) -> Floats:

@@ -296,7 +296,6 @@ def store_features(model: Any, X: Any, members: list[Any]) -> None:
     for name in ("n_features_in_", "feature_names_in_"):
         model.__dict__.pop(name, None)
     known = next((m for m in members if hasattr(m, "n_features_in_")), None)
-    # A member for a pair of classes sees the columns of its own rows only.
     if known is not None and not get_tags(model.estimator).input_tags.pairwise:
         model.n_features_in_ = known.n_features_in_
         if hasattr(known, "feature_names_in_"):

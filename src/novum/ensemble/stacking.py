@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import ModelFileError
+from novum.core.unseen_levels import said_once
 from novum.ensemble.rows import TrainingRows, training_rows
 from novum.ensemble.stacking_model import Stacking, final_has
 
@@ -115,6 +116,7 @@ class StackingClassifier(DecisionMixin, ClassifierMixin, Stacking):
         self.verbose = verbose
 
     @final_has("predict")
+    @said_once()
     def predict(self, X: Any, **predict_params: Any) -> NDArray[Any]:
         """The class of every row; arguments are passed on to the final learner."""
         check_is_fitted(self)
@@ -126,6 +128,7 @@ class StackingClassifier(DecisionMixin, ClassifierMixin, Stacking):
         return self.classes_[found.astype(np.intp)]
 
     @final_has("predict_proba")
+    @said_once()
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes (n, n_classes); of several labels that each is there."""
         check_is_fitted(self)
@@ -135,6 +138,7 @@ class StackingClassifier(DecisionMixin, ClassifierMixin, Stacking):
         return np.asarray(found)
 
     @final_has("decision_function")
+    @said_once()
     def decision_function(self, X: Any) -> Floats:
         """Scores by the final learner."""
         check_is_fitted(self)
@@ -220,6 +224,7 @@ feature_names_in_, certificate_
         self.verbose = verbose
 
     @final_has("predict")
+    @said_once()
     def predict(self, X: Any, **predict_params: Any) -> Any:
         """What the final learner predicts; arguments are passed on to it."""
         check_is_fitted(self)

@@ -43,6 +43,7 @@ from novum.core.cross_fitting import (
 from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
 from novum.core.member_rows import checked_rows
+from novum.core.unseen_levels import said_once
 from novum.ensemble.certification import certify_stack
 from novum.ensemble.members import (
     NamedMembers,
@@ -168,6 +169,7 @@ class Stacking(TransformerMixin, NamedMembers):
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self.fit(X, y, **more, **fit_params).transform(X)
 
+    @said_once()
     def transform(self, X: Any) -> Any:
         """What the members say, as the final learner sees it."""
         check_is_fitted(self)

@@ -26,6 +26,7 @@ from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.fitting import fitting
 from novum.core.member_rows import checked_rows
+from novum.core.unseen_levels import said_once
 from novum.ensemble.certification import certify_members
 from novum.ensemble.combining import checked_votes, vote_shares, weighted_mean, winners
 from novum.ensemble.members import NamedMembers, member_codes
@@ -246,6 +247,7 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
         encoder.classes_ = self.classes_
         return encoder
 
+    @said_once()
     def _predictions(self, X: Any) -> NDArray[Any]:
         table, codes = checked_rows(self, X, reset=False), np.arange(len(self.classes_))
         return np.stack([member_codes(m, table, codes) for m in self.estimators_], axis=1)
@@ -339,6 +341,7 @@ class VotingRegressor(RegressorMixin, Voting):
         check_is_fitted(self)
         return self._predictions(X)
 
+    @said_once()
     def _predictions(self, X: Any) -> NDArray[Any]:
         table = checked_rows(self, X, reset=False)
         return np.stack([np.asarray(m.predict(table)) for m in self.estimators_], axis=1)

@@ -117,6 +117,7 @@ def holds_one_thread() -> bool:
 def _import_blas() -> None:
     # SciPy brings a BLAS of its own, which must be there to be found. Imports wait for each other,
     # and never for our lock.
+    import scipy.linalg  # noqa: F401
     import threadpoolctl  # noqa: F401
 
 
@@ -125,7 +126,6 @@ def _libraries() -> tuple[list[Any], list[Any]]:
     """BLAS libraries with one limit for the process, and those with one for each thread."""
     from threadpoolctl import ThreadpoolController
 
-    _import_blas()
     found = ThreadpoolController().select(user_api="blas").lib_controllers
     by_thread = [lib for lib in found if getattr(lib, "threading_layer", None) == "openmp"]
     return [lib for lib in found if lib not in by_thread], by_thread

@@ -105,25 +105,19 @@ def _equal(a: Floats, b: Floats) -> NDArray[np.bool_]:
 
 
 def _group_starts(ordered: Floats, tolerance: float | None) -> NDArray[np.intp]:
-    """For each of some sorted numbers the position of the smallest of its group."""
+    """For each of some sorted numbers the position of the smallest of its group; NaN is alone."""
     starts = np.arange(ordered.size)
-    if ordered.size < 2:
-        return starts
-
-    def near(smaller: Floats, larger: Floats) -> NDArray[np.bool_]:
+    known = ordered[~np.isnan(ordered)]
+    with np.errstate(over="ignore"):
         if tolerance is None:
-            return _equal(smaller, larger)
-        with np.errstate(invalid="ignore"):
-            return np.asarray((smaller == larger) | (larger - smaller <= tolerance))
-
-    chained = np.r_[False, near(ordered[:-1], ordered[1:])]
-    starts[chained] = 0
-    starts = np.maximum.accumulate(starts)
-    # Where a chain of neighbors reaches further than the tolerance, its groups are told one by one.
-    far = np.flatnonzero(~near(ordered[starts], ordered) & ~np.isnan(ordered))
-    while far.size:
-        start, first = int(starts[far[0]]), int(far[0])
-        rest = np.flatnonzero(starts == start)
-        starts[rest[rest >= first]] = first
-        far = far[~near(ordered[starts[far]], ordered[far])]
+            # The largest b with b - a <= ROUNDING max(|a|, |b|).
+            largest = np.where(known > 0, known / (1 - ROUNDING), known * (1 - ROUNDING))
+        else:
+            largest = known + tolerance
+    largest = np.where(np.isinf(known), known, np.minimum(largest, np.finfo(float).max))
+    ends = np.searchsorted(known, largest, "right").tolist()
+    start = 0
+    while start < known.size:
+        starts[start : ends[start]] = start
+        start = ends[start]
     return starts

@@ -126,7 +126,7 @@ def test_where_the_chosen_model_cannot_be_fitted_the_next_is_taken(
         return fit(model, rows) if len(calls) > 1 else broken()
 
     monkeypatch.setattr(ending, "fitted", first_fails)
-    with pytest.warns(ReportWarning, match="the best model, could not be made"):
+    with pytest.warns(ReportWarning, match="the best model left, could not be made"):
         record = run_on(tmp_path, labeled(60))
     assert [row.is_chosen for row in record.leaderboard[:2]] == [False, True]
     assert record.chosen.family == record.leaderboard[1].family

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn import config_context, model_selection
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GroupKFold, cross_val_predict
@@ -171,3 +172,29 @@ def test_bad_input_is_named() -> None:
     scoring = make_scorer(f1_score, pos_label="z")
     with pytest.raises(InputError, match="pos_label='z' is not a valid label"):
         TunedThresholdClassifierCV(GaussianNB(), scoring=scoring).fit(X, y)
+
+
+class Grades(ClassifierMixin, BaseEstimator):
+    """Says the only cell of a row."""
+
+    def fit(self, X: Any, y: Any) -> Grades:
+        del X
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        return np.asarray(X)[:, 0]
+
+
+@pytest.mark.parametrize("least", [3, 6, 7])
+def test_predictions_decide_as_the_curve_does(least: int) -> None:
+    # Of eleven thresholds from 0 to 1, 0.3, 0.6 and 0.7 differ from the scores by rounding.
+    X = np.repeat(np.round(np.arange(11) / 10, 1), 4)[:, np.newaxis]
+    y = (np.repeat(np.arange(11), 4) >= least).astype(int)
+    fold = np.arange(44) % 4
+    cv = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
+    model = TunedThresholdClassifierCV(
+        Grades(), scoring="accuracy", response_method="decision_function", thresholds=11, cv=cv
+    ).fit(X, y)
+    assert model.best_score_ == 1.0
+    assert model.score(X, y) == 1.0

@@ -358,3 +358,13 @@ def test_losses_are_shown_as_they_are_whatever_their_scorer_does(scoring: Any, n
     assert found.verdict.startswith(f"Lowest {measure} of 2 models: line, 0.8 [")
     if isinstance(scoring, str):
         assert found.judged(measure=scoring).measure == measure
+
+
+def test_a_loss_under_both_of_its_names_is_the_same_loss() -> None:
+    X, y = load_iris(return_X_y=True)
+    models = {"nb": GaussianNB(), "constant": DummyClassifier(strategy="prior")}
+    found = compare(models, X, y, cv=3, scoring=["neg_log_loss", "log_loss"])
+    names = found.table.measures
+    assert set(names) == {"log_loss", "log_loss (neg_log_loss)"}
+    np.testing.assert_allclose(found.table.means(names[0]), found.table.means(names[1]))
+    assert (found.table.means("log_loss") > 0).all()

@@ -124,7 +124,7 @@ def _judged_fit(ending: Ending) -> tuple[Any, LearningRows, dict[str, int], int]
             raise
         except Exception as error:
             sentence = failed(
-                f"The last fit of {title_of(name, task.kind)}, the best model,", error
+                f"The last fit of {title_of(name, task.kind)}, the best model left,", error
             )
             choice = ending.choice.after(f"{sentence} The next model is taken.")
             if choice is None:

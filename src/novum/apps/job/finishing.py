@@ -26,6 +26,7 @@ from novum.apps.job.trials import (
     stack_of,
     tuned,
 )
+from novum.core.fitting import fitted_model
 from novum.core.randomness import stream
 from novum.evaluation.search.grid import GridSearchCV
 
@@ -98,8 +99,7 @@ def some_rows(task: Task, positions: Any, wanted: int, seed: int, use: str) -> A
 def fitted(model: Any, rows: LearningRows) -> Any:
     """The model fitted to rows."""
     more = {} if rows.weight is None else {"sample_weight": rows.weight}
-    model.fit(rows.X, rows.y, **more)
-    return model
+    return fitted_model(model, rows.X, rows.y, **more)
 
 
 # --- Steps ----------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def _how_sure(choice: Choice, chosen: Standing) -> str:
             "No model was better than the same answer for every row: these rows do not show that "
             "the columns say anything about it."
         )
-    if choice.comparison is None and len(choice.leaderboard) > 1:
+    if choice.comparison is None:
         return "Whether it is better than the others was not tested."
     others = [row for row in choice.leaderboard if row.family != chosen.family]
     beaten = any(row.family == CONSTANT and _is_beaten(row, chosen, choice) for row in others)

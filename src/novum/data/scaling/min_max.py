@@ -102,7 +102,6 @@ class MinMaxScaler(ScalingTransformer):
         largest = _over_groups(np.fmax, statistics.columns.largest, codes)
         with np.errstate(over="ignore"):
             width = largest - smallest
-        with np.errstate(over="ignore"):
             scale = (high - low) / np.where(width == 0, 1.0, width)
         self._refuse_overflow(width, scale, statistics)
         self.data_min_, self.data_max_, self.data_range_ = smallest, largest, width

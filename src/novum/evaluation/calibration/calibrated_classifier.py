@@ -45,6 +45,7 @@ from novum.core.exact_validation import rows_of
 from novum.core.fitting import fitted_model, fitting
 from novum.core.member_rows import checked_rows
 from novum.core.parallel import run_tasks
+from novum.core.unseen_levels import said_once
 from novum.evaluation.calibration.evidence import certify, kept_invariances
 from novum.evaluation.calibration.methods import (
     METHODS,
@@ -214,6 +215,7 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
         warn_if_stopped(self.certificate_, type(self).__name__)
         return self
 
+    @said_once()
     def predict_proba(self, X: Any) -> Floats:
         """Calibrated probabilities, of shape (n, K)."""
         check_is_fitted(self)

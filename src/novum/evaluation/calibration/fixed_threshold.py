@@ -22,6 +22,7 @@ from novum.evaluation.calibration.threshold_classifier import (
     labels_at,
     positive_code,
 )
+from novum.numerics.ties import at_least
 
 
 class FixedThresholdClassifier(ThresholdClassifier):
@@ -112,7 +113,7 @@ class FixedThresholdClassifier(ThresholdClassifier):
         threshold = self.threshold
         if isinstance(threshold, str):
             threshold = 0.5 if self._response(model) == "predict_proba" else 0.0
-        return labels_at(scores >= threshold, np.asarray(model.classes_), positive)
+        return labels_at(at_least(scores, threshold), np.asarray(model.classes_), positive)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Which metadata go to the classifier."""

@@ -43,6 +43,7 @@ from novum.evaluation.calibration.threshold_curves import (
     scorer_positive,
 )
 from novum.evaluation.calibration.training_rows import Rows, TrainingRows
+from novum.numerics.ties import at_least
 
 Folds = list[tuple[Rows, Rows]]
 
@@ -180,9 +181,10 @@ class TunedThresholdClassifierCV(ThresholdClassifier):
         """The positive class where its score reaches the threshold (with a point: exceeds it)."""
         check_is_fitted(self, "estimator_")
         scores = self._scores(self.estimator_, self._table(X), self._positive)
-        reached = scores >= self.best_threshold_
+        # As the curve decides: equal but for rounding is equal.
+        reached = at_least(scores, self.best_threshold_)
         if self.point is not None:
-            reached = scores > self.best_threshold_
+            reached = ~at_least(self.best_threshold_, scores)
         return labels_at(reached, np.asarray(self.classes_), self._positive)
 
     # Steps of a fit

@@ -195,7 +195,11 @@ def _natural_names(measures: Mapping[str, Any]) -> dict[str, str]:
     """Names of the measures by those of their scorers: `log_loss` of `neg_log_loss`."""
     losses = [key for key, one in measures.items() if natural_form(one)[1] < 0]
     names = {key: key.removeprefix("neg_") if key in losses else key for key in measures}
-    return names if len(set(names.values())) == len(names) else {key: key for key in measures}
+    twice = {name for name in names.values() if list(names.values()).count(name) > 1}
+    return {
+        key: f"{name} ({key})" if name in twice and name != key else name
+        for key, name in names.items()
+    }
 
 
 def _journal(

@@ -11,7 +11,8 @@ and over classes: micro sums the four counts first, macro takes the plain mean o
 weighted that by the weight of the true classes. A class that neither occurs nor is predicted takes
 no part, unless it is asked for by name (`labels`). 0/0 counts as `zero_division`, by default 0, in
 rates of which more is better, and as one minus that in the two error rates, so that they stay what
-precision's kin leave to 1; "warn" is 0 with a warning, and a NaN takes no part in an average.
+precision's kin leave to 1; "warn" is a `zero_division` of 0 with a warning, and a NaN takes no part
+in an average.
 
 Every function takes counts of shape (..., K, K) and gives values of shape (...): one call measures
 one matrix, a thousand resamples, or every threshold.
@@ -315,7 +316,7 @@ def _rate(
     if isinstance(zero_division, str) and undefined.any():
         warnings.warn(
             f"{rate.replace('_', ' ')} is 0/0 in {np.count_nonzero(undefined)} of "
-            f"{undefined.size} cases, and counted as 0 there. Say what it counts as by "
+            f"{undefined.size} cases, and counted as {filled:g} there. Say what it counts as by "
             "`zero_division`.",
             UndefinedMetricWarning,
             stacklevel=5,

@@ -65,7 +65,7 @@ LEAST_JUMPS = 100
 # Sweeps whose jumps are drawn together, a multiple of those between jumps.
 OFFERED_SWEEPS = 4096
 # Cells of a table that jumps are drawn from.
-PROPOSAL_CELLS = 2**16
+PROPOSAL_CELLS = 2**12
 # Joint states that zeros may tie together where they cannot be had all, and states drawn to begin.
 MOST_TIED = 256
 STARTS_DRAWN = 256

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novum.core.errors import InputError
-from novum.core.interrupts import announce_long_call, estimated_seconds, time_sliced
+from novum.core.interrupts import long_call, time_sliced
 from novum.core.memory import check_memory
 from novum.core.randomness import RandomSource, stream
 from novum.core.schema import Level
@@ -320,10 +320,12 @@ class MarkovChain:
         if not self._has_limit:
             return 0.0
         n_states = len(self.states)
-        announce_long_call(
-            estimated_seconds(25.0 * n_states**3), f"eigenvalues of {n_states} x {n_states}"
+        values = long_call(
+            lambda: np.linalg.eigvals(self.transition),
+            25.0 * n_states**3,
+            f"eigenvalues of {n_states} x {n_states}",
         )
-        sizes = np.sort(np.abs(np.linalg.eigvals(self.transition)))
+        sizes = np.sort(np.abs(values))
         return float(np.clip(1.0 - sizes[-2], 0.0, 1.0))
 
     @property

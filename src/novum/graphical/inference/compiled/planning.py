@@ -8,9 +8,7 @@ variables.
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Sequence
-from concurrent.futures import Future
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -31,6 +29,7 @@ from novum.graphical.inference.limits import check_cells_of, check_price
 from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
 from novum.numerics.jit import as_argument
 from novum.numerics.jit_interpreted import Patience
+from novum.numerics.waiting import wait_for
 
 # Cells of a block: the tables of all its operations stay in the nearest cache.
 BLOCK = 2048
@@ -179,7 +178,7 @@ def call_planner(planner: Any, known: Positions, *arguments: Any) -> tuple[Any, 
     thread, which an interruption leaves alone.
     """
     if np.count_nonzero(known < 0) > MOST_UNWATCHED:
-        return _called_elsewhere(planner, arguments)
+        return wait_for(planner, *arguments)
     try:
         found: tuple[Any, ...] = planner(*arguments)
     except SystemError as error:
@@ -188,21 +187,6 @@ def call_planner(planner: Any, known: Positions, *arguments: Any) -> tuple[Any, 
             reason = reason.__cause__
         raise reason from None
     return found
-
-
-def _called_elsewhere(planner: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The planner's result, waited for as Ctrl-C allows."""
-    outcome: Future[tuple[Any, ...]] = Future()
-
-    def work() -> None:
-        try:
-            outcome.set_result(planner(*arguments))
-        except BaseException as error:
-            outcome.set_exception(error)
-
-    # A daemon, so that a process that gave up does not stay for it.
-    threading.Thread(target=work, daemon=True).start()
-    return outcome.result()
 
 
 @cache
