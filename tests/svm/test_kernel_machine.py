@@ -30,7 +30,10 @@ from novum.kernels.vectors.sigmoid import Sigmoid
 from novum.svm import kernel_machine
 from novum.svm.classifier import SVC
 from novum.svm.kernel_machine import expand
+from novum.svm.nu_classifier import NuSVC
+from novum.svm.one_class import OneClassSVM
 from novum.svm.regressor import SVR
+from novum.svm.ridge.kernel_ridge import KernelRidge
 from novum.svm.sphere import SVDD
 from tests.svm.machine_tables import MEMBERS, as_files, blobs, strings, table_for
 
@@ -115,6 +118,18 @@ def test_sparse_rows_give_the_model_of_dense_ones() -> None:
         np.testing.assert_allclose(
             compressed.decision_function(form(X)), dense.decision_function(X), atol=1e-5
         )
+
+
+@pytest.mark.parametrize("learner", [SVC, NuSVC, SVR, OneClassSVM, KernelRidge, SVDD])
+def test_what_is_computed_from_a_model_cannot_be_written_into(learner: Any) -> None:
+    X, y = blobs(60, 3)
+    model = learner(kernel="linear").fit(X + 10.0, y)
+    computed = [model.center_ if learner is SVDD else model.coef_]
+    if learner in (SVC, NuSVC):
+        computed += [model.dual_coef_, model.intercept_]
+    for values in computed:
+        with pytest.raises(ValueError, match="read-only"):
+            values[...] = 0.0
 
 
 def test_indefinite_kernels_are_refused_or_projected() -> None:

@@ -28,7 +28,7 @@ from novum.linear.logistic_weights import class_factors
 from novum.numerics.coupling import vote_scores
 from novum.numerics.sigmoid import SigmoidMap
 from novum.svm.binary_machine import BinaryMachine, BinaryTask
-from novum.svm.kernel_machine import KernelMachine
+from novum.svm.kernel_machine import KernelMachine, read_only
 from novum.svm.margins import MarginErrorBound, margin_error_bound
 from novum.svm.members import Member, in_layout, members_of, pair_values
 from novum.svm.objects import KernelSample
@@ -250,24 +250,23 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
 
         There the first class of a pair is the positive one, as in LIBSVM.
         """
-        return -self.expansion_ if self._is_paired else self.expansion_
+        return read_only(-self.expansion_) if self._is_paired else self.expansion_
 
     @property
     def intercept_(self) -> Floats:
         """The bias of every machine, in the sign of `dual_coef_`."""
-        return -self.intercepts_ if self._is_paired else self.intercepts_
+        return read_only(-self.intercepts_) if self._is_paired else self.intercepts_
 
     @property
     def coef_(self) -> Floats:
         """Weights of the columns, for a linear kernel, of shape (n_members, n_columns)."""
-        vectors = self._linear_vectors
         if not self._is_in_pairs_layout:
-            found = np.asarray(self.expansion_ @ vectors)
-            return -found if self._is_paired else found
+            return read_only(-self._column_weights) if self._is_paired else self._column_weights
+        vectors = self._linear_vectors
         sums = [
             np.asarray(self.expansion_[:, a:b] @ vectors[a:b]) for a, b in pairwise(self._segments)
         ]
-        return -pair_values(np.array(sums).transpose(2, 0, 1)).T
+        return read_only(-pair_values(np.array(sums).transpose(2, 0, 1)).T)
 
     @property
     def probA_(self) -> Floats:  # noqa: N802

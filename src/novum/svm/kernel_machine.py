@@ -228,6 +228,14 @@ class KernelMachine:
         # The same sums, without the rounding errors of rows far from the origin.
         return rows - middle_of(rows)
 
+    @property
+    def _column_weights(self) -> Floats:
+        """Weights of the columns of a linear kernel, of shape (n_outputs, n_columns).
+
+        They are a copy, made by every call: writing into it would change nothing, so it raises.
+        """
+        return read_only(np.asarray(self.expansion_ @ self._linear_vectors))
+
     # scikit-learn
 
     def __sklearn_tags__(self) -> Any:
@@ -250,6 +258,12 @@ class KernelMachine:
             )
         if self.support_objects_ is not None and len(self._support) != n:
             raise ModelFileError(f"{len(self._support)} objects are kept of {n} in the support")
+
+
+def read_only(copy: Floats) -> Floats:
+    """The array, guarded: what is written into a copy of the model would be lost in silence."""
+    copy.flags.writeable = False
+    return copy
 
 
 def _refuse_missing_similarities(X: Any) -> None:

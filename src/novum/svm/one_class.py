@@ -134,7 +134,7 @@ n_iter_, shape_fit_
     @property
     def coef_(self) -> Floats:
         """Weights of the columns, for a linear kernel, of shape (1, n_columns)."""
-        return np.asarray(self.expansion_ @ self._linear_vectors)
+        return self._column_weights
 
     def score_samples(self, X: Any) -> Floats:
         """`<w, phi(x)>` in the scale of `dual_coef_`, of shape (n,)."""

@@ -261,7 +261,7 @@ class RankingSVM(KernelMachine, BaseEstimator):
     @property
     def coef_(self) -> Floats:
         """Weights of the columns, for the linear kernel."""
-        return np.asarray(self.expansion_ @ self._linear_vectors)[0]
+        return self._column_weights[0]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

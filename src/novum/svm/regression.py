@@ -103,7 +103,7 @@ class SupportVectorRegressor(KernelMachine, RegressorMixin, BaseEstimator):
     @property
     def coef_(self) -> Floats:
         """Weights of the columns, for a linear kernel, of shape (1, n_columns)."""
-        return np.asarray(self.expansion_ @ self._linear_vectors)
+        return self._column_weights
 
     def predict(self, X: Any) -> Floats:
         """`f(x)` of every object, of shape (n,)."""

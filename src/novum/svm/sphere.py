@@ -165,7 +165,7 @@ n_iter_, shape_fit_
     @property
     def center_(self) -> Floats:
         """The center, for a linear kernel, of shape (n_columns,)."""
-        return np.asarray(self.expansion_ @ self._linear_vectors).ravel()
+        return self._column_weights.ravel()
 
     def distance(self, X: Any) -> Floats:
         """Distances from the center in the feature space, of shape (n,)."""

@@ -287,7 +287,7 @@ class KernelPerceptron(KernelMachine, ClassifierMixin, BaseEstimator):
     @property
     def coef_(self) -> Floats:
         """Coefficients of the columns, of shape (n_members, n_coefs), for the linear kernel."""
-        return np.asarray(self.expansion_ @ self._linear_vectors)
+        return self._column_weights
 
     def _normals(self) -> Floats:
         """Vectors with the inner products of the members' normals in the feature space."""

@@ -119,7 +119,7 @@ class RidgeMachine(KernelMachine, MultiOutputMixin, RegressorMixin, BaseEstimato
     def coef_(self) -> Floats:
         """Coefficients of the columns, for the linear kernel only."""
         check_is_fitted(self, "expansion_")
-        coef = np.asarray(self.expansion_ @ self._linear_vectors)
+        coef = self._column_weights
         return coef[0] if self.one_target_ else coef
 
     def _check_state(self) -> None:
