@@ -291,8 +291,11 @@ def test_separated_models_can_be_stored(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("solver", ["auto", "lbfgs", "newton-cg", "gradient"])
 def test_no_steps_are_no_iterations(solver: str) -> None:
-    X, y = logistic_table(60, 3)
-    with pytest.warns(ConvergenceWarning, match="after 0 iterations"):
-        model = LogisticRegression(max_iter=0, solver=solver).fit(X, y)
-    assert model.n_iter_.tolist() == [0]
-    assert not model.certificate_.converged
+    for rows in (60, 20_000):
+        X, y = logistic_table(rows, 3)
+        with pytest.warns(ConvergenceWarning, match="after 0 iterations"):
+            model = LogisticRegression(max_iter=0, solver=solver).fit(X, y)
+        assert model.n_iter_.tolist() == [0]
+        assert not model.certificate_.converged
+        # Not even steps on a part of the rows.
+        np.testing.assert_array_equal(model.coef_, 0.0)

@@ -103,7 +103,9 @@ def newton_from_subsamples(
         if not part.rows.class_weights.all():
             continue
         # So few rows know the optimum to a decrement of about sqrt(stride P), no better.
-        found = newton(part, start, factor, goal=0.3 * np.sqrt(size), tol=0.0, max_iter=12)
+        found = newton(
+            part, start, factor, goal=0.3 * np.sqrt(size), tol=0.0, max_iter=min(12, max_iter)
+        )
         start, factor = found.vector, found.factor
     return newton(loss, start, factor, tol=tol, max_iter=max_iter, watch=watch, patience=patience)
 

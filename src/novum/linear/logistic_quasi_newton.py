@@ -48,7 +48,7 @@ def sketched(
             kronecker_solve(part),
             goal=0.3 * np.sqrt(loss.shape.size),
             tol=0.0,
-            max_iter=60,
+            max_iter=min(60, max_iter),
         )
         start = rough.vector
     trace: list[float] = []
