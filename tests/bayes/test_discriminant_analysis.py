@@ -102,16 +102,21 @@ def test_a_covariance_estimator_is_fitted_to_each_class() -> None:
     with pytest.raises(InputError, match="either shrinkage or covariance_estimator"):
         LinearDiscriminantAnalysis(shrinkage=0.1, covariance_estimator=LedoitWolf()).fit(X, y)
 
-    class Wrong:
-        def fit(self, X: Any) -> Any:  # noqa: ARG002
-            self.covariance_ = np.eye(5)
-            return self
+    class Fixed:
+        """No estimator of scikit-learn's, and its `fit` returns nothing."""
 
-        def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
-            return {}
+        def __init__(self, size: int) -> None:
+            self.size = size
 
+        def fit(self, X: Any) -> None:  # noqa: ARG002
+            self.covariance_ = np.eye(self.size)
+
+    fixed = Fixed(2)
+    model = LinearDiscriminantAnalysis("lsqr", covariance_estimator=fixed).fit(X, y)
+    np.testing.assert_allclose(model.covariance_, np.eye(2), atol=1e-12)
+    assert not hasattr(fixed, "covariance_")
     with pytest.raises(InputError, match=r"shape \(5, 5\) for 2 columns"):
-        LinearDiscriminantAnalysis(covariance_estimator=Wrong()).fit(X, y)
+        LinearDiscriminantAnalysis(covariance_estimator=Fixed(5)).fit(X, y)
 
 
 def test_shrinkage_by_rows_has_no_sums() -> None:

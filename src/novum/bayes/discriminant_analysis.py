@@ -95,7 +95,10 @@ class DiscriminantAnalysis(GaussianModel):
                 "A covariance_estimator knows no weights. Leave out sample_weight, or use "
                 "shrinkage."
             )
-        found = np.asarray(clone(self.covariance_estimator).fit(X).covariance_, float)
+        # Any object with `fit` and `covariance_` will do; its `fit` need not return it.
+        estimator = clone(self.covariance_estimator, safe=False)
+        estimator.fit(X)
+        found = np.asarray(estimator.covariance_, float)
         if found.shape != (X.shape[1], X.shape[1]):
             raise InputError(
                 f"covariance_estimator gave a covariance of shape {found.shape} for {X.shape[1]} "
