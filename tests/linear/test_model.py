@@ -116,6 +116,8 @@ def test_contract_of_statistics(case: Case, check: Check) -> None:
 def test_predictions_are_the_linear_function(model: Any) -> None:
     X, y = normal_table(30, 3)
     fitted = clone(model).fit(X, y)
+    # A number of NumPy's, with its methods, as the coefficients are.
+    assert type(fitted.intercept_) is np.float64
     expected = X @ fitted.coef_ + fitted.intercept_
     np.testing.assert_allclose(fitted.predict(X), expected, rtol=1e-12)
     for one in (X[:1], X[:1].tolist(), np.asfortranarray(X)[:1], sparse.csr_array(X[:1])):

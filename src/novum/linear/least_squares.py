@@ -84,7 +84,7 @@ class LinearRegression(LinearModel):
     --------
     >>> from novum.linear import LinearRegression
     >>> model = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
-    >>> round(float(model.coef_[0]), 12), round(model.intercept_, 12)
+    >>> round(float(model.coef_[0]), 12), round(float(model.intercept_), 12)
     (2.0, 1.0)
     >>> model.certificate_.verdict.value
     'proved'

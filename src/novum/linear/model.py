@@ -167,7 +167,7 @@ class LinearModel(LinearPredictor, StatisticsMixin, BaseEstimator):
         if not self.fit_intercept:
             self.intercept_ = 0.0
         else:
-            self.intercept_ = float(intercept[0]) if vector else intercept
+            self.intercept_ = np.float64(intercept[0]) if vector else intercept
 
     @property
     def _method(self) -> str:

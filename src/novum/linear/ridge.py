@@ -73,7 +73,7 @@ class Ridge(LinearModel):
     --------
     >>> from novum.linear import Ridge
     >>> model = Ridge(alpha=2.0).fit([[-1.0], [1.0]], [0.0, 4.0])
-    >>> round(float(model.coef_[0]), 12), round(model.intercept_, 12)
+    >>> round(float(model.coef_[0]), 12), round(float(model.intercept_), 12)
     (1.0, 2.0)
     """
 
