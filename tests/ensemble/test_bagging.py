@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from novum import linear, svm
 from novum.bayes import GaussianNB, LinearDiscriminantAnalysis, NaiveBayes
 from novum.core import WorkingPoint
 from novum.core.errors import InputError
@@ -204,6 +205,26 @@ def test_a_class_that_a_member_never_drew_has_probability_zero_there(base: Any) 
         assert model.decision_function(X).shape == (30, 4)
 
 
+@pytest.mark.parametrize("base", [linear.LogisticRegression(), svm.SVC(), KNeighborsClassifier()])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_draws_that_missed_all_classes_but_one_give_members_that_name_it(
+    base: Any, n_classes: int
+) -> None:
+    # With two rows beside the common class about one draw in seven has none of them.
+    rng = np.random.default_rng(4)
+    y = np.array(["common", *"ab"[: n_classes - 1] * (4 - n_classes), *["common"] * 27])
+    X = rng.normal(size=(len(y), 2)) + 3.0 * (y != "common")[:, None]
+    model = BaggingClassifier(base, 40, random_state=0).fit(X, y)
+    codes = [np.unique(np.searchsorted(model.classes_, y[d])) for d in model.estimators_samples_]
+    alone = [m for m, met in enumerate(codes) if len(met) == 1]
+    assert 0 < len(alone) < 40
+    for m in alone:
+        assert model.estimators_[m].predict(X).tolist() == [codes[m][0]] * len(X)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1, rtol=1e-12)
+    if hasattr(base, "decision_function"):
+        assert np.isfinite(model.decision_function(X)).all()
+
+
 def test_frames_reach_the_members_as_frames() -> None:
     frame, y = mixed()
     more = {"random_state": 0, "oob_score": True, "n_estimators": 25}
@@ -269,20 +290,10 @@ def test_parameters_out_of_range_are_named() -> None:
             BaggingRegressor(Ridge(), **more).fit(X, y)
 
 
-class RowsOnly(LogisticRegression):
-    """A learner that needs two classes and takes no weights."""
-
-    def fit(self, X: Any, y: Any) -> RowsOnly:
-        super().fit(X, y)
-        return self
-
-
 def test_a_member_that_cannot_be_fitted_is_named() -> None:
-    X, _ = classes(12, K=2)
-    y = np.where(np.arange(12) == 0, "b", "a")
-    assert BaggingClassifier(LogisticRegression(), random_state=0).fit(X, y).predict(X).size == 12
-    with pytest.raises(ValueError, match="class") as caught:
-        BaggingClassifier(RowsOnly(), 20, random_state=0).fit(X, y)
+    X, y = classes(12, K=2)
+    with pytest.raises(ValueError, match="max_depth") as caught:
+        BaggingClassifier(DecisionTreeClassifier(max_depth=-1), random_state=0).fit(X, y)
     assert "This happened in the fit of member" in caught.value.__notes__[0]
 
 

@@ -37,6 +37,9 @@ HOMONYMS = {
     "LeaveOneOut": "novum.svm: of kernel ridge, not a splitter",
     "normalize": "novum.kernels: of a kernel, not of rows",
     "confusion_matrix": "novum.evaluation: gives an object with intervals",
+    "roc_curve": "novum.evaluation: gives an object with an area, intervals and bands",
+    "precision_recall_curve": "as roc_curve",
+    "det_curve": "as roc_curve",
     "plot_tree": "novum.trees: draws by its own arguments",
 }
 DIFFERENCES = Path(__file__).with_name("differences.toml")

@@ -80,8 +80,11 @@ class ConstantPredictor(ClassifierMixin, BaseEstimator):
             return np.log(self.predict_proba(X))
 
     def decision_function(self, X: Any) -> Floats:
-        """+1 where the label is the last of two classes, else -1: a sign without a size."""
-        return np.full(n_rows_of(X), 1.0 if self.label == self.classes_[-1] else -1.0)
+        """+1 for the label and -1 for the others, of two classes for the last alone: only signs."""
+        signs = np.where(self.classes_ == self.label, 1.0, -1.0)
+        if len(signs) <= 2:
+            return np.full(n_rows_of(X), signs[-1])
+        return np.tile(signs, (n_rows_of(X), 1))
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

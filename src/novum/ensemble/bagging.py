@@ -69,7 +69,8 @@ class BaggingClassifier(DecisionMixin, ClassifierMixin, Bagging):
     ----------
     estimator_ : the base learner, not fitted
     estimators_ : list of fitted classifiers
-        They know the classes by their codes 0, 1, ... into `classes_`.
+        They know the classes by their codes 0, 1, ... into `classes_`. A draw that has one class
+        only gives a member that always names it.
     estimators_samples_, estimators_features_ : lists of int arrays
         Rows and columns drawn for each member.
     classes_, n_classes_

@@ -30,6 +30,7 @@ from novum.core.certificate import Certificate
 from novum.core.errors import InputError, ModelFileError
 from novum.core.exact_validation import rows_of
 from novum.core.fitting import fitting
+from novum.core.multiclass_members import ConstantPredictor
 from novum.core.randomness import RandomSource, seed_sequence
 from novum.ensemble.certification import certify_members
 from novum.ensemble.combining import in_order
@@ -366,6 +367,12 @@ class _MemberTask:
         if seeds:
             model.set_params(**seeds)
         X, y, params = self._drawn(member)
+        classes = self._training.classes
+        if classes is not None and len(classes) > 1:
+            met = np.unique(y[params["sample_weight"] > 0] if "sample_weight" in params else y)
+            if len(met) == 1:
+                # A rare class can be missed by a draw, and many learners refuse a single class.
+                return ConstantPredictor(int(met[0]), tuple(range(len(classes))))
         if not self._draws.takes_every_column:
             X = columns_of(X, self._draws.columns(member))
         return fitted_member(model, X, y, params, f"member {member}")
