@@ -175,6 +175,7 @@ def test_random_states(state: Any) -> None:
         ({"max_samples": 500}, "max_samples must be <= n_samples"),
         ({"max_samples": -1}, "max_samples is a number of rows"),
         ({"level": 1.5}, "level"),
+        ({"scoring": lambda *_: {"a": 1.0, "b": 2.0}}, "several scores at once: a, b"),
     ],
 )
 def test_refusals(more: dict[str, Any], message: str) -> None:

@@ -174,6 +174,12 @@ class Question:
         table, target, weight = part
         more = {} if weight is None else {"sample_weight": weight}
         found = [score(model, table, target, **more) for score in self.scorers.values()]
+        for one in found:
+            if isinstance(one, Mapping):
+                raise InputError(
+                    f"scoring returned several scores at once: {', '.join(map(str, one))}. Give "
+                    "scoring as a list or dict of scorers, each with one number."
+                )
         return np.array(found, np.float64)
 
     def drawn(self, n_rows: int, rng: np.random.RandomState) -> Rows:
