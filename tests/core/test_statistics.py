@@ -349,6 +349,9 @@ def test_a_file_is_read_once_in_chunks_by_its_schema(monkeypatch: pytest.MonkeyP
             seen["open"] = arguments
             return cls()
 
+        def rows_at_a_time(self, chunk_rows: int) -> int:
+            return chunk_rows
+
         def chunks(self, chunk_rows: int) -> Iterator[tuple[Any, Any]]:
             seen["rows"] = chunk_rows
             return chunks(X, y, chunk_rows)

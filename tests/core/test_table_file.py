@@ -93,10 +93,9 @@ def test_a_stated_limit_cuts_smaller_chunks(tmp_path: Path) -> None:
     path.write_text("a,b,t\n" + "1,2,3\n" * 5000)
     limited = TableFile.open(path, "t", memory_limit="1MB")
     # 1 MB is room for 16 copies of 2,604 rows of three cells; the power of two below is taken.
-    assert [len(y) for _, y in limited.chunks(4096)] == [2048, 2048, 904]
-    assert [part.partition.rows for part in limited.parts(4096)] == [2048, 2048, 904]
-    assert [len(y) for _, y in limited.chunks(100)] == [100] * 50
-    assert [len(y) for _, y in TableFile.open(path, "t").chunks(4096)] == [4096, 904]
+    assert limited.rows_at_a_time(4096) == 2048
+    assert limited.rows_at_a_time(100) == 100
+    assert TableFile.open(path, "t").rows_at_a_time(4096) == 4096
 
 
 MEASURE = """

@@ -69,7 +69,8 @@ class ChunkPasses:
     ) -> ChunkPasses:
         """Passes over a CSV, Parquet or ARFF file; `options` are those of `TableFile.open`."""
         file = TableFile.open(path, target, **options)
-        chunks = file.parts(chunk_rows) if client is not None else partial(file.chunks, chunk_rows)
+        rows = file.rows_at_a_time(chunk_rows)
+        chunks = file.parts(rows) if client is not None else partial(file.chunks, rows)
         return cls(clone(learner), file.schema, chunks, client)
 
     def __call__(self, step: Callable[[Sample], Any]) -> Any:

@@ -194,9 +194,10 @@ class StatisticsMixin(ABC):
         _refuse_other_than_sums(self)
         file = TableFile.open(path, target, weight, features, kinds, memory_limit)
         step = ChunkStep(clone(self), file.schema)
+        rows = file.rows_at_a_time(chunk_rows)
         if client is not None:
-            return self.fit_statistics(sum_on_cluster(step, file.parts(chunk_rows), client))
-        return self.fit_statistics(sum_chunks(step, lambda: file.chunks(chunk_rows)))
+            return self.fit_statistics(sum_on_cluster(step, file.parts(rows), client))
+        return self.fit_statistics(sum_chunks(step, lambda: file.chunks(rows)))
 
 
 class ChunkStep:

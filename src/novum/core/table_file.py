@@ -87,19 +87,19 @@ class TableFile:
 
     def chunks(self, rows: int) -> Iterator[tuple[Any, ...]]:
         """A fresh pass over the file."""
-        for table in self.source.chunks(self._rows_at_a_time(rows)):
+        for table in self.source.chunks(rows):
             yield self.roles.chunk(table)
 
     def parts(self, rows: int) -> list[FilePart]:
         """The same chunks as values for a cluster."""
-        parts = self.source.partitions(self._rows_at_a_time(rows))
-        return [FilePart(part, self.roles) for part in parts]
+        return [FilePart(part, self.roles) for part in self.source.partitions(rows)]
 
-    def _rows_at_a_time(self, rows: int) -> int:
+    def rows_at_a_time(self, rows: int) -> int:
         """Fewer rows than asked for where a stated limit has no room for them.
 
-        A learner holds a chunk several times: as it was read, as a table of the schema, as a
-        matrix, and scaled or coded. A power of two, so that the cut moves in large steps only.
+        For sums, which do not depend on the cut but for rounding; forests draw by chunk. A learner
+        holds a chunk several times: as it was read, as a table of the schema, as a matrix, and
+        scaled or coded. A power of two, so that the cut moves in large steps only.
         """
         if not is_stated(self.memory_limit) or not isinstance(rows, int):
             return rows
