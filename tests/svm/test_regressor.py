@@ -60,3 +60,20 @@ def test_in_units_of_the_spread_the_target_can_be_in_dollars_or_cents() -> None:
     np.testing.assert_allclose(plain.predict(X), dollars.predict(X), rtol=1e-6)
     # A constant target has no spread.
     assert SVR(units="spread").fit(X, np.full(60, 7.0)).predict(X[:2]).tolist() == [7.0, 7.0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_where_all_coefficients_are_at_bounds_the_bias_is_the_middle_of_its_interval(
+    seed: int,
+) -> None:
+    # Wild targets at a small price: rounding in the sum of the coefficients leaves one of them an
+    # ulp inside its bounds, and the bias was then that end of the interval which it is at.
+    rng = np.random.default_rng(seed)
+    n = 18
+    X, y = rng.normal(scale=0.05, size=(n, 4)), rng.normal(100.0, 50.0, n)
+    model = SVR(C=1.0, epsilon=0.1, kernel="rbf", gamma=1.0).fit(X, y)
+    assert np.abs(model.dual_coef_) == pytest.approx(1.0, rel=1e-12)
+    left = y - (model.predict(X) - model.intercept_)
+    # Half of the rows lie above the function, half below: any bias between the halves is optimal.
+    middle = np.sort(left)[[n // 2 - 1, n // 2]].mean()
+    assert model.intercept_[0] == pytest.approx(middle, rel=1e-9)

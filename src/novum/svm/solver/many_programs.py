@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from novum.core.parallel import check_cancelled
 from novum.numerics.blas_threads import one_blas_thread
-from novum.svm.solver.optimality import decision_scale
+from novum.svm.solver.optimality import decision_scale, room_to_move
 from novum.svm.solver.problem import QuadraticProblem, Solution, Stopping
 
 Floats = NDArray[np.float64]
@@ -225,7 +225,7 @@ def _gaps(stack: _Stack) -> Floats:
 
 def _multipliers(stack: _Stack) -> tuple[Floats, Floats]:
     """Those of each group, of shape (B, n_groups), and the largest violation at them."""
-    rises, falls = stack.b < stack.upper, stack.b > stack.lower
+    rises, falls = room_to_move(stack.b, stack.lower, stack.upper)
     found, violation = np.zeros(stack.groups.shape[:2]), np.zeros(len(stack.b))
     for group in range(stack.groups.shape[1]):
         inside = stack.groups[:, group]

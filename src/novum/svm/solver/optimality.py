@@ -33,6 +33,8 @@ Floats = NDArray[np.float64]
 # Stretching solves for the zero of a concave, piecewise linear function by Newton's method, which
 # ends after finitely many pieces; rounding might hold it up.
 _STRETCHES = 50
+# A distance from a bound, as a share of the way to the other, that is no distance.
+_ROUNDING = 1e-12
 
 
 class Terms(NamedTuple):
@@ -63,13 +65,32 @@ class Terms(NamedTuple):
 # --- Karush-Kuhn-Tucker conditions ----------------------------------------------------------------
 
 
+def room_to_move(
+    b: Floats, lower: Floats, upper: Floats
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which variables can rise, and which can fall, by more than rounding.
+
+    Where all of a group are at bounds, their sum is kept to rounding only, and the one that takes
+    the rest must not pass for unbound: it would be the whole mean of `middle_multipliers`.
+
+    Examples
+    --------
+    >>> rises, falls = room_to_move(np.array([0.0, 0.5, 1 - 1e-15]), np.zeros(3), np.ones(3))
+    >>> rises.tolist(), falls.tolist()
+    ([True, True, False], [False, True, True])
+    """
+    span = upper - lower
+    least = np.where(np.isfinite(span), _ROUNDING * span, 0.0)
+    return b < upper - least, b > lower + least
+
+
 def middle_multipliers(terms: Terms, b: Floats, g: Floats) -> Floats:
     """Mean of the gradient over unbound variables, else the middle of the admissible interval."""
     multipliers = np.zeros(len(terms.totals))
     if not terms.is_grouped:
         return multipliers
     for group, part in enumerate(terms.segments):
-        rises, falls = b[part] < terms.upper[part], b[part] > terms.lower[part]
+        rises, falls = room_to_move(b[part], terms.lower[part], terms.upper[part])
         unbound = rises & falls
         if unbound.any():
             multipliers[group] = g[part][unbound].mean()
@@ -86,10 +107,9 @@ def largest_violation(terms: Terms, b: Floats, g: Floats, multipliers: Floats) -
     worst = 0.0
     for r, part in zip(multipliers, terms.segments, strict=True):
         excess = g[part] - r
+        rises, falls = room_to_move(b[part], terms.lower[part], terms.upper[part])
         worst = max(
-            worst,
-            -excess.min(where=b[part] < terms.upper[part], initial=0.0),
-            excess.max(where=b[part] > terms.lower[part], initial=0.0),
+            worst, -excess.min(where=rises, initial=0.0), excess.max(where=falls, initial=0.0)
         )
     return float(worst)
 
