@@ -88,7 +88,7 @@ class Solution:
     Attributes
     ----------
     coefficients : float array of shape (n_variables,)
-        `b`; entries at a bound equal it exactly.
+        `b`; entries at a bound equal it, one of a group perhaps up to rounding of their sum.
     gradient : float array of shape (n_variables,)
         `Kb + p`; similarities may be of single precision where `tol` allows it.
     multipliers : float array of shape (n_groups,)
