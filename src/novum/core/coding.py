@@ -107,7 +107,11 @@ class Coding:
     def scores(self, sample: Sample, coef: Floats) -> Floats:
         """The treatment design times `coef` of shape (width, n_targets), without building it."""
         if self.schema.is_numeric:
-            return np.asarray(sample.numeric @ coef)
+            cells = sample.numeric
+            if isinstance(cells, np.ndarray) and not cells.flags.forc:
+                # NumPy multiplies strided cells without BLAS, and to other last bits.
+                cells = np.ascontiguousarray(cells)
+            return np.asarray(cells @ coef)
         warn_unseen(sample, _UNSEEN_RULE, stacklevel=4)
         full = np.zeros((self.full_width, coef.shape[1]))
         full[self.treatment] = coef

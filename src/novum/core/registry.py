@@ -214,6 +214,7 @@ _VALUES = {
     "novum.graphical.inference.elimination": ("VariableElimination",),
     "novum.graphical.inference.enumeration": ("Enumeration",),
     "novum.graphical.inference.gibbs": ("Gibbs",),
+    "novum.graphical.inference.importance": ("ImportanceSampling",),
     "novum.graphical.inference.junction": ("JunctionTree",),
     "novum.graphical.inference.log_junction": ("LogJunctionTree",),
     "novum.graphical.inference.mean_field": ("MeanField",),

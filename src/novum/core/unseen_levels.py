@@ -14,33 +14,38 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from novum.core.errors import UnseenLevelWarning
 from novum.core.schema import UNSEEN
 
 
 class _Finding(NamedTuple):
-    """Cells of one column: how many, the first row, what becomes of them, in how many questions."""
+    """Cells of one column: their rows, what becomes of them, in how many questions.
 
-    cells: int
-    row: int
+    `common` are the rows that all questions have found.
+    """
+
+    rows: NDArray[np.intp]
     rule: str
+    common: NDArray[np.intp]
     questions: int = 1
 
     def joined(self, other: _Finding) -> _Finding:
-        larger = self if self.cells >= other.cells else other
-        return larger._replace(questions=self.questions + other.questions)
+        larger = self if self.rows.size >= other.rows.size else other
+        common = np.intersect1d(self.common, other.common, assume_unique=True)
+        return larger._replace(common=common, questions=self.questions + other.questions)
 
     def sentence(self, column: str) -> str:
         rule = f"; {self.rule}" if self.rule else ""
         if self.questions > 1:
             return (
-                f"Column {column!r} has up to {self.cells} cells with a level not met in training, "
-                f"in {self.questions} of the models or folds that were asked{rule}."
+                f"Column {column!r} has up to {self.rows.size} cells with a level not met in "
+                f"training, in {self.questions} of the models or folds that were asked{rule}."
             )
         return (
-            f"Column {column!r} has {self.cells} cells with a level not met in training, the first "
-            f"at row {self.row}{rule}."
+            f"Column {column!r} has {self.rows.size} cells with a level not met in training, the "
+            f"first at row {self.rows[0]}{rule}."
         )
 
 
@@ -60,7 +65,7 @@ def warn_unseen(sample: Any, rule: str = "", *, stacklevel: int = 2) -> None:
         unseen = np.flatnonzero(sample.codes[:, j] == UNSEEN)
         if unseen.size:
             first = repr(column.levels[0] if column.levels else None)
-            found = _Finding(unseen.size, int(unseen[0]), rule.replace("{first}", first))
+            found = _Finding(unseen, rule.replace("{first}", first), unseen)
             if findings is None:
                 sentence = found.sentence(column.name)
                 warnings.warn(sentence, UnseenLevelWarning, stacklevel=stacklevel + 1)
@@ -70,15 +75,22 @@ def warn_unseen(sample: Any, rule: str = "", *, stacklevel: int = 2) -> None:
 
 
 @contextmanager
-def said_once() -> Iterator[None]:
+def said_once(by_all: int = 1) -> Iterator[None]:
     """Gathers the warnings of the block, and gives one for each column at its end.
+
+    Parameters
+    ----------
+    by_all : int
+        Where models have learned from different rows, what one has not met another one has: their
+        number, for only those cells that all of them say it of.
 
     Examples
     --------
     >>> with said_once(), said_once():
     ...     pass
     """
-    if _findings.get() is not None:
+    outer = _findings.get()
+    if outer is not None and by_all == 1:
         yield
         return
     findings: dict[str, _Finding] = {}
@@ -88,4 +100,11 @@ def said_once() -> Iterator[None]:
     finally:
         _findings.reset(token)
     for column, found in list(findings.items()):
-        warnings.warn(found.sentence(column), UnseenLevelWarning, stacklevel=4)
+        if by_all > 1:
+            if found.questions < by_all or not found.common.size:
+                continue
+            found = _Finding(found.common, found.rule, found.common)
+        if outer is None:
+            warnings.warn(found.sentence(column), UnseenLevelWarning, stacklevel=4)
+        else:
+            outer[column] = outer[column].joined(found) if column in outer else found

@@ -35,6 +35,7 @@ from novum.core.multiclass_members import (
     probability,
     unfitted_members,
 )
+from novum.core.unseen_levels import said_once
 from novum.ensemble.multiclass import Params, ReductionClassifier, members_have
 from novum.numerics.coupling import Coupling, couple_least_squares, pair_indices, vote_scores
 from novum.numerics.coupling_likelihood import couple_likelihood
@@ -204,7 +205,9 @@ class OneVsOneClassifier(MultiOutputMixin, ReductionClassifier):
         rows: Sequence[Any] | None = self.pairwise_indices_
         tables = X if rows is None else member_tables([X[:, own] for own in rows])
         try:
-            return for_members(answer, self.estimators_, tables, self.n_jobs)
+            # A pair has not met the levels of other classes, which is no news to anybody.
+            with said_once(by_all=len(self.estimators_)):
+                return for_members(answer, self.estimators_, tables, self.n_jobs)
         except NotFittedError as error:
             raise NotFittedError(
                 "Some pairs of classes have not met any row yet. Call partial_fit with rows of "

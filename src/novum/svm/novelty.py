@@ -95,10 +95,13 @@ class NoveltyMachine(KernelMachine, OutlierMixin, BaseEstimator):
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """1 for objects inside or on the border, -1 for those outside.
+        """1 for objects inside or on the border, -1 for those outside."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)
 
-        Support vectors are on the border by construction, so that their decision values are
-        rounding errors of zero: these do not count as outside.
+    def _with_border(self, scores: Floats) -> Floats:
+        """Scores with those at the offset that differ from it by rounding.
+
+        Support vectors are on the border by construction: they do not count as outside.
         """
-        values = self.decision_function(X)
-        return np.where(values >= -BORDER * abs(self.offset_), 1, -1)
+        is_on = np.abs(scores - self.offset_) <= BORDER * abs(self.offset_)
+        return np.where(is_on, self.offset_, scores)

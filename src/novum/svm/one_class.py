@@ -138,4 +138,4 @@ n_iter_, shape_fit_
 
     def score_samples(self, X: Any) -> Floats:
         """`<w, phi(x)>` in the scale of `dual_coef_`, of shape (n,)."""
-        return self._scores(X)[:, 0]
+        return self._with_border(self._scores(X)[:, 0])

@@ -175,4 +175,4 @@ n_iter_, shape_fit_
         """Minus the squared distance from the center, of shape (n,)."""
         new = self._prepared_new(X)
         squares = new.diagonal() - 2.0 * self._scores_of(new)[:, 0] + self.center_norm_**2
-        return -np.maximum(squares, 0.0)
+        return self._with_border(-np.maximum(squares, 0.0))
