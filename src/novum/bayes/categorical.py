@@ -66,7 +66,7 @@ class CategoricalNB(PseudoCountModel):
     >>> model = CategoricalNB().fit([["sun"], ["sun"], ["rain"]], ["out", "out", "in"])
     >>> np.exp(model.feature_log_prob_[0]).round(4).tolist()
     [[0.6667, 0.3333], [0.25, 0.75]]
-    >>> model.predict([["rain"], ["snow"]]).tolist()
+    >>> model.predict([["rain"], ["sun"]]).tolist()
     ['in', 'out']
     """
 

@@ -144,6 +144,7 @@ def columns_of(X: Any, columns: NDArray[Any]) -> Any:
     --------
     >>> columns_of(np.array([[1, 2, 3]]), np.array([2, 0])).tolist()
     [[3, 1]]
+    >>> import pyarrow as pa
     >>> columns_of(pa.table({"a": [1], "b": [2]}), np.array([1, 1])).column_names
     ['b', 'b (2)']
     """
