@@ -46,8 +46,10 @@ def test_a_score_at_the_threshold_is_accepted() -> None:
     inner = TheirNB().fit(X, y)
     at = float(inner.predict_proba(X[:1])[0, 1])
     assert FixedThresholdClassifier(inner, threshold=at).predict(X[:1]).tolist() == ["b"]
-    above = np.nextafter(at, 1)
-    assert FixedThresholdClassifier(inner, threshold=above).predict(X[:1]).tolist() == ["a"]
+    # A threshold that differs from the score by rounding is reached, as in curves of thresholds.
+    for threshold, label in ((np.nextafter(at, 1), "b"), (at * (1 + 1e-9), "a")):
+        model = FixedThresholdClassifier(inner, threshold=threshold)
+        assert model.predict(X[:1]).tolist() == [label]
 
 
 def test_a_fitted_classifier_needs_no_other_fit() -> None:
