@@ -106,7 +106,7 @@ class FixedThresholdClassifier(ThresholdClassifier):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The positive class where its score reaches the threshold, or equals it but for rounding."""
+        """The positive class where its score reaches the threshold, but for rounding."""
         model = self._inner()
         positive = positive_code(self.pos_label, model.classes_)
         scores = self._scores(model, self._table(X), positive)
