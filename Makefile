@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := plot,cli,scale,io,frames
+EXTRAS := plot,cli,scale,frames
 ALL_EXTRAS := $(EXTRAS),dev
 READY := $(VENV)/.ready
 CHECKS := $(VENV)/.ready-to-check
@@ -26,7 +26,8 @@ endef
 run: $(READY)  ## the main job on a bundled table
 	$(BIN)/novum run
 
-test: lint types layers tests doctests  ## every check that guards a change
+test: $(CHECKS)  ## every check that guards a change; the tests beside all others
+	$(MAKE) -j 2 tests lint types layers doctests
 
 test-browser: $(CHECKS)  ## the report in a real browser, which is installed first
 	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q chromium; }

@@ -37,6 +37,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "neighbors": ("faiss-cpu", "hnswlib"),
     "numerics": (),
     "reinforcement": ("quantecon", "pymdptoolbox", "gymnasium"),
+    "small": (),
     "svm": ("libsvm-official",),
     "trees": ("lightgbm", "xgboost"),
 }

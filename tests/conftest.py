@@ -15,9 +15,11 @@ in `make test-all`.
 from __future__ import annotations
 
 import signal
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from sklearn.utils import estimator_checks
 
 settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
 settings.register_profile("fuzz", deadline=None, print_blob=True)
@@ -27,13 +29,30 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+_checks_of = estimator_checks.parametrize_with_checks
+_first: dict[type, str] = {}
+
+
+def _is_first(estimator: Any) -> bool:
+    return _first.setdefault(type(estimator), repr(estimator)) == repr(estimator)
+
+
+def _checks_of_first(estimators: Any, **options: Any) -> Any:
+    first = [estimator for estimator in estimators if _is_first(estimator)]
+    return _checks_of(first, **options) if first else pytest.mark.slow
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """`make test` does not even collect the others, which would take a minute."""
+    if config.option.markexpr == "not slow":
+        estimator_checks.parametrize_with_checks = _checks_of_first
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    first: dict[type, str] = {}
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.option.markexpr != "slow":
+        return
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        if {"estimator", "check"} <= parameters.keys():
-            estimator = parameters["estimator"]
-            configuration = f"{item.path} {estimator!r}"
-            if first.setdefault(type(estimator), configuration) != configuration:
-                item.add_marker(pytest.mark.slow)
+        if {"estimator", "check"} <= parameters.keys() and not _is_first(parameters["estimator"]):
+            item.add_marker(pytest.mark.slow)

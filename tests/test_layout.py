@@ -11,9 +11,7 @@ SOURCES = ROOT / "src" / "novum"
 TESTS = ROOT / "tests"
 LONGEST = 500
 
-# What has no test file of its own: doors, kernels (tested by their concept) and oracles.
-UNTESTED_NAMES = {"__init__", "__main__", "definitions"}
-# Folders of tests that mirror no source file.
+# Folders of tests that mirror no folder of sources.
 ELSEWHERE = {"benchmarks", "end_to_end", "oracles", "strategies"}
 
 
@@ -26,28 +24,20 @@ def python_files() -> list[Path]:
     return sorted(p for folder in folders for p in folder.rglob("*.py"))
 
 
-def test_every_source_file_has_its_test_file() -> None:
-    untested = []
-    for path in source_files():
-        folder = TESTS / path.parent.relative_to(SOURCES)
-        test = folder / f"test_{path.stem.removesuffix('_kernels')}.py"
-        if path.stem not in UNTESTED_NAMES and not test.exists():
-            untested.append(f"{path.relative_to(ROOT)} has no {test.relative_to(ROOT)}")
+def test_every_folder_of_sources_has_its_folder_of_tests() -> None:
+    folders = {path.parent for path in source_files() if path.stem != "__init__"}
+    mirrors = {folder: TESTS / folder.relative_to(SOURCES) for folder in folders}
+    untested = [
+        str(f.relative_to(ROOT)) for f, m in mirrors.items() if not any(m.glob("test_*.py"))
+    ]
     assert not untested
 
 
-def test_every_test_file_mirrors_a_source_file() -> None:
-    orphans = []
-    for test in TESTS.rglob("test_*.py"):
-        folder = test.parent.relative_to(TESTS)
-        if folder == Path() or folder.parts[0] in ELSEWHERE:
-            continue
-        name = test.stem.removeprefix("test_")
-        concept = SOURCES / folder / f"{name}.py"
-        kernels = SOURCES / folder / f"{name}_kernels.py"
-        if not (concept.exists() or kernels.exists()):
-            orphans.append(str(test.relative_to(ROOT)))
-    assert not orphans, f"tests without a source file: {orphans}"
+def test_every_folder_of_tests_mirrors_one_of_sources() -> None:
+    folders = {test.parent.relative_to(TESTS) for test in TESTS.rglob("test_*.py")}
+    here = [f for f in folders if f != Path() and f.parts[0] not in ELSEWHERE]
+    orphans = [str(folder) for folder in here if not (SOURCES / folder).is_dir()]
+    assert not orphans
 
 
 def test_no_file_is_too_long() -> None:
@@ -85,5 +75,6 @@ def test_no_name_of_a_door_is_a_module() -> None:
     # Importing a module sets it as an attribute of its package, in place of the name.
     for door in sorted(SOURCES.rglob("__init__.pyi")):
         inside = [path for path in door.parent.iterdir() if path.suffix == ".py" or path.is_dir()]
-        names = set(importlib.import_module(f"novum.{door.parent.name}").__all__)
-        assert not {path.stem for path in inside} & names
+        package = ".".join(door.parent.relative_to(SOURCES.parent).parts)
+        names = set(importlib.import_module(package).__all__)
+        assert not {path.stem for path in inside} & names, package

@@ -73,7 +73,7 @@ def press(_data: Data) -> Predict:
 
 def exact(data: Data) -> Predict:
     learner = load("novum.linear:LinearRegression")
-    exact_cross_val_predict = load("novum.core.exact_validation:exact_cross_val_predict")
+    exact_cross_val_predict = load("novum.core.sums.exact_validation:exact_cross_val_predict")
     return lambda X, y: exact_cross_val_predict(learner(), X, y, splitter(data))
 
 

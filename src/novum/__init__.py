@@ -22,6 +22,7 @@ _PACKAGES = (
     "core",
     "data",
     "decomposition",
+    "display",
     "distributions",
     "ensemble",
     "evaluation",
@@ -56,9 +57,11 @@ def lazy_door(
     """`__getattr__`, `__dir__` and `__all__` of a package whose stub lists its public names.
 
     The stub beside the package's `__init__.py` says `from module import name`; a name is imported
-    from there when it is first asked for. Type checkers and editors read the same list.
+    from there when it is first asked for. Type checkers and editors read the same list. Names
+    that the stub's `__all__` leaves out are for the other packages of Novum.
     """
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    (public,) = (ast.literal_eval(node.value) for node in stub.body if isinstance(node, ast.Assign))
     homes = {
         alias.name: node.module
         for node in stub.body
@@ -71,4 +74,4 @@ def lazy_door(
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(importlib.import_module(homes[name]), name)
 
-    return find, lambda: sorted(homes), sorted(homes)
+    return find, lambda: list(public), public

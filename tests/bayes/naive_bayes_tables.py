@@ -2,69 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from novum import bayes
-from novum.bayes import column_models, discrete_blocks, naive_bayes_statistics, numeric_blocks
-from novum.core import registry
-from novum.numerics.column_moments import ColumnMoments
-
-Floats = NDArray[np.float64]
-
-_ESTIMATORS = (
-    "BernoulliNB",
-    "CategoricalNB",
-    "ComplementNB",
-    "GaussianNB",
-    "MultinomialNB",
-    "NaiveBayes",
-    "TextClassifier",
-)
-_VALUES = {
-    **{name: getattr(discrete_blocks, name) for name in ("BernoulliBlock", "CategoricalBlock")},
-    "CountBlock": discrete_blocks.CountBlock,
-    "GaussianBlock": numeric_blocks.GaussianBlock,
-    "StudentTBlock": numeric_blocks.StudentTBlock,
-    "NaiveBayesStatistics": naive_bayes_statistics.NaiveBayesStatistics,
-    "Reading": naive_bayes_statistics.Reading,
-    "ColumnMoments": ColumnMoments,
-    **{
-        name: getattr(column_models, name)
-        for name in (
-            "BernoulliColumn",
-            "CategoricalColumn",
-            "CountsBlock",
-            "GaussianColumn",
-            "MEstimate",
-            "StudentTColumn",
-        )
-    },
-}
+from novum.numerics import Floats, Integers
 
 
-@contextmanager
-def model_files() -> Iterator[None]:
-    """Makes sure that model files know the classes of naive Bayes."""
-    estimators = {n: getattr(bayes, n) for n in _ESTIMATORS if n not in registry.ESTIMATORS}
-    values = {name: cls for name, cls in _VALUES.items() if name not in registry.VALUES}
-    with registry.registered(estimators, values):
-        yield
-
-
-def numbers(n: int = 60, d: int = 3, n_classes: int = 3) -> tuple[Floats, NDArray[np.int64]]:
+def numbers(n: int = 60, d: int = 3, n_classes: int = 3) -> tuple[Floats, Integers]:
     """Normal columns with means that differ between the classes."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, n_classes, n)
     return rng.normal(size=(n, d)) + 0.8 * y[:, np.newaxis], y
 
 
-def counts(n: int = 60, d: int = 5) -> tuple[Floats, NDArray[np.int64]]:
+def counts(n: int = 60, d: int = 5) -> tuple[Floats, Integers]:
     """Poisson counts whose rates differ between two classes."""
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, n)
@@ -72,7 +26,7 @@ def counts(n: int = 60, d: int = 5) -> tuple[Floats, NDArray[np.int64]]:
     return rng.poisson(rates).astype(float), y
 
 
-def codes(n: int = 60) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def codes(n: int = 60) -> tuple[Integers, Integers]:
     """Codes of categories, of which every one is met."""
     rng = np.random.default_rng(2)
     y = rng.integers(0, 3, n)
@@ -80,7 +34,7 @@ def codes(n: int = 60) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return X, y
 
 
-def mixed(n: int = 60, missing: float = 0.1) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+def mixed(n: int = 60, missing: float = 0.1) -> tuple[pd.DataFrame, Integers]:
     """Numbers, counts and categories of every kind, with missing cells."""
     rng = np.random.default_rng(3)
     y = rng.integers(0, 3, n)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Labels = NDArray[Any]
+from novum.numerics import Array, Floats
 
 
 def normal_classes(
     n_classes: int, n_columns: int, n_rows: int, seed: int = 0
-) -> tuple[Floats, Labels]:
+) -> tuple[Floats, Array]:
     """`n_rows` rows of each class in turn, overlapping, each class with its own covariance."""
     rng = np.random.default_rng(seed)
     X = np.empty((n_rows, n_classes, n_columns))

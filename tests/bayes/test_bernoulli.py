@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.naive_bayes import BernoulliNB as OtherNB
 
 from novum.bayes import BernoulliNB
-from novum.bayes.definitions import log_category
 from novum.core.errors import InputError
+from tests.bayes.definitions import log_category
 from tests.bayes.naive_bayes_tables import counts
 
 

@@ -10,8 +10,8 @@ import pytest
 from sklearn.naive_bayes import CategoricalNB as OtherNB
 
 from novum.bayes import CategoricalNB
-from novum.bayes.definitions import log_category
 from novum.core.errors import InputError, UnseenLevelWarning
+from tests.bayes.definitions import log_category
 from tests.bayes.naive_bayes_tables import codes
 
 

@@ -13,28 +13,28 @@ from novum.bayes.column_models import (
     GaussianColumn,
     MEstimate,
     StudentTColumn,
-    pseudo_counts,
+    level_prior,
 )
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind
+from novum.core.tables import Column, Kind
 
 COLOR = Column("color", Kind.NOMINAL, ("blue", "green", "red"))
 
 
 def test_a_pseudo_count_for_each_level_is_an_m_estimate() -> None:
-    known, unseen, _ = pseudo_counts(0.5, COLOR)
-    shared = MEstimate(1.5).pseudo_counts(COLOR)[0]
+    known, unseen, _ = level_prior(0.5, COLOR)
+    shared = level_prior(MEstimate(1.5), COLOR).levels
     assert known.tolist() == shared.tolist() == [0.5, 0.5, 0.5]
     assert unseen == 0.5
 
 
 def test_an_m_estimate_shares_by_its_prior() -> None:
-    known, unseen, total = pseudo_counts(MEstimate(4, {"red": 0.5, "pink": 0.5}), COLOR)
+    known, unseen, total = level_prior(MEstimate(4, {"red": 0.5, "pink": 0.5}), COLOR)
     assert (known.tolist(), unseen, total) == ([0.0, 0.0, 2.0], 2.0, 4)
 
 
 def test_unseen_levels_share_the_same_m_among_one_more() -> None:
-    known, unseen, total = pseudo_counts(MEstimate(4.0), COLOR)
+    known, unseen, total = level_prior(MEstimate(4.0), COLOR)
     assert (known.tolist(), unseen, total) == ([4 / 3] * 3, 1.0, 4.0)
 
 

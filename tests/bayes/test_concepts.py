@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from novum.bayes.concepts import (
+from novum.bayes.hypotheses import (
     ConjunctiveConcept,
     ListedConcept,
     all_concepts,

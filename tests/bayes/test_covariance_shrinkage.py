@@ -8,8 +8,9 @@ from sklearn.covariance import ledoit_wolf as other_ledoit_wolf
 from sklearn.covariance import shrunk_covariance
 from sklearn.preprocessing import StandardScaler
 
-from novum.bayes.covariance_shrinkage import ledoit_wolf, mixed_with_identity, shrunk
-from tests.bayes.normal_classes import Floats, normal_classes
+from novum.bayes.gaussian_covariance import ledoit_wolf, mixed_with_identity, shrunk
+from novum.numerics import Floats
+from tests.bayes.normal_classes import normal_classes
 
 
 def standardized_ledoit_wolf(X: Floats) -> Floats:

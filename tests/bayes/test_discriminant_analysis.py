@@ -19,7 +19,7 @@ from novum.bayes.discriminant_analysis import (
 from novum.bayes.gaussian import GaussianClassifier
 from novum.bayes.gaussian_covariance import SingularCovarianceWarning
 from novum.core.errors import InputError, MissingValuesError, ModelFileError, NotAdditiveError
-from novum.core.persistence import save
+from novum.core.files import save
 from novum.decomposition import DiscriminantProjection
 from tests.bayes.normal_classes import normal_classes, with_holes
 

@@ -16,7 +16,7 @@ from novum.bayes.discriminants import (
     quadric_between,
 )
 from novum.core.errors import InputError
-from tests.bayes.normal_classes import Floats
+from novum.numerics import Floats
 
 quick = settings(max_examples=40, deadline=None)
 

@@ -15,7 +15,8 @@ from scipy import integrate, special, stats
 from novum.bayes.error_probability import bayes_error
 from novum.bayes.gaussian import GaussianClassifier
 from novum.core.errors import InputError
-from tests.bayes.normal_classes import Floats, normal_classes
+from novum.numerics import Floats
+from tests.bayes.normal_classes import normal_classes
 
 Parabola = Callable[[float], tuple[float, float, float]]
 

@@ -19,7 +19,8 @@ from novum.bayes.gaussian_covariance import (
 )
 from novum.bayes.gaussian_statistics import GaussianStatistics
 from novum.core.errors import InputError
-from tests.bayes.normal_classes import Floats, normal_classes
+from novum.numerics import Floats
+from tests.bayes.normal_classes import normal_classes
 
 quick = settings(max_examples=40, deadline=None)
 

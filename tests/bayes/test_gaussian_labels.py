@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from novum.bayes.gaussian import GaussianClassifier
-from novum.bayes.gaussian_labels import code_of
+from novum.bayes.gaussian_statistics import code_of
 from novum.core.errors import InputError
 from tests.bayes.normal_classes import normal_classes
 

@@ -11,11 +11,12 @@ from scipy import optimize, stats
 from novum.bayes.gaussian import GaussianClassifier
 from novum.bayes.gaussian_covariance import SingularCovarianceWarning
 from novum.bayes.gaussian_missing import MissingMoments
-from novum.core.certificate import ConvergenceWarning, Verdict
-from tests.bayes.normal_classes import Floats, Labels, normal_classes, with_holes
+from novum.core.learners import ConvergenceWarning, Verdict
+from novum.numerics import Array, Floats
+from tests.bayes.normal_classes import normal_classes, with_holes
 
 
-def observed_log_likelihood(X: Floats, y: Labels, means: Floats, matrices: Floats) -> float:
+def observed_log_likelihood(X: Floats, y: Array, means: Floats, matrices: Floats) -> float:
     """Row by row, by scipy."""
     total = 0.0
     for row, k in zip(X, y, strict=True):
@@ -26,7 +27,7 @@ def observed_log_likelihood(X: Floats, y: Labels, means: Floats, matrices: Float
     return total
 
 
-def table() -> tuple[Floats, Labels]:
+def table() -> tuple[Floats, Array]:
     X, y = normal_classes(2, 2, 25)
     return with_holes(X, 0.25), y
 

@@ -18,12 +18,14 @@ from novum.bayes.discriminant_analysis import (
 )
 from novum.bayes.gaussian import GaussianClassifier
 from novum.bayes.gaussian_covariance import AbsentColumnWarning
-from novum.core.contracts import Case, Check, check_name, estimator_checks
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError, ModelFileError, NotAdditiveError
-from novum.core.persistence import load, save
-from novum.core.statistics_contracts import statistics_checks
-from novum.core.working_point import WorkingPoint
-from tests.bayes.normal_classes import Floats, Labels, normal_classes, with_holes
+from novum.core.files import load, save
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import check_name, estimator_checks
+from novum.core.sums.contracts import statistics_checks
+from novum.numerics import Array, Floats
+from tests.bayes.normal_classes import normal_classes, with_holes
 
 MODELS = [
     GaussianClassifier(),
@@ -136,7 +138,7 @@ def test_another_working_point_moves_priors_and_costs() -> None:
 # --- Streams, files and missing cells -------------------------------------------------------------
 
 
-def chunks_of(X: Floats, y: Labels) -> list[tuple[Floats, Labels]]:
+def chunks_of(X: Floats, y: Array) -> list[tuple[Floats, Array]]:
     return [(X[rows], y[rows]) for rows in np.array_split(np.arange(len(y)), 4)]
 
 
@@ -165,7 +167,7 @@ def test_chunks_that_change_between_passes_are_noticed() -> None:
     X = with_holes(X, 0.2)
     passes = iter([0, 0, 5, 5, 5])
 
-    def chunks() -> list[tuple[Floats, Labels]]:
+    def chunks() -> list[tuple[Floats, Array]]:
         return chunks_of(X, y + next(passes))
 
     with pytest.raises(InputError, match="did not occur in the first pass"):

@@ -16,7 +16,8 @@ from novum.bayes.gaussian_predictive import (
 )
 from novum.bayes.gaussian_statistics import GaussianStatistics
 from novum.core.errors import InputError
-from tests.bayes.normal_classes import Floats, normal_classes, with_holes
+from novum.numerics import Floats
+from tests.bayes.normal_classes import normal_classes, with_holes
 
 PRIOR = WeakPrior(0.5, 2.0, np.array([0.3, -0.2]), np.array([[2.0, 0.4], [0.4, 1.0]]))
 

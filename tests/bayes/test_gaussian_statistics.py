@@ -25,9 +25,9 @@ from novum.bayes.gaussian_statistics import (
     dealt_moments,
 )
 from novum.core.errors import InputError, MemoryLimitError, NotAdditiveError, SchemaError
-from novum.core.validation import Sample
-from novum.numerics.moments import moments_of
-from tests.bayes.normal_classes import Floats, Labels, normal_classes, with_holes
+from novum.core.tables import Sample
+from novum.numerics import Array, Floats, moments_of
+from tests.bayes.normal_classes import normal_classes, with_holes
 
 quick = settings(max_examples=40, deadline=None)
 
@@ -37,12 +37,12 @@ def sums(X: Any, y: Any, weight: Any = None, covariance: str = "full") -> Gaussi
     return found
 
 
-def sample_of(X: Floats, y: Labels, weight: Floats | None = None) -> Sample:
+def sample_of(X: Floats, y: Array, weight: Floats | None = None) -> Sample:
     return GaussianClassifier()._read(X, y, weight, None)
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[Floats, Labels, Floats]:
+def tables(draw: st.DrawFn) -> tuple[Floats, Array, Floats]:
     n, d = draw(st.integers(1, 12)), draw(st.integers(1, 3))
     whole = st.integers(-20, 20).map(float)
     X = draw(hnp.arrays(np.float64, (n, d), elements=whole))
@@ -56,7 +56,7 @@ def tables(draw: st.DrawFn) -> tuple[Floats, Labels, Floats]:
 
 @quick
 @given(tables())
-def test_moments_are_those_of_rational_arithmetic(table: tuple[Floats, Labels, Floats]) -> None:
+def test_moments_are_those_of_rational_arithmetic(table: tuple[Floats, Array, Floats]) -> None:
     X, y, weight = table
     found = sums(X, y, weight)
     by_column = sums(X, y, weight, "diagonal")
@@ -90,7 +90,7 @@ def test_moments_are_those_of_rational_arithmetic(table: tuple[Floats, Labels, F
 @quick
 @given(tables(), tables())
 def test_sums_of_parts_come_off_again_by_label(
-    a: tuple[Floats, Labels, Floats], b: tuple[Floats, Labels, Floats]
+    a: tuple[Floats, Array, Floats], b: tuple[Floats, Array, Floats]
 ) -> None:
     d = min(a[0].shape[1], b[0].shape[1])
     first, second = sums(a[0][:, :d], a[1], a[2]), sums(b[0][:, :d], b[1], b[2])

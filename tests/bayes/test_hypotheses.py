@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.bayes.concepts import conjunctive_concepts
-from novum.bayes.hypotheses import HypothesisSpace
+from novum.bayes.hypotheses import HypothesisSpace, conjunctive_concepts
 from novum.core.errors import InputError
 from novum.distributions.univariate.bernoulli import Bernoulli
 from novum.distributions.univariate.normal import Normal

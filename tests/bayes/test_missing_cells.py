@@ -12,7 +12,7 @@ from novum.bayes import BernoulliColumn, NaiveBayes
 from novum.bayes.missing_cells import MissingBlock
 from novum.core import load, save
 from novum.core.errors import ModelFileError
-from novum.core.schema import Schema
+from novum.core.tables import Schema
 from novum.evaluation import cross_val_predict
 
 

@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.naive_bayes import MultinomialNB as OtherNB
 
 from novum.bayes import MultinomialNB
-from novum.bayes.definitions import log_counts, posterior
 from novum.core.errors import InputError
+from tests.bayes.definitions import log_counts, posterior
 from tests.bayes.naive_bayes_tables import counts
 
 

@@ -24,12 +24,12 @@ from novum.bayes import (
     NaiveBayes,
     StudentTColumn,
 )
-from novum.bayes.definitions import log_category, log_normal, posterior
 from novum.core import load as load_model
 from novum.core import save
 from novum.core.errors import InputError, UnseenLevelWarning
 from novum.data import load
-from tests.bayes.naive_bayes_tables import codes, counts, mixed, mixed_model, model_files, numbers
+from tests.bayes.definitions import log_category, log_normal, posterior
+from tests.bayes.naive_bayes_tables import codes, counts, mixed, mixed_model, numbers
 
 
 def cells_of(column: pd.Series) -> list[Any]:
@@ -219,9 +219,8 @@ def test_declared_invariances_follow_the_laws() -> None:
 
 def test_a_model_with_all_laws_survives_a_file(tmp_path: Any) -> None:
     X, y = mixed()
-    with model_files():
-        save(mixed_model().fit(X, y), tmp_path / "model.novum")
-        back = load_model(tmp_path / "model.novum")
+    save(mixed_model().fit(X, y), tmp_path / "model.novum")
+    back = load_model(tmp_path / "model.novum")
     expected = mixed_model().fit(X, y)
     assert back.predict_proba(X).tobytes() == expected.predict_proba(X).tobytes()
     assert back.columns == expected.columns

@@ -23,21 +23,15 @@ from novum.bayes import (
     StudentTColumn,
 )
 from novum.core import ModelFileError, WorkingPoint, load, save
-from novum.core.contracts import (
-    Case,
-    Check,
-    check_bits_in_new_processes,
-    check_name,
-    estimator_checks,
-)
 from novum.core.errors import InputError, MissingValuesError
-from novum.core.statistics_contracts import statistics_checks
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import check_bits_in_new_processes, check_name, estimator_checks
+from novum.core.sums.contracts import statistics_checks
 from tests.bayes.naive_bayes_tables import (
     codes,
     counts,
     mixed,
     mixed_model,
-    model_files,
     numbers,
 )
 
@@ -87,8 +81,7 @@ def cases() -> list[Any]:
 @pytest.mark.parametrize("check", estimator_checks(), ids=check_name)
 @pytest.mark.parametrize("case", cases())
 def test_contract(case: Case, check: Check) -> None:
-    with model_files():
-        check(case)
+    check(case)
 
 
 @pytest.mark.parametrize("check", statistics_checks(), ids=check_name)
@@ -292,13 +285,12 @@ def test_a_sample_of_one_class_and_its_repetition() -> None:
 
 def test_a_file_whose_parts_do_not_fit_is_refused(tmp_path: Any) -> None:
     X, y = numbers()
-    with model_files():
-        for attribute, value in (
-            ("class_prior_", np.array([0.5, 0.5, 0.5])),
-            ("class_count_", np.ones(2)),
-        ):
-            model = GaussianNB().fit(X, y)
-            setattr(model, attribute, value)
-            save(model, tmp_path / "model.novum")
-            with pytest.raises(ModelFileError):
-                load(tmp_path / "model.novum")
+    for attribute, value in (
+        ("class_prior_", np.array([0.5, 0.5, 0.5])),
+        ("class_count_", np.ones(2)),
+    ):
+        model = GaussianNB().fit(X, y)
+        setattr(model, attribute, value)
+        save(model, tmp_path / "model.novum")
+        with pytest.raises(ModelFileError):
+            load(tmp_path / "model.novum")

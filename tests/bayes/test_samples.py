@@ -10,10 +10,9 @@ import pytest
 from scipy import sparse
 
 from novum.bayes import GaussianClassifier, GaussianNB
-from novum.bayes.samples import checked_row_count, drawn_table, row_cells
+from novum.bayes.explanation import checked_row_count, drawn_table, row_cells
 from novum.core.errors import InputError
-from novum.core.schema import MISSING, UNSEEN, Column, Kind, Schema
-from novum.core.validation import Sample
+from novum.core.tables import MISSING, UNSEEN, Column, Kind, Sample, Schema
 
 SCHEMA = Schema(
     (

@@ -18,7 +18,6 @@ from sklearn.pipeline import make_pipeline
 from novum.bayes import BernoulliNB, ComplementNB, GaussianNB, TextClassifier
 from novum.core import WorkingPoint, load, save
 from novum.core.errors import InputError, NotAdditiveError
-from tests.bayes.naive_bayes_tables import model_files
 
 # 240 ham and 120 spam messages drawn at random from the SMS Spam Collection (Almeida and Hidalgo
 # 2011, UCI Machine Learning Repository, CC BY 4.0).
@@ -122,9 +121,8 @@ def test_working_points_and_files(model: TextClassifier, tmp_path: Any) -> None:
     point = WorkingPoint.binary(prior=0.5, cost_fn=1, cost_fp=1e6, classes=("ham", "spam"))
     careful = model.at(point).predict(TEXTS[TEST])
     assert (careful == "spam").sum() < (model.predict(TEXTS[TEST]) == "spam").sum()
-    with model_files():
-        save(model, tmp_path / "text.novum")
-        back = load(tmp_path / "text.novum")
+    save(model, tmp_path / "text.novum")
+    back = load(tmp_path / "text.novum")
     assert back.predict_proba(TEXTS[TEST]).tobytes() == model.predict_proba(TEXTS[TEST]).tobytes()
 
 

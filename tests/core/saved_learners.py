@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from novum.core.certificate import Certificate, Verdict
-from novum.core.schema import Column, Kind, Schema
+from novum.core.learners import Certificate, Verdict
+from novum.core.tables import Column, Kind, Schema
 
 
 class Mean(RegressorMixin, BaseEstimator):

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-from novum.core.sum_problem import SumProblem
-from novum.numerics.losses import LogisticLoss
+from novum.core.sums import SumProblem
+from novum.numerics import Floats, LogisticLoss
 
-Floats = NDArray[np.float64]
 Total = Callable[[Callable[[Any], Any]], Any]
 
 

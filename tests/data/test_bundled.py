@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from novum.core.errors import FileFormatError, InputError
-from novum.core.schema import Kind
 from novum.core.sources import open_source
+from novum.core.tables import Kind
 from novum.data import bundled
 from novum.data.bundled import available, load
 

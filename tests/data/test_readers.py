@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from novum.core.errors import FileFormatError, MemoryLimitError, MixedColumnWarning
-from novum.core.schema import Kind
+from novum.core.tables import Kind
 from novum.data.readers import read
 
 TEXT = "age,size,city\n31,small,Ulm\n?,big,Bonn\n47,small,Ulm\n"

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from novum.core.errors import FileFormatError, InputError, MemoryLimitError
-from novum.core.sources.limits import Limits
+from novum.core.sources import Limits
 from novum.data.svmlight import LAST_COLUMN, SvmlightTable, read_svmlight
 
 

@@ -7,16 +7,14 @@ from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core import registry
+from novum.core.files import registry
 from novum.decomposition.component_choice import ByEvidence, ByLikelihood, ByVariance
 from novum.decomposition.component_statistics import ComponentStatistics
 from novum.decomposition.low_rank_normal import LowRankNormal
 from novum.decomposition.pca import PCA
 from novum.decomposition.probabilistic_pca import ProbabilisticPCA
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 _ESTIMATORS: dict[str, type] = {"PCA": PCA, "ProbabilisticPCA": ProbabilisticPCA}
 _VALUES: dict[str, type] = {

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from novum.core.schema import Schema
-from novum.core.validation import Sample
+from novum.core.tables import Sample, Schema
 from novum.decomposition.centered_rows import CenteredRows, dense_blocks, projected, row_blocks
-from tests.decomposition.component_tables import Floats, low_rank_table
+from novum.numerics import Floats
+from tests.decomposition.component_tables import low_rank_table
 
 
 def sample_of(X: Any, weight: Floats | None = None) -> Sample:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from novum.core.certificate import Verdict
-from novum.decomposition.certification import certify
+from novum.core.learners import Verdict
+from novum.decomposition.pca import certify
 from novum.decomposition.spectrum import Spectrum, spectrum_of_moments
-from novum.numerics.moments import moments_of
+from novum.numerics import moments_of
 from tests.decomposition.component_tables import low_rank_table
 
 

@@ -20,11 +20,11 @@ from novum.decomposition.component_choice import (
     log_evidences,
     rule_of,
 )
-from novum.decomposition.definitions import log_evidence
 from novum.decomposition.pca import PCA
 from novum.decomposition.probabilistic_pca import NoiseFloorWarning, ProbabilisticPCA
 from novum.decomposition.spectrum import Spectrum
-from tests.decomposition.component_tables import Floats
+from novum.numerics import Floats
+from tests.decomposition.definitions import log_evidence
 
 
 def spectrum_with(values: Floats, n: float) -> Spectrum:

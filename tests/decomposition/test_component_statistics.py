@@ -16,14 +16,13 @@ from novum.core.errors import (
     MemoryLimitError,
     NotAdditiveError,
 )
-from novum.core.schema import Schema
-from novum.core.validation import Sample
+from novum.core.tables import Sample, Schema
 from novum.decomposition import component_statistics
 from novum.decomposition.component_statistics import ComponentStatistics
-from novum.decomposition.definitions import scatter
 from novum.decomposition.pca import PCA
-from novum.numerics.moments import Moments
-from tests.decomposition.component_tables import Floats, low_rank_table
+from novum.numerics import Floats, Moments
+from tests.decomposition.component_tables import low_rank_table
+from tests.decomposition.definitions import scatter
 
 FORMS = ["auto", "full"]
 

@@ -11,24 +11,22 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core import registry
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError, MissingValuesError, ModelFileError, NotAdditiveError
-from novum.core.statistics_contracts import (
+from novum.core.files import registry
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import check_name, estimator_checks
+from novum.core.sums.contracts import (
     check_exact_folds,
     check_exact_leave_one_out,
     statistics_checks,
 )
 from novum.data.scaling.class_scatter import ClassScatter
 from novum.decomposition.discriminant import DiscriminantProjection
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
+from novum.numerics import Floats, Integers
 
 MODELS = [
     DiscriminantProjection(),
@@ -39,7 +37,7 @@ PRIORS = DiscriminantProjection(priors=[0.2, 0.5, 0.3])
 FROM_ROWS = DiscriminantProjection(shrinkage="auto")
 
 
-def classes(K: int = 3, d: int = 4, n: int = 150, seed: int = 7) -> tuple[Floats, Labels]:
+def classes(K: int = 3, d: int = 4, n: int = 150, seed: int = 7) -> tuple[Floats, Integers]:
     rng = np.random.default_rng(seed)
     y = rng.integers(0, K, n)
     X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 2 * rng.normal(size=(K, d))[y]
@@ -172,7 +170,7 @@ def test_names_frames_and_output() -> None:
 # --- Where it fails -------------------------------------------------------------------------------
 
 
-def overlap(z: Floats, y: Labels) -> float:
+def overlap(z: Floats, y: Integers) -> float:
     """Smallest error of a threshold on a coordinate."""
     order = np.argsort(z)
     ones = np.cumsum(y[order])

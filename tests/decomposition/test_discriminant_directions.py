@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import linalg
 
 from novum.decomposition.discriminant_directions import Directions, certify, directions_of
+from novum.numerics import Floats
 
-Floats = NDArray[np.float64]
 quick = settings(max_examples=60, deadline=None)
 
 

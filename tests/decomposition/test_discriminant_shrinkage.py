@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage, shrunk_covariance
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from novum.core.schema import Schema
-from novum.core.validation import Sample
-from novum.decomposition.discriminant_shrinkage import ledoit_wolf_within, shrunk
-
-Floats = NDArray[np.float64]
+from novum.core.tables import Sample, Schema
+from novum.decomposition.discriminant import ledoit_wolf_within, shrunk
+from novum.numerics import Floats, Integers
 
 
-def table(n: int = 40, d: int = 6) -> tuple[Floats, NDArray[np.int64]]:
+def table(n: int = 40, d: int = 6) -> tuple[Floats, Integers]:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, n)
     return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + y[:, None], y
 
 
-def sample(X: Floats, y: NDArray[np.int64], weight: Floats | None = None) -> Sample:
+def sample(X: Floats, y: Integers, weight: Floats | None = None) -> Sample:
     schema = Schema.of_array(X.shape[1])
     return Sample(schema, X, np.empty((len(X), 0), np.int32), y, np.unique(y), weight)
 

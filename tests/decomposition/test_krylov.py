@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novum.decomposition.krylov import LeadingPairs, leading_pairs
-from tests.decomposition.component_tables import Floats
+from novum.decomposition.pca_routes import LeadingPairs, leading_pairs
+from novum.numerics import Floats
 
 
 def pairs_of(B: Floats, count: int, **more: float) -> LeadingPairs:

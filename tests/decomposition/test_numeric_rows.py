@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from novum.core.errors import InputError, MissingValuesError
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
 from novum.decomposition.numeric_rows import numeric_rows, numeric_sample
 from novum.decomposition.pca import PCA
 

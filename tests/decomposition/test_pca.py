@@ -19,19 +19,17 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.certificate import ConvergenceWarning, Verdict
-from novum.core.contracts import (
-    Case,
-    Check,
+from novum.core.errors import InputError, MissingValuesError, ModelFileError, NotAdditiveError
+from novum.core.files import load, save
+from novum.core.learners import Case, Check, ConvergenceWarning, Verdict
+from novum.core.learners.contracts import (
     check_bits_in_new_processes,
     check_interrupted_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError, MissingValuesError, ModelFileError, NotAdditiveError
-from novum.core.exact_validation import exact_cross_val_predict
-from novum.core.persistence import load, save
-from novum.core.statistics_contracts import (
+from novum.core.sums import exact_cross_val_predict
+from novum.core.sums.contracts import (
     check_exact_folds,
     check_exact_leave_one_out,
     check_file_larger_than_memory,
@@ -40,7 +38,8 @@ from novum.core.statistics_contracts import (
 from novum.decomposition import pca
 from novum.decomposition.component_choice import ByEvidence, ByLikelihood, ByVariance
 from novum.decomposition.pca import PCA
-from tests.decomposition.component_tables import Floats, exact_axes, low_rank_table, registered
+from novum.numerics import Floats
+from tests.decomposition.component_tables import exact_axes, low_rank_table, registered
 
 MODELS = [
     PCA(),

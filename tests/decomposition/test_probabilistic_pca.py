@@ -17,11 +17,11 @@ from scipy import optimize, stats
 from sklearn import decomposition as other
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.certificate import ConvergenceWarning, Verdict
-from novum.core.contracts import INVARIANCES, Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError, MissingValuesError, ModelFileError
-from novum.core.persistence import load, save
-from novum.core.statistics_contracts import (
+from novum.core.files import load, save
+from novum.core.learners import Case, Check, ConvergenceWarning, Verdict
+from novum.core.learners.contracts import INVARIANCES, check_name, estimator_checks
+from novum.core.sums.contracts import (
     check_exact_folds,
     check_exact_leave_one_out,
     statistics_checks,
@@ -34,7 +34,8 @@ from novum.decomposition.probabilistic_pca import (
     NoiseFloorWarning,
     ProbabilisticPCA,
 )
-from tests.decomposition.component_tables import Floats, low_rank_table, registered, with_holes
+from novum.numerics import Floats
+from tests.decomposition.component_tables import low_rank_table, registered, with_holes
 
 MODELS = [
     ProbabilisticPCA(),

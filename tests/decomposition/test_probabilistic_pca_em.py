@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-from novum.core.validation import Sample
+from novum.core.tables import Sample, Schema
 from novum.decomposition.low_rank_normal import NOISE_FLOOR, LowRankNormal
 from novum.decomposition.probabilistic_pca_em import (
     ColumnSums,
@@ -18,8 +17,8 @@ from novum.decomposition.probabilistic_pca_em import (
     log_likelihood,
     principal,
 )
-from novum.numerics.moments import moments_of
-from tests.decomposition.component_tables import Floats, low_rank_table, with_holes
+from novum.numerics import Floats, moments_of
+from tests.decomposition.component_tables import low_rank_table, with_holes
 
 
 def sample_of(X: Floats, weight: Floats | None = None) -> Sample:

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novum.decomposition.definitions import captured, scatter
 from novum.decomposition.pca import PCA
 from novum.decomposition.spectrum import (
     Spectrum,
@@ -18,8 +17,9 @@ from novum.decomposition.spectrum import (
     spectrum_of,
     spectrum_of_moments,
 )
-from novum.numerics.moments import moments_of
+from novum.numerics import moments_of
 from tests.decomposition.component_tables import low_rank_table
+from tests.decomposition.definitions import captured, scatter
 
 
 @pytest.mark.parametrize("solver", ["auto", "full"])

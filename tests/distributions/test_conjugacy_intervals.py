@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.distributions.conjugacy import posterior
-from novum.distributions.conjugacy_intervals import credible_interval
+from novum.distributions.conjugacy import credible_interval, posterior
 from novum.distributions.multivariate.dirichlet import Dirichlet
 from novum.distributions.univariate.bernoulli import Bernoulli
 from novum.distributions.univariate.beta import Beta

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.distributions.contracts import (
     LawCase,
@@ -36,6 +36,7 @@ from novum.distributions.univariate.categorical import Categorical
 from novum.distributions.univariate.gamma import Gamma
 from novum.distributions.univariate.normal import Normal
 from novum.distributions.univariate.student_t import StudentT
+from novum.numerics import Floats
 
 CASES = {
     "bernoulli": LawCase(Bernoulli(0.3), Bernoulli(0.6)),
@@ -78,8 +79,6 @@ def test_every_univariate_law_keeps_the_contract(name: str, check: Any) -> None:
 
 
 # --- Broken laws ----------------------------------------------------------------------------------
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

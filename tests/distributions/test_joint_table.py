@@ -14,8 +14,8 @@ from hypothesis.extra import numpy as hnp
 from sklearn.base import BaseEstimator
 
 from novum.core.errors import InputError, MemoryLimitError
-from novum.core.persistence import load, save
-from novum.core.registry import registered
+from novum.core.files import load, save
+from novum.core.files.registry import registered
 from novum.distributions.conditional_table import ConditionalTable
 from novum.distributions.joint_table import ImpossibleEvidence, JointTable
 from novum.distributions.propositions import Proposition, variable

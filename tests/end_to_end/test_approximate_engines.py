@@ -15,9 +15,9 @@ from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
 from novum.graphical.inference.belief_propagation import LoopyPropagation
 from novum.graphical.inference.blocks import MixingError
-from novum.graphical.inference.gibbs import Gibbs
+from novum.graphical.inference.gibbs import Gibbs, MetropolisHastings
 from novum.graphical.inference.mean_field import MeanField
-from novum.graphical.inference.metropolis import MetropolisHastings
+from novum.graphical.inference.plain_junction import SumProduct
 from novum.graphical.inference.protocol import Engine
 from novum.graphical.inference.sampling import (
     ForwardSampling,
@@ -25,7 +25,6 @@ from novum.graphical.inference.sampling import (
     NothingAcceptedError,
     RejectionSampling,
 )
-from novum.graphical.inference.trees import SumProduct
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.compact import noisy_or

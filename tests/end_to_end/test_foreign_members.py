@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from novum.core.pipeline import Pipeline
+from novum.core.learners import Pipeline
 from novum.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,

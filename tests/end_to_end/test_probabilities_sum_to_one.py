@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from novum.bayes import GaussianNB, HypothesisSpace, MultinomialNB, NaiveBayes
 from novum.core.errors import InputError
-from novum.core.registry import ESTIMATORS, estimator
+from novum.core.files.registry import ESTIMATORS, estimator
 from novum.distributions import Normal
 from novum.linear import LogisticRegression
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats
 
 SIZES = [1e-300, 1e-150, 1e-8, 1.0, 1e8, 1e20, 1e150, 1e300]
 MEMBERS = [("a", GaussianNB()), ("b", LogisticRegression())]
@@ -59,7 +57,7 @@ def test_rows_sum_to_one(name: str, n_classes: int, unit: float, offset: float) 
     if name in BINARY and n_classes > 2:
         return
     rng = np.random.default_rng(0)
-    y: NDArray[Any] = np.arange(30) % n_classes
+    y: Array = np.arange(30) % n_classes
     X = (rng.normal(size=(30, 3)) + y[:, None]) * unit + offset
     counts = name.endswith(("MultinomialNB", "ComplementNB", "BernoulliNB"))
     if name == "MultiOutputClassifier":

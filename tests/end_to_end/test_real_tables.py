@@ -99,7 +99,7 @@ def signed_scores(record: RunRecord) -> np.ndarray:
 
 
 # The run counts this warning; the folds are drawn once more here.
-@pytest.mark.filterwarnings("ignore::novum.core.cross_fitting.AbsentClassWarning")
+@pytest.mark.filterwarnings("ignore::novum.core.learners.cross_fitting.AbsentClassWarning")
 @pytest.mark.parametrize("name", TABLES)
 def test_the_default_run(name: str, tmp_path: Path, record_property: Any) -> None:
     request = request_for(name)

@@ -18,9 +18,9 @@ from sklearn.base import clone
 
 import novum.graphical
 from novum.core.errors import ModelFileError
-from novum.core.persistence import describe, load, save
-from novum.core.state_coding import StateEncoder
-from novum.core.state_decoding import StateDecoder
+from novum.core.files import describe, load, save
+from novum.core.files.state_coding import StateEncoder
+from novum.core.files.state_decoding import StateDecoder
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical import (
     BayesianNetwork,

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from novum.core.errors import ModelFileError
-from novum.core.persistence import load, save
-from novum.core.state_coding import StateEncoder
-from novum.core.state_decoding import StateDecoder
+from novum.core.files import load, save
+from novum.core.files.state_coding import StateEncoder
+from novum.core.files.state_decoding import StateDecoder
 from novum.graphical import (
     BayesianNetwork,
     Deterministic,

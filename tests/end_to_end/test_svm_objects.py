@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
@@ -30,6 +29,7 @@ from novum.kernels import (
     normalize,
     on,
 )
+from novum.numerics import Floats
 from novum.svm import (
     SVC,
     SVR,
@@ -38,8 +38,6 @@ from novum.svm import (
     OneClassSVM,
     RankingSVM,
 )
-
-Floats = NDArray[np.float64]
 
 
 def values(model: Any, X: Any) -> Floats:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn.svm
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -27,6 +26,7 @@ from novum.kernels import (
     Precomputed,
     check_kernel,
 )
+from novum.numerics import Array, Floats
 from novum.svm import (
     SVC,
     SVDD,
@@ -42,14 +42,12 @@ from novum.svm import (
     RankingSVM,
 )
 
-Floats = NDArray[np.float64]
-
 GAMMA = 0.3
 # Two solvers that both reach the optimum differ by rounding of sums of a hundred terms.
 ROUNDING = 1e-9
 
 
-def sample(n: int = 120, seed: int = 0) -> tuple[Floats, NDArray[Any], Floats]:
+def sample(n: int = 120, seed: int = 0) -> tuple[Floats, Array, Floats]:
     """Rows, labels in text and numeric targets, both with noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))

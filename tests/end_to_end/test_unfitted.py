@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from novum.core import WorkingPoint, registry
+from novum.core import WorkingPoint
+from novum.core.files import registry
 from novum.linear import LogisticRegression, Ridge
 
 rng = np.random.default_rng(0)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from novum.core import registry
+from novum.core.files import registry
 from novum.ensemble.bagging import BaggingClassifier, BaggingRegressor
 from novum.ensemble.resampling import Resampling
 from novum.ensemble.stacking import StackingClassifier, StackingRegressor
 from novum.ensemble.voting import VotingClassifier, VotingRegressor
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats
 
 _ESTIMATORS = (
     BaggingClassifier,
@@ -38,7 +35,7 @@ def model_files() -> Iterator[None]:
         yield
 
 
-def classes(n: int = 90, d: int = 3, K: int = 3, seed: int = 0) -> tuple[Floats, NDArray[Any]]:
+def classes(n: int = 90, d: int = 3, K: int = 3, seed: int = 0) -> tuple[Floats, Array]:
     """Normal columns whose means differ between the classes a, b, c, ..."""
     rng = np.random.default_rng(seed)
     codes = np.arange(n) % K
@@ -53,7 +50,7 @@ def numbers(n: int = 60, d: int = 3, seed: int = 0) -> tuple[Floats, Floats]:
     return X, X @ np.arange(1.0, d + 1) + 0.3 * rng.normal(size=n)
 
 
-def mixed(n: int = 90, seed: int = 0) -> tuple[pd.DataFrame, NDArray[Any]]:
+def mixed(n: int = 90, seed: int = 0) -> tuple[pd.DataFrame, Array]:
     """A frame with numeric, nominal, ordinal and Boolean columns, some cells missing."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)

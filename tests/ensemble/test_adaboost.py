@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from sklearn import ensemble as other
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
@@ -22,20 +21,20 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import GaussianNB
 from novum.core import WorkingPoint
-from novum.core.contracts import Case, check_name, estimator_checks
 from novum.core.errors import InputError, ModelFileError, UnseenLevelWarning
+from novum.core.learners import Case
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.ensemble.adaboost import AdaBoostClassifier, stump_rules
-from novum.ensemble.boosting_stop import EarlyStopping
+from novum.ensemble.adaboost_rounds import EarlyStopping
+from novum.numerics import Array, Floats
 from novum.trees.classifier import DecisionTreeClassifier
-from novum.trees.definitions import TrainingTable
-from novum.trees.definitions_growth import GrowthRules, grow, predict_row
 from novum.trees.stumps.stump_growing import StumpRules
+from tests.trees.definitions import TrainingTable
+from tests.trees.definitions_growth import GrowthRules, grow, predict_row
 from tests.trees.forest_tables import baskets
 
-Floats = NDArray[np.float64]
 
-
-def curved(K: int = 2, n: int = 200, seed: int = 0) -> tuple[Floats, NDArray[Any]]:
+def curved(K: int = 2, n: int = 200, seed: int = 0) -> tuple[Floats, Array]:
     """Rows of few enough values that every one of them has a code of its own."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4))
@@ -58,7 +57,7 @@ class Fixed(ClassifierMixin, BaseEstimator):
         Fixed.fits += 1
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         told = np.asarray(self.answers[min(self.round_, len(self.answers) - 1)])
         return told[np.asarray(X)[:, 0].astype(int)]
 
@@ -129,7 +128,7 @@ def mixed_table(n: int = 60) -> pd.DataFrame:
     return table
 
 
-def mixed_labels(table: pd.DataFrame) -> NDArray[Any]:
+def mixed_labels(table: pd.DataFrame) -> Array:
     rng = np.random.default_rng(4)
     score = table["x"].fillna(0.3) + (table["color"] == "red") * 1.5 + rng.normal(size=len(table))
     return np.where(score > 0.5, "yes", "no")

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -15,9 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier as SklearnTree
 
 from novum.core.errors import InputError
-from novum.core.randomness import seed_sequence
-from novum.core.schema import Schema
-from novum.core.validation import Sample
+from novum.core.runtime import seed_sequence
+from novum.core.tables import Sample, Schema, TrainingRows
 from novum.ensemble.adaboost_learners import (
     FittedLearning,
     StumpLearning,
@@ -25,25 +23,25 @@ from novum.ensemble.adaboost_learners import (
     refuse_unweighted,
     seeded,
 )
-from novum.ensemble.rows import TrainingRows
+from novum.numerics import Floats, Integers, Positions
 from novum.trees.stumps.stump_growing import StumpRules
 
 NONE = np.empty(0, np.intp)
 
 
-def rows_and_labels(n: int = 80) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def rows_and_labels(n: int = 80) -> tuple[Floats, Integers]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 3))
     return X, np.digitize(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=n), [0.3, 1.5])
 
 
-def both(others: NDArray[np.intp] = NONE) -> tuple[StumpLearning, FittedLearning]:
+def both(others: Positions = NONE) -> tuple[StumpLearning, FittedLearning]:
     """Stumps on codes, and stumps of scikit-learn, on the same rows."""
     X, y = rows_and_labels()
     classes, weight = np.arange(3), np.linspace(0.5, 2.0, len(y))
     rows = np.setdiff1d(np.arange(len(y)), others)
     sample = Sample(Schema.of_array(3), X, np.empty((len(y), 0), np.int32), y, classes, weight)
-    training = TrainingRows(X, y, classes, weight, None, len(y))
+    training = TrainingRows(X, y, classes, weight, None, (X, y), classes)
     stumps = StumpLearning(sample, rows, others, StumpRules())
     root = seed_sequence(0)
     return stumps, FittedLearning(SklearnTree(max_depth=1), training, rows, others, root)
@@ -115,7 +113,7 @@ def test_a_failing_round_says_which_it_was() -> None:
             return super().fit(X, y, sample_weight)
 
     X, y = rows_and_labels()
-    training = TrainingRows(X, y, np.arange(3), None, None, len(y))
+    training = TrainingRows(X, y, np.arange(3), None, None, (X, y), np.arange(3))
     weak = FittedLearning(Second(max_depth=1), training, np.arange(len(y)), NONE, seed_sequence(0))
     weak.learn()
     weak.keep(1.0)

@@ -9,23 +9,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from sklearn import ensemble as other
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeRegressor as SklearnTree
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.contracts import Case, check_name, estimator_checks
 from novum.core.errors import InputError, ModelFileError
+from novum.core.learners import Case
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.ensemble.adaboost_regressor import (
     AdaBoostRegressor,
     relative_losses,
     weighted_medians,
 )
 from novum.linear import LinearRegression
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 
 def wavy(n: int = 200, seed: int = 0) -> tuple[Floats, Floats]:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from novum.core.certificate import Verdict
-from novum.core.progress import SILENT, Progress
+from novum.core.learners import Verdict
+from novum.core.runtime import SILENT, Progress
 from novum.ensemble.adaboost_rounds import (
+    BestRound,
+    EarlyStopping,
     Rounds,
     boost,
     certify,
@@ -20,15 +21,13 @@ from novum.ensemble.adaboost_rounds import (
     is_guess,
     learner_weight,
 )
-from novum.ensemble.boosting_stop import BestRound, EarlyStopping
-
-Floats = NDArray[np.float64]
+from novum.numerics import Integers
 
 
 class Oracle:
     """Weak learners whose answers are given, with plain weights and no scaling."""
 
-    def __init__(self, answers: NDArray[np.int64], target: NDArray[np.int64], K: int) -> None:
+    def __init__(self, answers: Integers, target: Integers, K: int) -> None:
         self.answers, self.target = answers, target
         self.weight = np.ones(target.size)
         self.votes = np.zeros((target.size, K))

@@ -7,28 +7,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
-from novum.core.randomness import seed_sequence, stream
-from novum.core.schema import Schema
+from novum.core.runtime import seed_sequence, stream
+from novum.core.tables import Schema
 from novum.ensemble.adaboost import AdaBoostClassifier
-from novum.ensemble.adaboost_regressor import AdaBoostRegressor
-from novum.ensemble.adaboost_trees import (
+from novum.ensemble.adaboost_learners import (
     CodedTrees,
     DrawnTrees,
     TreeLearning,
     fitted_tree,
     grows_on_codes,
 )
+from novum.ensemble.adaboost_regressor import AdaBoostRegressor
+from novum.numerics import Floats, Integers
 from novum.trees.classifier import DecisionTreeClassifier
 from novum.trees.regressor import DecisionTreeRegressor
-from novum.trees.training import TrainingRows
+from novum.trees.training import CellRows
 from tests.strategies.tree_tables import assert_same_tree
 
-Floats = NDArray[np.float64]
 
-
-def table(n: int = 120) -> tuple[Floats, NDArray[np.int64], Floats]:
+def table(n: int = 120) -> tuple[Floats, Integers, Floats]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 4))
     X[rng.random(X.shape) < 0.1] = np.nan
@@ -36,9 +34,9 @@ def table(n: int = 120) -> tuple[Floats, NDArray[np.int64], Floats]:
     return X, np.digitize(score, [0.5, 1.5]), score + 0.1 * rng.normal(size=n)
 
 
-def class_rows() -> TrainingRows:
+def class_rows() -> CellRows:
     X, y, _ = table()
-    return TrainingRows(Schema.of_array(4), X, y[:, None], np.ones(len(y)), (np.arange(3),))
+    return CellRows(Schema.of_array(4), X, y[:, None], np.ones(len(y)), (np.arange(3),))
 
 
 # --- Trees ----------------------------------------------------------------------------------------
@@ -66,7 +64,7 @@ def test_a_tree_of_a_round_is_that_of_a_fit(params: dict[str, Any]) -> None:
 def test_a_tree_of_drawn_rows_is_that_of_the_rows_repeated() -> None:
     X, _, y = table()
     drawn = np.sort(np.random.default_rng(2).integers(0, len(y), len(y)))
-    rows = TrainingRows(Schema.of_array(4), X, y[:, None], np.ones(len(y)), None)
+    rows = CellRows(Schema.of_array(4), X, y[:, None], np.ones(len(y)), None)
     trees = DrawnTrees(DecisionTreeRegressor(max_depth=3), rows, seed_sequence(0))
     tree = trees.taught(drawn, 0)
     fitted = DecisionTreeRegressor(max_depth=3).fit(X[drawn], y[drawn])

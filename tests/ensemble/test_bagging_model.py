@@ -17,15 +17,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import GaussianNB, NaiveBayes
 from novum.core import load, save
-from novum.core.contracts import (
-    Case,
-    Check,
+from novum.core.errors import InputError, ModelFileError
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import (
     check_bits_in_new_processes,
     check_interrupted_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError, ModelFileError
 from novum.ensemble.bagging import BaggingClassifier, BaggingRegressor
 from novum.linear import LinearRegression, Ridge
 from tests.ensemble.ensemble_tables import classes, mixed, model_files, numbers

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.ensemble.boosting_stop import BestRound, EarlyStopping
+from novum.ensemble.adaboost_rounds import BestRound, EarlyStopping
 
 
 @given(st.lists(st.integers(0, 3), min_size=20, max_size=60), st.floats(0.2, 0.8))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from novum.core.certificate import Certificate, Verdict
+from novum.core.learners import Certificate, Verdict
 from novum.ensemble.certification import certify_members, certify_stack, weakest
 
 

@@ -12,8 +12,8 @@ from sklearn.multioutput import ClassifierChain as OtherChain
 
 from novum.bayes import GaussianNB
 from novum.core.errors import InputError
-from novum.core.multiclass_members import ConstantTargetWarning
-from novum.ensemble.classifier_chain import ClassifierChain
+from novum.core.learners import ConstantTargetWarning
+from novum.ensemble.chains import ClassifierChain
 from novum.ensemble.one_vs_rest import OneVsRestClassifier
 
 X, Y = make_multilabel_classification(120, 5, n_classes=4, random_state=1)

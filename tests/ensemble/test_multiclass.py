@@ -22,12 +22,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import CategoricalNB, GaussianNB, LinearDiscriminantAnalysis, NaiveBayes
-from novum.core import registry
-from novum.core.contracts import Case, check_name, estimator_checks
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError, ModelFileError
-from novum.core.multiclass_members import ConstantPredictor
-from novum.core.persistence import load, save
-from novum.core.working_point import WorkingPoint
+from novum.core.files import load, registry, save
+from novum.core.learners import Case, ConstantPredictor
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.ensemble.one_vs_one import OneVsOneClassifier
 from novum.ensemble.one_vs_rest import OneVsRestClassifier
 from novum.linear import Ridge

@@ -15,12 +15,11 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import GaussianNB
-from novum.core import registry
-from novum.core.contracts import Case, check_name, estimator_checks
 from novum.core.errors import InputError, ModelFileError
-from novum.core.multiclass_members import ConstantPredictor, ConstantTargetWarning
-from novum.core.persistence import load, save
-from novum.ensemble.classifier_chain import ClassifierChain
+from novum.core.files import load, registry, save
+from novum.core.learners import Case, ConstantPredictor, ConstantTargetWarning
+from novum.core.learners.contracts import check_name, estimator_checks
+from novum.ensemble.chains import ClassifierChain
 from novum.ensemble.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from novum.linear import Ridge
 

@@ -19,8 +19,7 @@ from novum.core.errors import InputError
 from novum.ensemble.one_vs_one import OneVsOneClassifier
 from novum.ensemble.one_vs_rest import OneVsRestClassifier
 from novum.linear import Ridge
-from novum.numerics.coupling import couple_least_squares
-from novum.numerics.coupling_likelihood import couple_likelihood
+from novum.numerics import couple_least_squares, couple_likelihood
 
 RNG = np.random.default_rng(3)
 Y = RNG.integers(0, 4, 160)

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.linear_model import LinearRegression as OtherRegression
 from sklearn.multioutput import RegressorChain as OtherChain
 
-from novum.ensemble.regressor_chain import RegressorChain
+from novum.ensemble.chains import RegressorChain
 from novum.linear import LinearRegression, Ridge
 
 RNG = np.random.default_rng(5)

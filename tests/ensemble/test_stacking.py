@@ -22,8 +22,8 @@ from novum.bayes import (
     QuadraticDiscriminantAnalysis,
 )
 from novum.core import WorkingPoint
-from novum.core.cross_fitting import AbsentClassWarning
 from novum.core.errors import InputError
+from novum.core.learners import AbsentClassWarning
 from novum.ensemble.stacking import StackingClassifier, StackingRegressor
 from novum.linear import LinearRegression, LogisticRegression, Ridge, RidgeCV
 from tests.ensemble.ensemble_tables import classes, numbers

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from scipy import sparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
@@ -16,15 +19,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import CategoricalNB, GaussianNB, LinearDiscriminantAnalysis, NaiveBayes
 from novum.core import load, save
-from novum.core.contracts import (
-    Case,
-    Check,
+from novum.core.errors import InputError, ModelFileError
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import (
     check_interrupted_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError, ModelFileError
 from novum.ensemble.stacking import StackingClassifier, StackingRegressor
+from novum.ensemble.stacking_model import beside
 from novum.linear import LinearRegression, Ridge
 from tests.ensemble.ensemble_tables import classes, mixed, model_files, numbers
 
@@ -49,7 +52,7 @@ def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> No
 
 # Some checks have classes of one row, which scikit-learn's own splitter remarks on.
 @pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
-@pytest.mark.filterwarnings("ignore::novum.core.cross_fitting.AbsentClassWarning")
+@pytest.mark.filterwarnings("ignore::novum.core.learners.cross_fitting.AbsentClassWarning")
 @pytest.mark.filterwarnings("ignore::novum.core.errors.UnseenLevelWarning")
 @parametrize_with_checks(
     [
@@ -290,3 +293,20 @@ def test_damaged_and_strange_models_are_refused(tmp_path: Any) -> None:
             save(StackingRegressor([("knn", KNeighborsRegressor())]).fit(*numbers()), path)
         with pytest.raises(ModelFileError, match="number of folds instead"):
             save(StackingRegressor(LINES, cv=KFold(3)).fit(*numbers()), path)
+
+
+def test_predictions_beside_a_table() -> None:
+    said, names = np.array([[0.1], [0.9]]), np.array(["m"], object)
+    assert beside(said, names, np.array([[1.0], [2.0]])).tolist() == [[0.1, 1.0], [0.9, 2.0]]
+    thin = beside(said, names, sparse.csr_array([[1.0], [0.0]]))
+    assert sparse.issparse(thin)
+    assert thin.toarray().tolist() == [[0.1, 1.0], [0.9, 0.0]]
+    number = beside(said, names, pd.DataFrame({"a": [1, 2]}))
+    assert isinstance(number, np.ndarray)
+    frame = mixed(2)[0]
+    for table in (frame, pl.from_pandas(frame)):
+        found = beside(said, names, table)
+        assert type(found) is type(table)
+        assert list(found.columns) == ["m", *frame.columns]
+    with pytest.raises(InputError, match="X has a column 'm', the name of a member's"):
+        beside(said, names, frame.rename(columns={"age": "m"}))

@@ -16,7 +16,7 @@ from novum.ensemble.target_columns import (
     joined,
     read_label_columns,
     read_number_columns,
-    with_columns,
+    with_previous,
 )
 
 TABLE = np.array([[1, 0], [0, 0], [1, 1]])
@@ -76,20 +76,20 @@ ADDED = np.array([[0.5], [1.5]])
 
 
 def test_arrays_and_sparse_tables() -> None:
-    assert with_columns([[1, 2], [3, 4]], ADDED).tolist() == [[1, 2, 0.5], [3, 4, 1.5]]
-    mixed = with_columns([[1, "a"], [2, "b"]], ADDED)
+    assert with_previous([[1, 2], [3, 4]], ADDED).tolist() == [[1, 2, 0.5], [3, 4, 1.5]]
+    mixed = with_previous([[1, "a"], [2, "b"]], ADDED)
     assert mixed.tolist() == [[1, "a", 0.5], [2, "b", 1.5]]
-    thin = with_columns(sparse.csc_matrix([[1.0], [0.0]]), ADDED)
+    thin = with_previous(sparse.csc_matrix([[1.0], [0.0]]), ADDED)
     assert thin.format == "csr"
     assert thin.toarray().tolist() == [[1.0, 0.5], [0.0, 1.5]]
     table = np.eye(2)
-    assert with_columns(table, np.empty((2, 0))) is table
+    assert with_previous(table, np.empty((2, 0))) is table
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_frames_keep_their_kinds_and_get_free_names(make: Any) -> None:
     frame = make({"kind": ["a", "b"], "previous_0": [1, 2]})
-    found = with_columns(frame, ADDED)
+    found = with_previous(frame, ADDED)
     assert type(found) is type(frame)
     names = getattr(found, "column_names", None) or list(found.columns)
     assert names == ["kind", "previous_0", "previous_0_"]
@@ -99,8 +99,8 @@ def test_frames_keep_their_kinds_and_get_free_names(make: Any) -> None:
 
 def test_the_index_of_pandas_does_not_matter() -> None:
     frame = pd.DataFrame({"a": [1.0, 2.0]}, index=[7, 7])
-    found = with_columns(frame, ADDED)
+    found = with_previous(frame, ADDED)
     assert found["previous_0"].tolist() == [0.5, 1.5]
     assert found.index.tolist() == [7, 7]
-    numbered = with_columns(pd.DataFrame([[1.0], [2.0]]), ADDED)
+    numbered = with_previous(pd.DataFrame([[1.0], [2.0]]), ADDED)
     assert np.asarray(numbered).tolist() == [[1.0, 0.5], [2.0, 1.5]]

@@ -26,14 +26,13 @@ from novum.bayes import (
     QuadraticDiscriminantAnalysis,
 )
 from novum.core import WorkingPoint, load, save
-from novum.core.contracts import (
-    Case,
-    Check,
+from novum.core.errors import InputError, ModelFileError
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import (
     check_interrupted_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError, ModelFileError
 from novum.ensemble.voting import VotingClassifier, VotingRegressor
 from novum.linear import LinearRegression, Ridge
 from tests.ensemble.ensemble_tables import classes, mixed, model_files, numbers

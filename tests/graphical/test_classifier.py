@@ -15,8 +15,10 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import CategoricalNB
-from novum.core.contracts import (
-    Case,
+from novum.core.decisions import WorkingPoint
+from novum.core.errors import InputError, ModelFileError, UnseenLevelWarning
+from novum.core.learners import Case
+from novum.core.learners.contracts import (
     check_certificate,
     check_duplication,
     check_failed_fit_changes_nothing,
@@ -25,8 +27,6 @@ from novum.core.contracts import (
     check_row_order,
     check_same_fit_same_bits,
 )
-from novum.core.errors import InputError, ModelFileError, UnseenLevelWarning
-from novum.core.working_point import WorkingPoint
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical import BayesianNetwork
 from novum.graphical.classifier import BayesianNetworkClassifier

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import ModelFileError
-from novum.core.schema import Column, Kind, Schema
-from novum.core.validation import Sample, check_sample
+from novum.core.tables import Column, Kind, Sample, Schema, check_sample
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical.classifier import BayesianNetworkClassifier
 from novum.graphical.naive_network import (

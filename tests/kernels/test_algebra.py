@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
 
 from novum.core.errors import InputError
-from novum.core.registry import registered
-from novum.core.state_coding import StateEncoder
-from novum.core.state_decoding import StateDecoder
-from novum.kernels import definitions
-from novum.kernels.algebra import Power, Product, Scaled, Sum, added, common_kind
+from novum.core.files.registry import registered
+from novum.core.files.state_coding import StateEncoder
+from novum.core.files.state_decoding import StateDecoder
+from novum.kernels.algebra import Constant, Power, Product, Scaled, Sum, added, common_kind
 from novum.kernels.callables import FromCallable
 from novum.kernels.composition import Composed, GaussianOf
-from novum.kernels.constant import Constant
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.normalization import Normalized, normalize
 from novum.kernels.parts import On, on
@@ -30,8 +28,9 @@ from novum.kernels.vectors.linear import Linear
 from novum.kernels.vectors.mixed import Mixed
 from novum.kernels.vectors.polynomial import Polynomial
 from novum.kernels.vectors.sigmoid import Sigmoid
+from novum.numerics import Floats
+from tests.oracles import kernel_definitions as definitions
 from tests.strategies.vector_kernels import (
-    Floats,
     Pair,
     assert_prepared_rows_agree,
     combined_kernels,

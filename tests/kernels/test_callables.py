@@ -14,7 +14,8 @@ from novum.kernels import callables
 from novum.kernels.callables import FromCallable, read_objects, taken
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.vectors.linear import Linear
-from tests.strategies.vector_kernels import Floats, assert_prepared_rows_agree, matrices
+from novum.numerics import Floats
+from tests.strategies.vector_kernels import assert_prepared_rows_agree, matrices
 
 X = np.random.default_rng(0).normal(size=(50, 3))
 

@@ -1,6 +1,6 @@
 """Functions of a class or of its values: which of the two they are given."""
 
-from novum.kernels.class_or_value import class_or_value
+from novum.kernels.parameters import class_or_value
 
 
 class Ring:

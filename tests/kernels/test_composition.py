@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 
 from novum.core.errors import InputError
-from novum.kernels import definitions
 from novum.kernels.callables import FromCallable
 from novum.kernels.composition import Composed, GaussianOf
 from novum.kernels.contracts import check_kernel_contract
@@ -16,7 +15,9 @@ from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.kernels.vectors.polynomial import Polynomial
 from novum.kernels.vectors.sigmoid import Sigmoid
-from tests.strategies.vector_kernels import Floats, assert_prepared_rows_agree, matrices
+from novum.numerics import Floats
+from tests.oracles import kernel_definitions as definitions
+from tests.strategies.vector_kernels import assert_prepared_rows_agree, matrices
 
 # Similarity of two words: letters in common, an inner product of sets.
 COMMON = FromCallable(lambda a, b: float(len(set(a) & set(b))), "pair", "objects", psd=True)

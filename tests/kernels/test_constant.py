@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from novum.core.errors import InputError
-from novum.kernels.constant import Constant
+from novum.kernels.algebra import Constant
 from tests.strategies.vector_kernels import assert_prepared_rows_agree
 
 CONTAINERS = [

@@ -12,9 +12,10 @@ import pytest
 from novum.core.errors import InputError
 from novum.kernels.contracts import KernelCase, check_kernel_contract, check_promise
 from novum.kernels.precomputed import Precomputed
-from novum.kernels.protocol import Array, Kernel, Prepared, Takes
+from novum.kernels.protocol import Kernel, Prepared, Takes
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.sigmoid import Sigmoid
+from novum.numerics import Array
 
 X = np.random.default_rng(0).normal(size=(6, 2))
 WORDS = ["ab", "", "abc", "ab", "ba"]

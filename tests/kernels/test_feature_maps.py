@@ -17,7 +17,8 @@ from novum.kernels.feature_maps import (
     count_objects,
     stretched,
 )
-from tests.strategies.vector_kernels import Floats, matrices
+from novum.numerics import Floats
+from tests.strategies.vector_kernels import matrices
 
 
 def rows(X: Floats) -> Floats:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.kernels.indefiniteness import Floats, evidence_of, exact_form, is_nearly_psd
+from novum.kernels.indefiniteness import evidence_of, exact_form, is_nearly_psd
+from novum.numerics import Floats
 
 ENTRIES = st.integers(-3, 3)
 

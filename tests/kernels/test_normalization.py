@@ -6,7 +6,6 @@ from hypothesis import given
 from sklearn.metrics.pairwise import cosine_similarity
 
 from novum.core.errors import InputError
-from novum.kernels import definitions
 from novum.kernels.callables import FromCallable
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.normalization import Normalized, normalize
@@ -14,8 +13,9 @@ from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.kernels.vectors.polynomial import Polynomial
 from novum.kernels.vectors.sigmoid import Sigmoid
+from novum.numerics import Floats
+from tests.oracles import kernel_definitions as definitions
 from tests.strategies.vector_kernels import (
-    Floats,
     Pair,
     assert_prepared_rows_agree,
     matrices,

@@ -11,8 +11,7 @@ import pytest
 from scipy import sparse
 
 from novum.core.errors import InputError, UnseenLevelWarning
-from novum.core.validation import check_sample
-from novum.kernels import definitions
+from novum.core.tables import check_sample
 from novum.kernels.callables import FromCallable
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.parts import on, rows_of
@@ -24,6 +23,7 @@ from novum.kernels.vectors.mixed import Mixed
 from novum.kernels.vectors.polynomial import Polynomial
 from novum.kernels.vectors.sigmoid import Sigmoid
 from novum.linear import LinearRegression
+from tests.oracles import kernel_definitions as definitions
 from tests.strategies.vector_kernels import assert_prepared_rows_agree
 
 

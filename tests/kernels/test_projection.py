@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from novum.core.errors import InputError, MemoryLimitError
 from novum.kernels.precomputed import Precomputed
-from novum.kernels.projection import Floats, project, projected, shift
+from novum.kernels.projection import project, projected, shift
 from novum.kernels.vectors.sigmoid import Sigmoid
+from novum.numerics import Floats
 
 rng = np.random.default_rng(0)
 X, Z = rng.normal(size=(12, 2)), rng.normal(size=(5, 2))

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
-from novum.kernels.protocol import Array, Floats, Kernel, Prepared
+from novum.kernels.protocol import Kernel, Prepared
+from novum.numerics import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)

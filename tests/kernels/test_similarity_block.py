@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from novum.core.errors import MemoryLimitError
-from novum.kernels.similarity_block import empty_block
+from novum.kernels.similarity_matrix import empty_block
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

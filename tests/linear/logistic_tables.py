@@ -7,17 +7,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core import registry
-from novum.linear.logistic import LogisticRegression
-from novum.linear.logistic_information import LogisticSummary
-from novum.linear.logistic_objective import PenalizedLoss, Shape
-from novum.linear.logistic_rows import Rows
-from novum.linear.separation import Separation
-
-Floats = NDArray[np.float64]
-Labels = NDArray[Any]
+from novum.core.files import registry
+from novum.linear.logistic.information import LogisticSummary
+from novum.linear.logistic.objective import PenalizedLoss, Shape
+from novum.linear.logistic.regression import LogisticRegression
+from novum.linear.logistic.rows import Rows
+from novum.linear.logistic.separation import Separation
+from novum.numerics import Array, Floats
 
 # Twelve rows whose reference values statsmodels 0.15 gave (Logit and MNLogit, tol 1e-14).
 SMALL_X = np.array(
@@ -32,7 +29,7 @@ SMALL_Y3 = np.array([0, 2, 1, 0, 1, 0, 2, 1, 1, 0, 2, 1])
 
 def logistic_table(
     n: int, d: int, n_classes: int = 2, seed: int = 0, strength: float = 1.0
-) -> tuple[Floats, Labels]:
+) -> tuple[Floats, Array]:
     """Normal columns, and labels drawn from a softmax model of them."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
@@ -43,7 +40,7 @@ def logistic_table(
     return X, y
 
 
-def objective(model: Any, X: Any, y: Labels, C: float, weight: Floats | None = None) -> float:
+def objective(model: Any, X: Any, y: Array, C: float, weight: Floats | None = None) -> float:
     """The objective of a fitted model, by its definition."""
     scores = np.asarray(X @ model.coef_.T) + model.intercept_
     if scores.shape[1] == 1:
@@ -54,15 +51,13 @@ def objective(model: Any, X: Any, y: Labels, C: float, weight: Floats | None = N
     return float(w @ loss + (model.coef_**2).sum() / (2 * C))
 
 
-def loss_of(
-    X: Any, y: Labels, *, penalty: float = 1.0, fit_intercept: bool = True
-) -> PenalizedLoss:
+def loss_of(X: Any, y: Array, *, penalty: float = 1.0, fit_intercept: bool = True) -> PenalizedLoss:
     """The objective over checked rows."""
     rows = rows_of(X, y, fit_intercept=fit_intercept)
     return PenalizedLoss(rows, Shape(rows.n_classes, rows.n_columns, fit_intercept, penalty))
 
 
-def rows_of(X: Any, y: Labels, weight: Any = None, *, fit_intercept: bool = True) -> Rows:
+def rows_of(X: Any, y: Array, weight: Any = None, *, fit_intercept: bool = True) -> Rows:
     """Rows as a fit sees them."""
     model = LogisticRegression(fit_intercept=fit_intercept)
     return model._rows(model._read(X, y, weight, None)).rows

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 
-from novum.core.validation import Sample
+from novum.core.tables import Sample
 from novum.linear import LinearRegression
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 _CERTIFIED = json.loads((Path(__file__).parents[1] / "oracles" / "nist_linear.json").read_text())
 LINEAR: dict[str, Any] = _CERTIFIED["linear"]

@@ -12,10 +12,10 @@ from scipy import sparse
 
 from novum.core.errors import InputError
 from novum.linear.column_range import check_range
-from novum.linear.gradient import GradientDescent, StochasticGradientDescent
-from novum.linear.logistic import LogisticRegression
-from novum.linear.ordinal import OrdinalRegression
-from novum.numerics.losses import LogisticLoss
+from novum.linear.descent.regression import GradientDescent, StochasticGradientDescent
+from novum.linear.logistic.regression import LogisticRegression
+from novum.linear.ordinal.regression import OrdinalRegression
+from novum.numerics import LogisticLoss
 
 
 def test_what_is_in_range() -> None:

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 from scipy import sparse
 
-from novum.linear.quadratic_expansion import Expansion, QuadraticForm
+from novum.linear.quadratic_features import Expansion, QuadraticForm
+from novum.numerics import Floats
 
-Floats = NDArray[np.float64]
 KINDS = list(product(("triangle", "vec", "plain"), ("all", "squares", "products")))
 tables = hnp.arrays(
     float, st.tuples(st.integers(1, 4), st.integers(1, 4)), elements=st.integers(-3, 3).map(float)

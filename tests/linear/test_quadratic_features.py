@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import lsqr
 from sklearn.exceptions import NotFittedError
@@ -16,19 +15,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.contracts import (
-    Case,
-    Check,
+from novum.core.errors import InputError, MissingValuesError, ModelFileError
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import (
     check_failed_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError, MissingValuesError, ModelFileError
 from novum.linear import LinearRegression, Ridge
-from novum.linear.perceptron import Perceptron
+from novum.linear.perceptron.classifier import Perceptron
 from novum.linear.quadratic_features import QuadraticFeatures
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats
 
 
 @parametrize_with_checks(
@@ -107,7 +104,7 @@ def test_sparse_rows_stay_sparse() -> None:
 # --- Models on the features -----------------------------------------------------------------------
 
 
-def ring(n: int = 300, seed: int = 0) -> tuple[Floats, NDArray[Any]]:
+def ring(n: int = 300, seed: int = 0) -> tuple[Floats, Array]:
     """One class inside an ellipse, the other outside, with a gap between them."""
     rng = np.random.default_rng(seed)
     angle, inside = rng.uniform(0, 2 * np.pi, n), np.arange(n) % 2

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, special
 
-from novum.numerics.affine_softmax import fit_affine_softmax, is_separated
+from novum.numerics import fit_affine_softmax, is_separated
 
 rng = np.random.default_rng(0)
 

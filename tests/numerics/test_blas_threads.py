@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from threadpoolctl import threadpool_limits
 
-from novum.numerics.blas_threads import _libraries, one_blas_thread
+from novum.numerics import one_blas_thread
+from novum.numerics.blas_threads import _libraries
 from tests.numerics.forked_process import needs_fork, output
 
 

@@ -10,18 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.linalg import LinAlgError
-from numpy.typing import NDArray
 from scipy.spatial import distance
 
-from novum.numerics.cholesky import (
-    cholesky_downdate,
-    cholesky_factor,
-    cholesky_update,
-    mahalanobis,
-)
-from novum.numerics.definitions import pivots, quadratic_form, solve
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, cholesky_downdate, cholesky_factor, cholesky_update, mahalanobis
+from tests.oracles.exact_numerics import pivots, quadratic_form, solve
 
 
 @st.composite

@@ -7,14 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 
+from novum.numerics import ColumnMoments, Floats, column_moments_of, moments_of
 from novum.numerics import column_moments as module
-from novum.numerics.column_moments import ColumnMoments, column_moments_of
-from novum.numerics.definitions import exact_moments
-from novum.numerics.moments import moments_of
-
-Floats = NDArray[np.float64]
+from tests.oracles.exact_numerics import exact_moments
 
 cells = st.one_of(st.just(np.nan), st.floats(-1e6, 1e6).map(lambda x: round(x, 6)))
 tables = st.integers(1, 10).flatmap(lambda n: hnp.arrays(np.float64, (n, 3), elements=cells))

@@ -7,19 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 
+from novum.numerics import MISSING, UNSEEN, Codes, count_by_class, count_jointly, count_levels
 from novum.numerics import counting as module
-from novum.numerics.counting import (
-    MISSING,
-    UNSEEN,
-    count_by_class,
-    count_jointly,
-    count_levels,
-)
-from novum.numerics.definitions import joint_counts
-
-Codes = NDArray[np.int32]
+from tests.oracles.exact_numerics import joint_counts
 
 SIZES = [3, 2, 4]
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, special
 
-from novum.numerics.coupling import n_classes_of, pair_indices
-from novum.numerics.coupling_likelihood import couple_likelihood
+from novum.numerics import couple_likelihood, pair_indices
+from novum.numerics.pair_coupling import n_classes_of
 
 
 def divergence(pairs: np.ndarray, p: np.ndarray, weight: np.ndarray) -> float:

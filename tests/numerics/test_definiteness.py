@@ -7,18 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 
-from novum.numerics.definiteness import (
+from novum.numerics import (
+    Floats,
     PointKind,
     Verdict,
     checked_symmetric,
     definiteness_of,
     stationary_point,
 )
-from novum.numerics.definitions import pivots, quadratic_form
-
-Floats = NDArray[np.float64]
+from tests.oracles.exact_numerics import pivots, quadratic_form
 
 integers = st.integers(1, 4).flatmap(
     lambda n: hnp.arrays(np.float64, (n, n), elements=st.integers(-5, 5).map(float))

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from novum.numerics.definitions import (
+from tests.oracles.exact_numerics import (
     exact_moments,
     joint_counts,
     log_sum_exp,

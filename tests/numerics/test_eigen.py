@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 
-from novum.numerics.eigen import power_iteration, rayleigh_quotient
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, power_iteration, rayleigh_quotient
 
 EPSILON = 2.2e-16
 

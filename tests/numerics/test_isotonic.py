@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from novum.evaluation.decisions.definitions import isotonic_by_minimax
-from novum.numerics.isotonic import fit_isotonic
+from novum.numerics import fit_isotonic
+from tests.evaluation.decisions.definitions import isotonic_by_minimax
 
 cases = st.lists(
     st.tuples(st.integers(-4, 4), st.floats(-5, 5), st.integers(1, 4)), min_size=1, max_size=15

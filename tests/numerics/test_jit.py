@@ -11,13 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from novum.numerics.jit import (
-    as_argument,
-    fast_kernel,
-    kernel,
-    lean_kernel,
-    registered_kernels,
-)
+from novum.numerics import as_argument, fast_kernel, kernel, lean_kernel, registered_kernels
 from tests.numerics.fresh_process import run
 
 CALLEE = """

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba.core.errors import TypingError
 
-from novum.numerics.jit import kernel, lean_kernel
-from novum.numerics.jit_bits import set_bits, trailing_zeros
+from novum.numerics import kernel, lean_kernel, set_bits, trailing_zeros
 from novum.numerics.jit_interpreted import interpreted
 
 

@@ -14,10 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.numerics import jit_interpreted
-from novum.numerics.jit import inner_kernel, kernel
-from novum.numerics.jit_bits import trailing_zeros
-from novum.numerics.jit_interpreted import Patience, interpreted, is_at_hand
+from novum.numerics import Patience, inner_kernel, jit_interpreted, kernel, trailing_zeros
+from novum.numerics.jit_interpreted import interpreted, is_at_hand
 from tests.numerics.fresh_process import run
 
 FACTOR = np.uint64(6364136223846793005)

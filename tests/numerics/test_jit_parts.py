@@ -15,7 +15,7 @@ import pytest
 from numba.core.compiler import Flags
 
 import novum
-from novum.numerics.jit import fast_inner_kernel, inner_kernel, kernel
+from novum.numerics import fast_inner_kernel, inner_kernel, kernel
 from novum.numerics.jit_parts import QuickFlags, check_internals, collector_paused
 from tests.numerics.fresh_process import run
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from novum.numerics.lapack import eigenpairs, factorize, invert
+from novum.numerics import eigenpairs, factorize, invert
 
 
 @pytest.fixture

@@ -10,11 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.linalg import LinAlgError
-from numpy.typing import NDArray
 from scipy import linalg
 
-from novum.numerics.definitions import solve
-from novum.numerics.linear_algebra import (
+from novum.numerics import (
+    Floats,
     angle,
     column_norms,
     coordinates,
@@ -29,8 +28,7 @@ from novum.numerics.linear_algebra import (
     subspace_angles,
     unit_scale,
 )
-
-Floats = NDArray[np.float64]
+from tests.oracles.exact_numerics import solve
 
 P = np.array([[3.0, -2.0], [1.0, 1.0]])
 small = st.integers(-9, 9).map(float)

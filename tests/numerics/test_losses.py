@@ -8,16 +8,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from novum.numerics.losses import (
+from novum.numerics import (
     AbsoluteLoss,
     HingeLoss,
-    HuberLoss,
     LogisticLoss,
     Loss,
     PerceptronLoss,
     SquaredHingeLoss,
     SquaredLoss,
 )
+from novum.numerics.losses import HuberLoss
 
 REGRESSION = [SquaredLoss(), AbsoluteLoss(), HuberLoss(1.0), HuberLoss(0.3)]
 MARGIN = [LogisticLoss(), HingeLoss(), SquaredHingeLoss(), PerceptronLoss()]

@@ -13,12 +13,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 
-from novum.numerics.definitions import exact_moments
-from novum.numerics.moments import Moments, autocorrelation, moments_of
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Moments, autocorrelation, moments_of
+from tests.oracles.exact_numerics import exact_moments
 
 CERTIFIED = json.loads(
     (Path(__file__).parents[1] / "oracles" / "nist_univariate.json").read_text()

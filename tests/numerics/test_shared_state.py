@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import novum
-from novum.numerics.shared_state import cached_property, fork_safe_lock
+from novum.numerics import cached_property, fork_safe_lock
 from tests.numerics.forked_process import needs_fork, output
 
 

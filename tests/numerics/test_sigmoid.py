@@ -12,7 +12,8 @@ from scipy import special
 from sklearn.calibration import _sigmoid_calibration
 from sklearn.linear_model import LogisticRegression
 
-from novum.numerics.sigmoid import fit_prior_weighted, fit_sigmoid, smoothed_targets
+from novum.numerics import fit_sigmoid
+from novum.numerics.calibration_maps import fit_prior_weighted, smoothed_targets
 
 cases = st.lists(st.tuples(st.floats(-9, 9), st.booleans()), min_size=2, max_size=20)
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 from sklearn.calibration import _TemperatureScaling
 
-from novum.numerics.temperature import fit_temperature
+from novum.numerics import fit_temperature
 
 rng = np.random.default_rng(0)
 Z = 3 * rng.normal(size=(100, 3))

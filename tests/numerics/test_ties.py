@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.numerics.ties import (
+from novum.numerics import (
     DIFFERENCES,
     ROUNDING,
     at_least,

@@ -9,22 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 from scipy import linalg
 
-from novum.linear.definitions import cross_products
-from novum.numerics import triangular
-from novum.numerics.triangular import (
+from novum.numerics import (
+    Floats,
     TriangularFactor,
     empty_factor,
-    factor_of,
     factor_of_gram,
     factor_of_rows,
     merge,
     remove,
+    triangular,
 )
-
-Floats = NDArray[np.float64]
+from novum.numerics.triangular import factor_of
+from tests.oracles.rational_least_squares import cross_products
 
 cells = st.integers(-50, 50).map(float)
 tables = st.integers(1, 9).flatmap(lambda n: hnp.arrays(np.float64, (n, 2), elements=cells))

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from novum.numerics.waiting import wait_for
+from novum.numerics import wait_for
 
 
 def test_results_and_errors_come_back() -> None:

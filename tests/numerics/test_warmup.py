@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from novum.numerics import warmup
-from novum.numerics.warmup import KernelOutcome, WarmupResult, kernel_modules, warm_up
+from novum.numerics import KernelOutcome, WarmupResult, warm_up, warmup
+from novum.numerics.warmup import kernel_modules
 
 GOOD = """
 from novum.numerics.jit import kernel

@@ -9,14 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.numerics.weighted_rows import (
-    BLOCK_CELLS,
-    blocks_of_rows,
-    check_underflow,
-    checked_rows,
-    checked_weights,
-    unusable_cell,
-)
+from novum.numerics import blocks_of_rows, check_underflow, checked_weights, unusable_cell
+from novum.numerics.weighted_rows import BLOCK_CELLS, checked_rows
 
 
 @given(st.integers(0, 300_000), st.integers(0, 5000))

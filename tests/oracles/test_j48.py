@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
+from novum.numerics import Array, Floats, Integers, Positions
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.growing import grow_general
 from novum.trees.general.rules import GeneralRules
@@ -45,27 +45,27 @@ RESOLUTION_MATTERS = {"glass"}
 class Table:
     """A classic table with its oracle."""
 
-    cells: NDArray[np.float64]
-    labels: NDArray[np.int64]
+    cells: Floats
+    labels: Integers
     schema: Schema
-    classes: tuple[NDArray[Any], ...]
+    classes: tuple[Array, ...]
     oracle: dict[str, Any]
 
-    def grown(self, rows: NDArray[np.intp], resolution: float = 1e-5) -> Tree:
+    def grown(self, rows: Positions, resolution: float = 1e-5) -> Tree:
         rules = GeneralRules(GainRatio(resolution=resolution), "multiway", min_samples_leaf=2)
         weight = np.ones(len(rows))
         return grow_general(
             self.cells[rows], self.labels[rows], weight, self.schema, self.classes, rules
         )
 
-    def pruned(self, rows: NDArray[np.intp], resolution: float = 1e-5) -> Tree:
+    def pruned(self, rows: Positions, resolution: float = 1e-5) -> Tree:
         labels = self.labels[rows, np.newaxis]
         n_classes = (len(self.classes[0]),)
         task = PruningTask(self.cells[rows], labels, np.ones(len(rows)), n_classes)
         return Pessimistic(0.25).prune(self.grown(rows, resolution), task)
 
     @property
-    def every_row(self) -> NDArray[np.intp]:
+    def every_row(self) -> Positions:
         return np.arange(len(self.labels))
 
 

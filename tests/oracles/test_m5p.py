@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
+from novum.numerics import Floats, Positions
 from novum.trees.model_trees.model_tree import ModelTreeRegressor
 from novum.trees.regressor import DecisionTreeRegressor
 
@@ -28,11 +28,9 @@ ORACLE: dict[str, Any] = json.loads(gzip.decompress((FOLDER / "m5p.json.gz").rea
 TABLES = sorted(ORACLE)
 N_FOLDS = 10
 
-Floats = NDArray[np.float64]
-
 
 @cache
-def table_of(name: str) -> tuple[pd.DataFrame, Floats, NDArray[np.intp]]:
+def table_of(name: str) -> tuple[pd.DataFrame, Floats, Positions]:
     """Columns, target and folds."""
     oracle = ORACLE[name]
     text = gzip.decompress((FOLDER / "tables" / f"{name}.csv.gz").read_bytes()).decode()

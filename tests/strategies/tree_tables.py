@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import TrainingTable
+from novum.core.tables import Column, Kind, Schema
+from novum.numerics import Array, Floats
 from novum.trees.tree import Question, Tree
+from tests.trees.definitions import TrainingTable
 
 MOST_LEVELS = 4
 
@@ -47,7 +47,7 @@ def training_tables(
     columns = [_column(draw, j, kinds) for j in range(draw(st.integers(1, 4)))]
     cells = np.column_stack([_cells(draw, column, n, missing) for column in columns])
     n_targets = draw(st.integers(1, max_targets))
-    classes: tuple[NDArray[Any], ...] | None = None
+    classes: tuple[Array, ...] | None = None
     if target == "classes":
         classes = tuple(np.arange(draw(st.integers(2, 4))) for _ in range(n_targets))
         codes = [draw(_list(st.integers(0, len(c) - 1), n)) for c in classes]
@@ -67,7 +67,7 @@ def _column(draw: st.DrawFn, position: int, kinds: tuple[Kind, ...]) -> Column:
     return Column(f"x{position}", kind, tuple("abcd"[: draw(st.integers(2, MOST_LEVELS))]))
 
 
-def _cells(draw: st.DrawFn, column: Column, n: int, missing: bool) -> NDArray[np.float64]:
+def _cells(draw: st.DrawFn, column: Column, n: int, missing: bool) -> Floats:
     if column.kind is Kind.NUMERIC:
         values = st.integers(-4, 4).map(lambda k: k / 2)
     else:
@@ -77,7 +77,7 @@ def _cells(draw: st.DrawFn, column: Column, n: int, missing: bool) -> NDArray[np
     return np.array(draw(_list(values, n)))
 
 
-def _weights(draw: st.DrawFn, n: int) -> NDArray[np.float64]:
+def _weights(draw: st.DrawFn, n: int) -> Floats:
     kind = draw(st.sampled_from(("one", "integer", "real")))
     if kind == "one":
         return np.ones(n)

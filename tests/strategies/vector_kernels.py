@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from novum.kernels import definitions
 from novum.kernels.algebra import added, multiplied, raised
 from novum.kernels.composition import Composed, GaussianOf
 from novum.kernels.normalization import normalize
@@ -16,8 +14,9 @@ from novum.kernels.protocol import Kernel
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.kernels.vectors.polynomial import Polynomial
+from novum.numerics import Floats
+from tests.oracles import kernel_definitions as definitions
 
-Floats = NDArray[np.float64]
 Pair = tuple[Kernel, definitions.Similarity]
 
 # Few digits, so that equal rows and rows of zeros occur, and values that sums do not blur.

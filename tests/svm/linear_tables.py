@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 
+from novum.numerics import Array, Floats
 from novum.svm.linear.design import Design
-
-Floats = NDArray[np.float64]
 
 
 def overlapping(n: int = 60, d: int = 3, seed: int = 0) -> tuple[Floats, Floats]:
@@ -22,7 +20,7 @@ def overlapping(n: int = 60, d: int = 3, seed: int = 0) -> tuple[Floats, Floats]
     return X, np.where(score > 0, 1.0, -1.0)
 
 
-def three_classes(n: int = 90, seed: int = 0) -> tuple[Floats, NDArray[Any]]:
+def three_classes(n: int = 90, seed: int = 0) -> tuple[Floats, Array]:
     """Three classes around the corners of a triangle, overlapping a little."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 3

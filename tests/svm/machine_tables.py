@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.registry import registered
-from novum.core.validation import Sample
+from novum.core.files.registry import registered
+from novum.core.tables import Sample
 from novum.kernels.callables import FromCallable
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.strings.spectrum import Spectrum
@@ -16,16 +15,12 @@ from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.kernels.vectors.mixed import Mixed
 from novum.kernels.vectors.sigmoid import Sigmoid
-from novum.svm.classifier import SVC
+from novum.numerics import Floats
+from novum.svm.classifier import SVC, NuSVC
 from novum.svm.margins import MarginErrorBound
-from novum.svm.nu_classifier import NuSVC
-from novum.svm.nu_regressor import NuSVR
+from novum.svm.novelty import SVDD, OneClassSVM
 from novum.svm.objects import SparseVectors
-from novum.svm.one_class import OneClassSVM
-from novum.svm.regressor import SVR
-from novum.svm.sphere import SVDD
-
-Floats = NDArray[np.float64]
+from novum.svm.regression import SVR, NuSVR
 
 CLASSIFIERS = (SVC, NuSVC)
 MEMBERS = (SVC, NuSVC, SVR, NuSVR, OneClassSVM, SVDD)
@@ -62,7 +57,7 @@ def table_for(cls: type) -> tuple[Floats, Any]:
 
 def as_files() -> Any:
     """The registry with the family in it, for tests that write model files."""
-    from novum.core import registry
+    from novum.core.files import registry
 
     estimators = {cls.__name__: cls for cls in MEMBERS if cls.__name__ not in registry.ESTIMATORS}
     kinds = (SparseVectors, MarginErrorBound, Sample, Gaussian, Linear, Mixed, Sigmoid)

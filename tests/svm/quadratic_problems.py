@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.kernels.protocol import Prepared
+from novum.numerics import Floats
 from novum.svm.solver.problem import UNGROUPED, QuadraticProblem
-
-Floats = NDArray[np.float64]
 
 MEMBERS = ("classes", "nu_classes", "regression", "nu_regression", "one_class", "sphere", "ranking")
 

@@ -14,10 +14,10 @@ from novum.kernels.precomputed import Precomputed
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.svm.binary_machine import BinaryMachine, BinaryTask, nu_margin, soft_margin
-from novum.svm.definitions import interior_point
 from novum.svm.solver import problems
 from novum.svm.solver.problem import Solution, Stopping
 from novum.svm.solver.vanishing import VanishingMarginWarning
+from tests.oracles.svm_definitions import interior_point
 from tests.svm.machine_tables import blobs
 
 EXACT = Stopping(1e-10)

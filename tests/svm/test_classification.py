@@ -13,13 +13,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.contracts import Case, Check, check_name, estimator_checks
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.working_point import WorkingPoint
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.svm import classification
-from novum.svm.classifier import SVC
-from novum.svm.nu_classifier import NuSVC
+from novum.svm.classifier import SVC, NuSVC
 from novum.svm.objects import SparseVectors
 from tests.svm.machine_tables import CLASSIFIERS, as_files, blobs
 
@@ -37,8 +37,8 @@ def reference(cls: type, **parameters: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::novum.svm.solver.vanishing.VanishingMarginWarning")
-@pytest.mark.filterwarnings("ignore::novum.svm.nu_classifier.ReducedShareWarning")
-@pytest.mark.filterwarnings("ignore::novum.core.certificate.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::novum.svm.classifier.ReducedShareWarning")
+@pytest.mark.filterwarnings("ignore::novum.core.learners.certificate.ConvergenceWarning")
 @parametrize_with_checks(
     [SVC(), SVC(probability=True), SVC(multiclass="rest", kernel="linear"), NuSVC(nu=0.2)],
     legacy=True,

@@ -7,8 +7,8 @@ import pytest
 from sklearn import svm
 from sklearn.exceptions import NotFittedError
 
-from novum.core.certificate import ConvergenceWarning, Verdict
 from novum.core.errors import InputError
+from novum.core.learners import ConvergenceWarning, Verdict
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.svm import SVC, SVR, NuSVC, OneClassSVM
 from tests.svm.machine_tables import blobs, strings

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
 from novum.core.errors import InputError, MissingValuesError, ModelFileError
-from novum.core.persistence import describe, load, save
+from novum.core.files import describe, load, save
 from novum.kernels.callables import FromCallable
 from novum.kernels.graphs.graph import Graph
 from novum.kernels.graphs.weisfeiler_lehman import WeisfeilerLehman
@@ -28,13 +28,11 @@ from novum.kernels.vectors.linear import Linear
 from novum.kernels.vectors.mixed import Mixed
 from novum.kernels.vectors.sigmoid import Sigmoid
 from novum.svm import kernel_machine
-from novum.svm.classifier import SVC
+from novum.svm.classifier import SVC, NuSVC
 from novum.svm.kernel_machine import expand
-from novum.svm.nu_classifier import NuSVC
-from novum.svm.one_class import OneClassSVM
-from novum.svm.regressor import SVR
+from novum.svm.novelty import SVDD, OneClassSVM
+from novum.svm.regression import SVR
 from novum.svm.ridge.kernel_ridge import KernelRidge
-from novum.svm.sphere import SVDD
 from tests.svm.machine_tables import MEMBERS, as_files, blobs, strings, table_for
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.contracts import Case, Check, check_name, estimator_checks
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.kernels.normalization import normalize
 from novum.kernels.strings.spectrum import Spectrum
-from novum.svm.one_class import OneClassSVM
-from novum.svm.sphere import SVDD
+from novum.svm.novelty import SVDD, OneClassSVM
 from tests.svm.machine_tables import as_files, blobs, strings
 
 BOTH = (OneClassSVM, SVDD)

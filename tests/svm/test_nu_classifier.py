@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.core.certificate import ConvergenceWarning
 from novum.core.errors import InputError
-from novum.svm.classifier import SVC
-from novum.svm.nu_classifier import NuSVC, ReducedShareWarning
+from novum.core.learners import ConvergenceWarning
+from novum.svm.classifier import SVC, NuSVC, ReducedShareWarning
 from novum.svm.solver.vanishing import VanishingMarginWarning
 from tests.svm.machine_tables import blobs
 

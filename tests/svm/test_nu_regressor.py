@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from novum.kernels.vectors.gaussian import Gaussian
-from novum.svm.definitions import interior_point
-from novum.svm.nu_regressor import NuSVR
-from novum.svm.regressor import SVR
+from novum.svm.regression import SVR, NuSVR
 from novum.svm.solver import problems
+from tests.oracles.svm_definitions import interior_point
 from tests.svm.machine_tables import wave
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from novum.core.errors import InputError
-from novum.core.validation import Sample
+from novum.core.tables import Sample
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.strings.spectrum import Spectrum
 from novum.kernels.vectors.gaussian import Gaussian

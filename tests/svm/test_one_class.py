@@ -7,10 +7,10 @@ import pytest
 from sklearn import svm
 
 from novum.kernels.vectors.gaussian import Gaussian
-from novum.svm.definitions import interior_point
-from novum.svm.one_class import OneClassSVM
+from novum.svm.novelty import OneClassSVM
 from novum.svm.solver import problems
 from novum.svm.solver.vanishing import VanishingMarginWarning
+from tests.oracles.svm_definitions import interior_point
 from tests.svm.machine_tables import blobs
 
 

@@ -11,10 +11,17 @@ from hypothesis import strategies as st
 from sklearn import svm
 
 from novum.kernels.vectors.gaussian import Gaussian
-from novum.numerics.isotonic import IsotonicMap
-from novum.numerics.sigmoid import SigmoidMap, fit_sigmoid
-from novum.svm.binary_machine import BinaryMachine, BinaryTask, soft_margin
-from novum.svm.probabilities import N_FOLDS, fit_map, folds_of, held_out_scores, probabilities
+from novum.numerics import IsotonicMap, SigmoidMap, fit_sigmoid
+from novum.svm.binary_machine import (
+    N_FOLDS,
+    BinaryMachine,
+    BinaryTask,
+    fit_map,
+    folds_of,
+    held_out_scores,
+    probabilities,
+    soft_margin,
+)
 from novum.svm.solver.problem import Stopping
 from tests.svm.machine_tables import blobs
 

@@ -10,26 +10,24 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.certificate import ConvergenceWarning, Verdict
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError, MissingValuesError
+from novum.core.learners import Case, Check, ConvergenceWarning, Verdict
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.data.svmlight import read_svmlight
 from novum.kernels.strings.spectrum import Spectrum
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
-from novum.svm.definitions import interior_point
+from novum.numerics import Array, Floats
 from novum.svm.ranking import RankingSVM
 from novum.svm.solver.problem import UNGROUPED, QuadraticProblem
+from tests.oracles.svm_definitions import interior_point
 
-Floats = NDArray[np.float64]
 
-
-def queries(n: int = 40, seed: int = 0) -> tuple[Floats, Floats, NDArray[Any]]:
+def queries(n: int = 40, seed: int = 0) -> tuple[Floats, Floats, Array]:
     """Documents of four queries; relevance is a noisy step function of a hidden direction."""
     rng = np.random.default_rng(seed)
     X, groups = rng.normal(size=(n, 3)), rng.integers(0, 4, n)
@@ -37,7 +35,7 @@ def queries(n: int = 40, seed: int = 0) -> tuple[Floats, Floats, NDArray[Any]]:
     return X, np.floor(hidden), groups
 
 
-def program(y: Floats, groups: NDArray[Any], C: float) -> tuple[Floats, QuadraticProblem]:
+def program(y: Floats, groups: Array, C: float) -> tuple[Floats, QuadraticProblem]:
     """Differences as a matrix and the program over them, by two loops."""
     n = len(y)
     pairs = [(i, j) for i in range(n) for j in range(n) if groups[i] == groups[j] and y[i] > y[j]]

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 from scipy import stats
 
 from novum.core.errors import MemoryLimitError
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.kernels.vectors.polynomial import Polynomial
+from novum.numerics import Floats, Integers
 from novum.svm.ranking_pairs import (
     PairNumbers,
     PairRows,
@@ -23,23 +23,21 @@ from novum.svm.ranking_pairs import (
     pairwise_accuracy,
 )
 
-Floats = NDArray[np.float64]
-
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[Floats, NDArray[np.int64]]:
+def tables(draw: st.DrawFn) -> tuple[Floats, Integers]:
     n = draw(st.integers(1, 14))
     target = draw(hnp.arrays(float, (n,), elements=st.integers(0, 4).map(float)))
     return target, draw(hnp.arrays(np.int64, (n,), elements=st.integers(0, 2)))
 
 
-def by_two_loops(target: Floats, groups: NDArray[np.int64]) -> set[tuple[int, int]]:
+def by_two_loops(target: Floats, groups: Integers) -> set[tuple[int, int]]:
     rows = range(len(target))
     return {(i, j) for i in rows for j in rows if groups[i] == groups[j] and target[i] > target[j]}
 
 
 @given(tables())
-def test_all_pairs_are_those_of_two_loops(table: tuple[Floats, NDArray[np.int64]]) -> None:
+def test_all_pairs_are_those_of_two_loops(table: tuple[Floats, Integers]) -> None:
     found = ordered_pairs(*table)
     listed = list(zip(found.above.tolist(), found.below.tolist(), strict=True))
     assert len(listed) == len(set(listed)) == found.n_all
@@ -47,9 +45,7 @@ def test_all_pairs_are_those_of_two_loops(table: tuple[Floats, NDArray[np.int64]
 
 
 @given(tables(), st.integers(1, 6), st.integers(0, 9))
-def test_drawn_pairs_are_some_of_all(
-    table: tuple[Floats, NDArray[np.int64]], limit: int, seed: int
-) -> None:
+def test_drawn_pairs_are_some_of_all(table: tuple[Floats, Integers], limit: int, seed: int) -> None:
     found = ordered_pairs(*table, max_pairs=limit, random_state=seed)
     everything = by_two_loops(*table)
     listed = set(zip(found.above.tolist(), found.below.tolist(), strict=True))
@@ -136,7 +132,7 @@ def test_accuracy_is_kendalls_tau(n: int, seed: int) -> None:
 
 
 @given(tables(), st.integers(0, 10**6))
-def test_accuracy_by_two_loops(table: tuple[Floats, NDArray[np.int64]], seed: int) -> None:
+def test_accuracy_by_two_loops(table: tuple[Floats, Integers], seed: int) -> None:
     target, groups = table
     rng = np.random.default_rng(seed)
     scores, weight = rng.integers(0, 3, len(target)).astype(float), rng.integers(1, 4, len(target))

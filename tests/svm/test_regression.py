@@ -12,12 +12,11 @@ from sklearn import svm
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.certificate import ConvergenceWarning
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError
+from novum.core.learners import Case, Check, ConvergenceWarning
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.kernels.vectors.mixed import Mixed
-from novum.svm.nu_regressor import NuSVR
-from novum.svm.regressor import SVR
+from novum.svm.regression import SVR, NuSVR
 from tests.svm.machine_tables import as_files, wave
 
 BOTH = (SVR, NuSVR)

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from novum.core.errors import InputError
 from novum.kernels.validity import IndefiniteKernelError
 from novum.kernels.vectors.gaussian import Gaussian
-from novum.svm.definitions import interior_point
-from novum.svm.one_class import OneClassSVM
+from novum.svm.novelty import SVDD, OneClassSVM
 from novum.svm.solver import problems
-from novum.svm.sphere import SVDD
+from tests.oracles.svm_definitions import interior_point
 from tests.svm.machine_tables import blobs
 
 

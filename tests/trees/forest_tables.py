@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from novum.numerics import Floats, Integers
 from novum.trees.forests.forest_value import Forest
 from novum.trees.routing import tree_values
 
@@ -46,7 +47,7 @@ def baskets(
     return table, np.where(high, "high", "low")
 
 
-def gaps_by_class(n: int = 600, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def gaps_by_class(n: int = 600, seed: int = 0) -> tuple[Floats, Integers]:
     """Numbers that say a little of three classes; how often they are missing says more."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)
@@ -66,13 +67,13 @@ def mixed_labels(table: pd.DataFrame, seed: int = 0) -> NDArray[np.str_]:
     return np.array(["a", "b", "c"])[np.digitize(score, [0.2, 1.2])]
 
 
-def mixed_numbers(table: pd.DataFrame, seed: int = 0) -> NDArray[np.float64]:
+def mixed_numbers(table: pd.DataFrame, seed: int = 0) -> Floats:
     rng = np.random.default_rng(seed)
     found = table["width"].fillna(0.0).to_numpy() * 3
     found += table["color"].isin(["red", "blue"]).to_numpy() * 2.0
     return found + rng.normal(scale=0.3, size=len(table))
 
 
-def mean_of_trees(forest: Forest, cells: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_of_trees(forest: Forest, cells: Floats) -> Floats:
     """What the trees say one by one, by the walk that single trees use."""
     return sum(tree_values(tree, cells) for tree in forest.trees) / forest.n_trees

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-from numpy.typing import NDArray
 
-Labels = NDArray[Any]
+from novum.numerics import Array
 
 
-def numeric_table(n: int = 120, seed: int = 0, n_classes: int = 3) -> tuple[Any, Labels]:
+def numeric_table(n: int = 120, seed: int = 0, n_classes: int = 3) -> tuple[Any, Array]:
     """Continuous columns whose values single precision holds, so that others see the same."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4)).astype(np.float32).astype(np.float64)
@@ -21,7 +20,7 @@ def numeric_table(n: int = 120, seed: int = 0, n_classes: int = 3) -> tuple[Any,
     return X, ranks * n_classes // n
 
 
-def mixed_table(n: int = 90, seed: int = 0, *, holes: float = 0.1) -> tuple[pd.DataFrame, Labels]:
+def mixed_table(n: int = 90, seed: int = 0, *, holes: float = 0.1) -> tuple[pd.DataFrame, Array]:
     """Numbers, levels and ordered levels, with missing cells; few distinct values."""
     rng = np.random.default_rng(seed)
     color = rng.choice(["blue", "green", "red", "white"], n)

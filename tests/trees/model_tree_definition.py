@@ -6,15 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.schema import Kind, Schema
+from novum.core.tables import Kind, Schema
+from novum.numerics import Floats, Positions
 from novum.trees.model_trees.model_tree_models import NodeModels
 from novum.trees.routing import route
-from novum.trees.training import TrainingRows
+from novum.trees.training import CellRows
 from novum.trees.tree import Tree
-
-Floats = NDArray[np.float64]
 
 
 def pessimistic(squares: float, n: float, v: float) -> float:
@@ -75,7 +73,7 @@ class Rows:
         return best
 
 
-def node_rows(tree: Tree, rows: TrainingRows, node: int) -> tuple[NDArray[np.intp], Floats]:
+def node_rows(tree: Tree, rows: CellRows, node: int) -> tuple[Positions, Floats]:
     """The rows of a node and their weights there."""
     share = np.asarray(route(tree, rows.cells)[:, [node]].todense()).ravel()
     inside = np.flatnonzero(share > 0)

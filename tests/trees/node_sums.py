@@ -13,30 +13,27 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from novum.numerics import Floats, Integers
 from novum.trees.growth.growing_columns import ENTROPY, GINI, SQUARED_ERROR
-
-Floats = NDArray[np.float64]
-Starts = NDArray[np.int64]
 
 CRITERIA = (GINI, ENTROPY, SQUARED_ERROR)
 # What kernels may take for equal.
 TIE = 1e-10
 
 
-def starts_of(criterion: int, sizes: tuple[int, ...]) -> Starts:
+def starts_of(criterion: int, sizes: tuple[int, ...]) -> Integers:
     """Where the classes of each target begin; zeros for numbers."""
     if criterion == SQUARED_ERROR:
         return np.zeros(len(sizes) + 1, np.int64)
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def weight_of(sums: Floats, criterion: int, starts: Starts) -> float:
+def weight_of(sums: Floats, criterion: int, starts: Integers) -> float:
     return float(sums[0] if criterion == SQUARED_ERROR else sums[: starts[1]].sum())
 
 
-def score(sums: Floats, criterion: int, starts: Starts) -> float:
+def score(sums: Floats, criterion: int, starts: Integers) -> float:
     """q of a set of rows, by the formulas above."""
     weight = weight_of(sums, criterion, starts)
     if weight == 0:
@@ -51,7 +48,7 @@ def score(sums: Floats, criterion: int, starts: Starts) -> float:
 
 
 def gain(
-    head: Floats, whole: Floats, criterion: int, starts: Starts, least: float = 0.0
+    head: Floats, whole: Floats, criterion: int, starts: Integers, least: float = 0.0
 ) -> float | None:
     """Gain of a set against the rest; None where a side is lighter than `least`, or empty."""
     tail = whole - head
@@ -64,9 +61,9 @@ def gain(
 
 def cuts(
     table: Floats,
-    order: NDArray[np.int64],
+    order: Integers,
     criterion: int,
-    starts: Starts,
+    starts: Integers,
     *,
     least: float = 0.0,
     begin: Floats | None = None,
@@ -82,7 +79,7 @@ def cuts(
 
 
 def divisions(
-    table: Floats, levels: NDArray[np.int64], criterion: int, starts: Starts, *, single: bool
+    table: Floats, levels: Integers, criterion: int, starts: Integers, *, single: bool
 ) -> dict[frozenset[int], float]:
     """Gain of every set of levels against the others, named by the set with the lowest level."""
     whole = table[levels].sum(axis=0)
@@ -135,6 +132,6 @@ def random_table(
     return table
 
 
-def present_codes(table: Floats, criterion: int, starts: Starts) -> NDArray[np.int64]:
+def present_codes(table: Floats, criterion: int, starts: Integers) -> Integers:
     weights = np.array([weight_of(row, criterion, starts) for row in table])
     return np.flatnonzero(weights > 0).astype(np.int64)

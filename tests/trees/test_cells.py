@@ -10,8 +10,7 @@ import pytest
 from scipy import sparse
 
 from novum.core.errors import MemoryLimitError, UnseenLevelWarning
-from novum.core.schema import MISSING, UNSEEN, Column, Kind, Schema
-from novum.core.validation import Sample
+from novum.core.tables import MISSING, UNSEEN, Column, Kind, Sample, Schema
 from novum.ensemble import AdaBoostClassifier, AdaBoostRegressor
 from novum.trees import (
     DecisionTreeClassifier,
@@ -20,7 +19,7 @@ from novum.trees import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from novum.trees.cells import UNSEEN_CELL, cells_of, has_missing
+from novum.trees.training import UNSEEN_CELL, cells_of, has_missing
 
 SCHEMA = Schema(
     (

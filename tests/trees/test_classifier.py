@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn import tree as other
 from sklearn.base import clone
 
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.working_point import WorkingPoint
 from novum.trees.classifier import DecisionTreeClassifier
 from novum.trees.tree import Question
 from tests.trees.mixed_tables import assert_nodes_of, mixed_table, numeric_table

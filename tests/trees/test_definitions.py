@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import (
+from novum.core.tables import Column, Kind, Schema
+from novum.trees.tree import Question
+from tests.strategies.tree_tables import training_tables
+from tests.trees.definitions import (
     Split,
     TrainingTable,
     absolute_error,
@@ -31,8 +33,6 @@ from novum.trees.definitions import (
     weighted_impurity,
     weighted_median,
 )
-from novum.trees.tree import Question
-from tests.strategies.tree_tables import training_tables
 
 WEATHER = """sunny hot high false no
 sunny hot high true no

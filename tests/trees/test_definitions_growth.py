@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from novum.core.schema import Schema
-from novum.trees.definitions import TrainingTable
-from novum.trees.definitions_growth import (
+from novum.core.tables import Schema
+from novum.trees.tree import Question, Tree
+from tests.strategies.tree_tables import assert_same_tree, training_tables
+from tests.trees.definitions import TrainingTable
+from tests.trees.definitions_growth import (
     GrowthRules,
     grow,
     importances,
@@ -21,8 +23,6 @@ from novum.trees.definitions_growth import (
     predict_row,
     row_shares,
 )
-from novum.trees.tree import Question, Tree
-from tests.strategies.tree_tables import assert_same_tree, training_tables
 from tests.trees.test_definitions import weather
 
 rules_of_classes = st.builds(

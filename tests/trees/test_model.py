@@ -16,17 +16,15 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.certificate import Verdict
-from novum.core.contracts import (
-    Case,
-    Check,
+from novum.core.errors import InputError, UnseenLevelWarning
+from novum.core.files import load, save
+from novum.core.learners import Case, Check, Verdict
+from novum.core.learners.contracts import (
     check_bits_in_new_processes,
     check_interrupted_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError, UnseenLevelWarning
-from novum.core.persistence import load, save
 from novum.trees import (
     CostComplexity,
     DecisionTreeClassifier,

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from sklearn import tree as other
 
-from novum.core.certificate import Verdict
 from novum.core.errors import InputError, UnseenLevelWarning
+from novum.core.learners import Verdict
 from novum.trees.forests.forest import RandomForestRegressor
 from novum.trees.regressor import DecisionTreeRegressor
 from tests.trees.mixed_tables import assert_nodes_of, mixed_table, numeric_table

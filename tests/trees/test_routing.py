@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.cells import UNSEEN_CELL
-from novum.trees.definitions_growth import GrowthRules, grow, row_shares
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.routing import leaf_answers, leaf_shares, node_sums, route, tree_values
+from novum.trees.training import UNSEEN_CELL
 from novum.trees.tree import Question, Tree, single_leaf
 from tests.strategies.tree_tables import training_tables
+from tests.trees.definitions_growth import GrowthRules, grow, row_shares
 
 NAN = np.nan
 LEAF, THRESHOLD, MULTIWAY = Question.LEAF, Question.THRESHOLD, Question.MULTIWAY

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.classifier import DecisionTreeClassifier
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.regressor import DecisionTreeRegressor
@@ -21,16 +21,16 @@ from novum.trees.settings import (
     monotone_signs,
     n_features,
 )
-from novum.trees.training import TrainingRows
+from novum.trees.training import CellRows
 
 SLACK = 1 - 1e-9
 
 
-def rows_of(weight: Any, n_columns: int = 3, n_classes: int = 2) -> TrainingRows:
+def rows_of(weight: Any, n_columns: int = 3, n_classes: int = 2) -> CellRows:
     w = np.asarray(weight, float)
     targets = (np.arange(len(w)) % n_classes)[:, None]
     cells = np.zeros((len(w), n_columns))
-    return TrainingRows(Schema.of_array(n_columns), cells, targets, w, (np.arange(n_classes),))
+    return CellRows(Schema.of_array(n_columns), cells, targets, w, (np.arange(n_classes),))
 
 
 # --- Limits ---------------------------------------------------------------------------------------
@@ -172,16 +172,16 @@ def test_signs_need_an_order_two_classes_and_one_target() -> None:
     with pytest.raises(InputError, match="multiclass"):
         monotone_signs([1, 0, 0], rows_of(np.ones(6), n_classes=3))
     rows = rows_of(np.ones(4))
-    several = TrainingRows(
+    several = CellRows(
         rows.schema, rows.cells, np.zeros((4, 2)), rows.weight, (np.arange(2), np.arange(2))
     )
     with pytest.raises(InputError, match="multiple outputs"):
         monotone_signs([1, 0, 0], several)
     schema = Schema((Column("color", Kind.NOMINAL, ("blue", "red")),))
-    nominal = TrainingRows(schema, np.zeros((4, 1)), rows.targets, rows.weight, rows.classes)
+    nominal = CellRows(schema, np.zeros((4, 1)), rows.targets, rows.weight, rows.classes)
     with pytest.raises(InputError, match="nominal column 'color', whose levels have none"):
         monotone_signs([1], nominal)
-    numbers = TrainingRows(rows.schema, rows.cells, np.zeros((4, 1)), rows.weight, None)
+    numbers = CellRows(rows.schema, rows.cells, np.zeros((4, 1)), rows.weight, None)
     assert monotone_signs([-1, 0, 0], numbers) == (-1, 0, 0)
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_sample_weight
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.classifier import DecisionTreeClassifier
 from novum.trees.presets import c45
 from novum.trees.regressor import DecisionTreeRegressor
 from novum.trees.training import (
-    TrainingRows,
+    CellRows,
     class_factors,
     common_values,
     read_classes,
@@ -30,7 +30,7 @@ NAN = np.nan
 X = np.arange(6.0)[:, None]
 
 
-def read(y: Any, weight: Any = None, class_weight: Any = None) -> TrainingRows:
+def read(y: Any, weight: Any = None, class_weight: Any = None) -> CellRows:
     return read_classes(DecisionTreeClassifier(), X, y, weight, class_weight)
 
 
@@ -164,7 +164,7 @@ SCHEMA = Schema(
 )
 
 
-def table() -> TrainingRows:
+def table() -> CellRows:
     cells = np.array(
         [
             [0.0, 1.0, 0.0, NAN],
@@ -177,7 +177,7 @@ def table() -> TrainingRows:
     )
     targets = np.array([[0], [0], [1], [0], [1], [1]])
     weight = np.array([1.0, 1.0, 3.0, 1.0, 1.0, 1.0])
-    return TrainingRows(SCHEMA, cells, targets, weight, (np.array(["n", "y"]),))
+    return CellRows(SCHEMA, cells, targets, weight, (np.array(["n", "y"]),))
 
 
 def test_the_most_common_value_counts_weight() -> None:
@@ -206,7 +206,7 @@ def test_replacing_by_the_class() -> None:
 
 def test_a_class_without_a_cell_takes_that_of_the_column() -> None:
     cells = np.array([[5.0], [7.0], [NAN]])
-    rows = TrainingRows(
+    rows = CellRows(
         Schema.of_array(1), cells, np.array([[0], [0], [1]]), np.ones(3), (np.arange(2),)
     )
     found, counts = replaced_cells(rows, common_values(rows), by_class=True)
@@ -217,7 +217,7 @@ def test_a_class_without_a_cell_takes_that_of_the_column() -> None:
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4)), min_size=1, max_size=12))
 def test_the_median_of_weights_is_that_of_repeated_rows(pairs: list[tuple[int, int]]) -> None:
     x, w = np.array(pairs, float).T
-    rows = TrainingRows(Schema.of_array(1), x[:, None], np.zeros((len(x), 1)), w, None)
+    rows = CellRows(Schema.of_array(1), x[:, None], np.zeros((len(x), 1)), w, None)
     repeated = np.sort(np.repeat(x, w.astype(int)))
     assert common_values(rows)[0] == repeated[(len(repeated) - 1) // 2]
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import TrainingTable
-from novum.trees.definitions_growth import GrowthRules, grow, row_shares
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.tree import Question, Tree, single_leaf
 from tests.strategies.tree_tables import assert_same_tree, training_tables
+from tests.trees.definitions import TrainingTable
+from tests.trees.definitions_growth import GrowthRules, grow, row_shares
 from tests.trees.test_definitions import weather
 
 

@@ -5,15 +5,9 @@ from novum.bayes.column_models import (
     CategoricalColumn,
     CountsBlock,
     GaussianColumn,
+    LawColumn,
     MEstimate,
     StudentTColumn,
-)
-from novum.bayes.complement import ComplementNB
-from novum.bayes.concepts import (
-    ConjunctiveConcept,
-    ListedConcept,
-    all_concepts,
-    conjunctive_concepts,
 )
 from novum.bayes.discriminant_analysis import (
     LinearDiscriminantAnalysis,
@@ -27,8 +21,14 @@ from novum.bayes.gaussian_covariance import AbsentColumnWarning, SingularCovaria
 from novum.bayes.gaussian_nb import GaussianNB
 from novum.bayes.gaussian_predictive import CovarianceChoice, WeakPrior
 from novum.bayes.gaussian_statistics import GaussianStatistics
-from novum.bayes.hypotheses import HypothesisSpace
-from novum.bayes.multinomial import MultinomialNB
+from novum.bayes.hypotheses import (
+    ConjunctiveConcept,
+    HypothesisSpace,
+    ListedConcept,
+    all_concepts,
+    conjunctive_concepts,
+)
+from novum.bayes.multinomial import ComplementNB, MultinomialNB
 from novum.bayes.naive_bayes import NaiveBayes
 from novum.bayes.naive_bayes_engine import ImpossibleRowWarning
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics
@@ -54,6 +54,7 @@ __all__ = [
     "Hyperplane",
     "HypothesisSpace",
     "ImpossibleRowWarning",
+    "LawColumn",
     "LinearDiscriminantAnalysis",
     "ListedConcept",
     "MEstimate",

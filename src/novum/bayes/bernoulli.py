@@ -11,21 +11,19 @@ linear in x: its weights are the log-odds of `p_kj`.
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
-from novum.bayes.discrete_blocks import BernoulliBlock, bernoulli_block
+from novum.bayes.multinomial import PseudoCountModel
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
-from novum.bayes.pseudo_counts import PSEUDO_COUNT_CONSTRAINTS, PseudoCountModel
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-from novum.core.validation import Sample
-
-Floats = NDArray[np.float64]
+from novum.core.learners import parameter
+from novum.core.tables import Sample, Schema
+from novum.distributions import BernoulliBlock
+from novum.numerics import Floats
 
 
 class BernoulliNB(PseudoCountModel):
@@ -35,14 +33,8 @@ class BernoulliNB(PseudoCountModel):
     ----------
     alpha : float or array-like of shape (n_columns,), default=1.0
         Pseudo-count of either outcome: the parameter of a beta prior.
-    force_alpha : bool, default=True
-        If false, an alpha below 1e-10 is raised to that, with a warning.
     binarize : float or None, default=0.0
         A cell occurs if it is larger; None says that all cells are 0 or 1 already.
-    fit_prior : bool, default=True
-        Whether the class priors are learned; equal otherwise.
-    class_prior : array-like of shape (n_classes,), optional
-        Given priors.
 
     Attributes
     ----------
@@ -71,25 +63,7 @@ class BernoulliNB(PseudoCountModel):
     """
 
     _sparse_allowed = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PSEUDO_COUNT_CONSTRAINTS,
-        "binarize": [None, Interval(Real, None, None, closed="neither")],
-    }
-
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        binarize: float | None = 0.0,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+    binarize: float | None = parameter(Interval(Real, None, None, closed="neither"), default=0.0)
 
     @property
     def feature_count_(self) -> Floats:
@@ -141,10 +115,5 @@ class BernoulliNB(PseudoCountModel):
 
     def _estimated_blocks(self, statistics: NaiveBayesStatistics) -> tuple[Any, ...]:
         n_columns = statistics.schema.n_columns
-        weight = statistics.class_count[:, np.newaxis]
-        if statistics.missing is not None:
-            weight = np.maximum(weight - statistics.missing, 0.0)
-        alpha = self._checked_alpha(n_columns)
-        thresholds = np.array([self._threshold()])
-        columns = np.arange(n_columns)
-        return (bernoulli_block(columns, thresholds, statistics.totals, weight, alpha),)
+        thresholds, alpha = np.array([self._threshold()]), self._checked_alpha(n_columns)
+        return (BernoulliBlock.estimate(np.arange(n_columns), statistics, thresholds, alpha),)

@@ -8,21 +8,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
-from novum.bayes.discrete_blocks import categorical_block
+from novum.bayes.column_models import level_prior
+from novum.bayes.multinomial import PseudoCountModel
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
-from novum.bayes.pseudo_counts import PSEUDO_COUNT_CONSTRAINTS, PseudoCountModel
 from novum.core.errors import InputError
-from novum.core.schema import MISSING, Column, Kind, Schema
-from novum.core.validation import Sample
-
-Floats = NDArray[np.float64]
+from novum.core.learners import count, parameter
+from novum.core.tables import MISSING, Column, Kind, Sample, Schema
+from novum.distributions import CategoricalBlock
+from novum.numerics import Floats, Integers
 
 # Codes beyond this are identifiers, not categories; the gaps between them are not filled.
 _LARGEST_CODE = 2**20
@@ -35,12 +32,6 @@ class CategoricalNB(PseudoCountModel):
     ----------
     alpha : float, default=1.0
         Pseudo-count of each level: the parameter of a Dirichlet prior.
-    force_alpha : bool, default=True
-        If false, an alpha below 1e-10 is raised to that, with a warning.
-    fit_prior : bool, default=True
-        Whether the class priors are learned; equal otherwise.
-    class_prior : array-like of shape (n_classes,), optional
-        Given priors.
     min_categories : int or array-like of shape (n_columns,), optional
         Least number of categories of columns of codes: codes 0 to `min_categories - 1` exist.
 
@@ -71,28 +62,10 @@ class CategoricalNB(PseudoCountModel):
     """
 
     categorical_features = "all"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PSEUDO_COUNT_CONSTRAINTS,
-        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
-    }
-
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.min_categories = min_categories
+    min_categories: Any = parameter(None, "array-like", count(), default=None)
 
     @property
-    def n_categories_(self) -> NDArray[np.int64]:
+    def n_categories_(self) -> Integers:
         return np.array([column.n_levels for column in self.schema_.columns], np.int64)
 
     @property
@@ -126,7 +99,9 @@ class CategoricalNB(PseudoCountModel):
     def _estimated_blocks(self, statistics: NaiveBayesStatistics) -> tuple[Any, ...]:
         n_columns = statistics.schema.n_columns
         alpha = np.broadcast_to(self._checked_alpha(n_columns), n_columns)
-        return (categorical_block(statistics, [float(value) for value in alpha]),)
+        pairs = zip(alpha.tolist(), statistics.schema.columns, strict=True)
+        priors = [level_prior(value, column) for value, column in pairs]
+        return (CategoricalBlock.estimate(statistics, priors),)
 
 
 def _least_numbers(min_categories: Any, n_columns: int) -> list[int]:

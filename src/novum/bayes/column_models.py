@@ -7,6 +7,10 @@
 | `CategoricalColumn` | categorical over the levels | Dirichlet or m-estimate |
 | `BernoulliColumn` | whether a number exceeds a threshold | the same, with two levels |
 | `CountsBlock` | several columns: multinomial counts | Dirichlet over the columns |
+| `LawColumn` | any law of `novum.distributions` that is estimated from sums | maximum likelihood |
+
+Each names the sums it needs (`sums`) and the block of `novum.distributions` that holds its laws of
+all classes; `block` estimates it for the columns that have this kind of model.
 
 The m-estimate of a probability is `(n + m p) / (N + m)`: as if `m` further cells had been seen, of
 which the share `p` had the level. A pseudo-count `alpha` for each of `L` levels is the m-estimate
@@ -15,17 +19,26 @@ with `m = alpha L` and `p = 1 / L`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.errors import InputError
-from novum.core.schema import Column, Level, level_key
-
-Floats = NDArray[np.float64]
-
+from novum import distributions
+from novum.core.errors import InputError, ModelFileError
+from novum.core.tables import Column, Level, level_key
+from novum.distributions import (
+    BernoulliBlock,
+    ClassSums,
+    CountBlock,
+    EstimableLaw,
+    GaussianBlock,
+    LawBlock,
+    LevelPrior,
+    StudentTBlock,
+)
+from novum.numerics import Floats, Positions
 
 # --- Smoothing ------------------------------------------------------------------------------------
 
@@ -71,20 +84,16 @@ class MEstimate:
         return self.m * np.array(known, float), self.m * sum(shares.values())
 
 
-def pseudo_counts(smoothing: float | MEstimate, column: Column) -> tuple[Floats, float, float]:
-    """Pseudo-counts of the levels, of one unseen level, and their total with the unseen one.
+def level_prior(smoothing: float | MEstimate, column: Column) -> LevelPrior:
+    """Pseudo-counts of the levels of a column.
 
     Meeting a level for the first time, a column turns out to have one more: with a pseudo-count for
     each level the total grows by it, while an m-estimate shares the same `m` among one more.
     """
     if isinstance(smoothing, MEstimate):
-        known, unseen = smoothing.pseudo_counts(column)
-        return known, unseen, smoothing.m
-    return (
-        np.full(column.n_levels, float(smoothing)),
-        float(smoothing),
-        smoothing * (column.n_levels + 1.0),
-    )
+        return LevelPrior(*smoothing.pseudo_counts(column), smoothing.m)
+    alpha = float(smoothing)
+    return LevelPrior(np.full(column.n_levels, alpha), alpha, alpha * (column.n_levels + 1.0))
 
 
 # --- Models of a column ---------------------------------------------------------------------------
@@ -102,6 +111,9 @@ class GaussianColumn:
     """
 
     variance_floor: float = 1e-9
+    sums: ClassVar[str] = "moments"
+    block_type: ClassVar[type] = GaussianBlock
+    has_units: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.variance_floor) and self.variance_floor > 0):
@@ -109,6 +121,11 @@ class GaussianColumn:
                 f"variance_floor is a positive part of the column's variance, got "
                 f"{self.variance_floor!r}. A small number such as 1e-9 serves."
             )
+
+    @staticmethod
+    def block(models: Sequence[GaussianColumn], columns: Positions, sums: ClassSums) -> Any:
+        floors = np.array([model.variance_floor for model in models])
+        return GaussianBlock.estimate(columns, sums, floors)
 
 
 @dataclass(frozen=True)
@@ -130,6 +147,8 @@ class StudentTColumn:
     degrees_of_freedom: float = 1.0
     mean: float | None = None
     variance: float | None = None
+    sums: ClassVar[str] = "moments"
+    block_type: ClassVar[type] = StudentTBlock
 
     def __post_init__(self) -> None:
         for name in ("strength", "degrees_of_freedom", "variance"):
@@ -139,6 +158,18 @@ class StudentTColumn:
                 raise InputError(f"{name} of StudentTColumn is positive, got {value!r}.")
         if self.mean is not None and not np.isfinite(self.mean):
             raise InputError(f"The prior mean of StudentTColumn is a number, got {self.mean!r}.")
+
+    @property
+    def has_units(self) -> bool:
+        """Whether the prior is in the units of its column."""
+        return self.mean is not None or self.variance is not None
+
+    @staticmethod
+    def block(models: Sequence[StudentTColumn], columns: Positions, sums: ClassSums) -> Any:
+        names = ("strength", "degrees_of_freedom", "mean", "variance")
+        # None is NaN: the column's own mean and variance.
+        prior = (np.array([getattr(model, name) for model in models], float) for name in names)
+        return StudentTBlock.estimate(columns, sums, *prior)
 
 
 @dataclass(frozen=True)
@@ -154,7 +185,8 @@ class CategoricalColumn:
     smoothing: float | MEstimate = 1.0
 
     def __post_init__(self) -> None:
-        _check_smoothing(self.smoothing, "CategoricalColumn")
+        if not isinstance(self.smoothing, MEstimate):
+            _check_at_least_zero(self.smoothing, "smoothing of CategoricalColumn")
 
 
 @dataclass(frozen=True)
@@ -170,11 +202,20 @@ class BernoulliColumn:
 
     threshold: float = 0.0
     smoothing: float = 1.0
+    sums: ClassVar[str] = "totals"
+    block_type: ClassVar[type] = BernoulliBlock
+    has_units: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_at_least_zero(self.smoothing, "smoothing of BernoulliColumn")
         if not np.isfinite(self.threshold):
             raise InputError(f"The threshold of BernoulliColumn is a number: {self.threshold!r}.")
+
+    @staticmethod
+    def block(models: Sequence[BernoulliColumn], columns: Positions, sums: ClassSums) -> Any:
+        thresholds = np.array([model.threshold for model in models])
+        alpha = np.array([model.smoothing for model in models])
+        return BernoulliBlock.estimate(columns, sums, thresholds, alpha)
 
 
 @dataclass(frozen=True)
@@ -191,6 +232,9 @@ class CountsBlock:
 
     columns: tuple[str, ...]
     smoothing: float = 1.0
+    sums: ClassVar[str] = "totals"
+    block_type: ClassVar[type] = CountBlock
+    has_units: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if isinstance(self.columns, str) or not all(isinstance(c, str) for c in self.columns):
@@ -205,16 +249,73 @@ class CountsBlock:
             )
         _check_at_least_zero(self.smoothing, "smoothing of CountsBlock")
 
-
-ColumnModel = GaussianColumn | StudentTColumn | CategoricalColumn | BernoulliColumn | CountsBlock
-
-
-# --- Checks ---------------------------------------------------------------------------------------
+    @staticmethod
+    def block(models: Sequence[CountsBlock], columns: Positions, sums: ClassSums) -> Any:
+        return CountBlock.estimate(columns, sums, np.array([models[0].smoothing]))
 
 
-def _check_smoothing(smoothing: float | MEstimate, owner: str) -> None:
-    if not isinstance(smoothing, MEstimate):
-        _check_at_least_zero(smoothing, f"smoothing of {owner}")
+@dataclass(frozen=True)
+class LawColumn:
+    """A law of `novum.distributions` within each class, by maximum likelihood.
+
+    Parameters
+    ----------
+    law : class of laws of numbers
+        One that is estimated from sums, such as `Gamma`, `Beta` or `Normal`. Cells that the law
+        does not have are refused.
+
+    Notes
+    -----
+    A class whose cells have no most likely law (fewer than two different values) takes that of all
+    classes together.
+
+    Examples
+    --------
+    >>> from novum.bayes import NaiveBayes
+    >>> from novum.distributions import Gamma
+    >>> X = [[0.5], [1.0], [1.5], [4.0], [8.0], [12.0]]
+    >>> model = NaiveBayes(numeric=LawColumn(Gamma)).fit(X, list("aaabbb"))
+    >>> model.predict([[0.2], [9.0]]).tolist()
+    ['a', 'b']
+    """
+
+    law: type[EstimableLaw]
+    sums: ClassVar[str] = "law"
+    block_type: ClassVar[type] = LawBlock
+    has_units: ClassVar[bool] = True
+    _saved_fields: ClassVar[tuple[str, ...]] = ("law_name",)
+
+    def __post_init__(self) -> None:
+        wanted = ("statistics", "from_statistics", "log_density", "sample", "discrete")
+        if not isinstance(self.law, type) or not all(hasattr(self.law, name) for name in wanted):
+            raise InputError(
+                f"LawColumn takes a class of laws of numbers that are estimated from sums, such as "
+                f"Gamma, got {self.law!r}."
+            )
+
+    @property
+    def law_name(self) -> str:
+        """The name by which model files know the law."""
+        name = self.law.__name__
+        if getattr(distributions, name, None) is not self.law:
+            raise ModelFileError(
+                f"{name} is no law of novum.distributions and cannot be written to a model file."
+            )
+        return name
+
+    @classmethod
+    def _from_saved(cls, law_name: str) -> LawColumn:
+        if law_name not in distributions.__all__:
+            raise InputError(f"There is no law {law_name!r} in novum.distributions.")
+        return cls(getattr(distributions, law_name))
+
+    @staticmethod
+    def block(models: Sequence[LawColumn], columns: Positions, sums: ClassSums) -> Any:
+        return LawBlock.estimate(columns, sums, [model.law for model in models])
+
+
+# Models of numeric columns, in the order of their blocks.
+NUMERIC_MODELS = (GaussianColumn, StudentTColumn, BernoulliColumn, CountsBlock, LawColumn)
 
 
 def _check_at_least_zero(value: float, name: str) -> None:

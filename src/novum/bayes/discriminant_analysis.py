@@ -15,42 +15,43 @@ Covariances are the most likely ones (divided by the weight, not by the weight m
 from __future__ import annotations
 
 from functools import partial
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from numbers import Real
+from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods
 
-from novum.bayes.covariance_shrinkage import ledoit_wolf, mixed_with_identity, shrunk
 from novum.bayes.gaussian_covariance import (
     Adjustment,
     GaussianEstimate,
     certify,
     known_means,
+    ledoit_wolf,
+    mixed_with_identity,
     raised_to_floor,
     reference_variances,
+    shrunk,
 )
-from novum.bayes.gaussian_densities import MatrixDensities
 from novum.bayes.gaussian_model import Densities, GaussianModel
 from novum.bayes.gaussian_statistics import GaussianStatistics, class_rows
-from novum.core.certificate import Certificate
 from novum.core.errors import InputError
-from novum.core.single_precision import answered, kept_float, round_attributes
-from novum.core.validation import Sample
-from novum.decomposition.discriminant_directions import directions_of, ratio_shares
-from novum.numerics.blas_threads import one_blas_thread
+from novum.core.learners import Certificate, parameter
+from novum.core.runtime import answered, kept_float, round_attributes
+from novum.core.tables import Sample
+from novum.decomposition import directions_of, ratio_shares
+from novum.distributions import MatrixDensities
+from novum.numerics import Floats, Positions, one_blas_thread
 
-Floats = NDArray[np.float64]
+# Directions of `transform`, solved once for the laws of each fit. They are no attribute of a model,
+# because asking it must not change it.
+_DIRECTIONS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 class DiscriminantAnalysis(GaussianModel):
     """What the two share: shrunk covariances, from sums or, for some shrinkages, from rows."""
-
-    shrinkage: str | float | None
-    priors: ArrayLike | None
-    covariance_estimator: Any
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -86,7 +87,7 @@ class DiscriminantAnalysis(GaussianModel):
         self._store(statistics, self._store_estimate(found, statistics), certify(found, statistics))
         self.__dict__.pop("statistics_", None)
 
-    def _of_rows(self, sample: Sample, rows: NDArray[np.intp], weight: Floats | None) -> Floats:
+    def _of_rows(self, sample: Sample, rows: Positions, weight: Floats | None) -> Floats:
         X = sample.numeric[rows]
         if self.covariance_estimator is None:
             return ledoit_wolf(X, weight)
@@ -168,33 +169,15 @@ class LinearDiscriminantAnalysis(
     [1]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "solver": [StrOptions({"svd", "lsqr", "eigen"})],
-        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
-        "priors": ["array-like", None],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "store_covariance": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "covariance_estimator": [HasMethods("fit"), None],
-    }
-
-    def __init__(
-        self,
-        solver: str = "svd",
-        shrinkage: str | float | None = None,
-        priors: ArrayLike | None = None,
-        n_components: int | None = None,
-        store_covariance: bool = False,
-        tol: float = 1e-4,
-        covariance_estimator: Any = None,
-    ) -> None:
-        self.solver = solver
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.n_components = n_components
-        self.store_covariance = store_covariance
-        self.tol = tol
-        self.covariance_estimator = covariance_estimator
+    solver: str = parameter({"svd", "lsqr", "eigen"}, default="svd", kw_only=False)
+    shrinkage: str | float | None = parameter(
+        {"auto"}, default=None, at_least=0, at_most=1, kw_only=False
+    )
+    priors: ArrayLike | None = parameter("array-like", default=None, kw_only=False)
+    n_components: int | None = parameter(default=None, at_least=1, kw_only=False)
+    store_covariance: bool = parameter(default=False, kw_only=False)
+    tol: float = parameter(default=1e-4, at_least=0, kw_only=False)
+    covariance_estimator: Any = parameter(HasMethods("fit"), None, default=None, kw_only=False)
 
     @property
     def covariance_(self) -> Floats:
@@ -258,7 +241,11 @@ class LinearDiscriminantAnalysis(
 
     def _directions(self) -> tuple[Floats, Floats]:
         """The directions, and their shares in the variance between classes."""
-        found = directions_of(self._within(), self.densities_.location, self.class_prior_)
+        laws = self.densities_
+        found = _DIRECTIONS.get(laws)
+        if found is None:
+            found = directions_of(self._within(), laws.location, self.class_prior_)
+            _DIRECTIONS[laws] = found
         kept = self.n_components or len(self.classes_) - 1
         return found.scalings[:, :kept], ratio_shares(found)[:kept]
 
@@ -401,34 +388,13 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     [1]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "solver": [StrOptions({"svd", "eigen"})],
-        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
-        "priors": ["array-like", None],
-        "reg_param": [Interval(Real, 0, 1, closed="both")],
-        "store_covariance": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "covariance_estimator": [HasMethods("fit"), None],
-    }
-
-    def __init__(
-        self,
-        *,
-        solver: str = "svd",
-        shrinkage: str | float | None = None,
-        priors: ArrayLike | None = None,
-        reg_param: float = 0.0,
-        store_covariance: bool = False,
-        tol: float = 1e-4,
-        covariance_estimator: Any = None,
-    ) -> None:
-        self.solver = solver
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.reg_param = reg_param
-        self.store_covariance = store_covariance
-        self.tol = tol
-        self.covariance_estimator = covariance_estimator
+    solver: str = parameter({"svd", "eigen"}, default="svd")
+    shrinkage: str | float | None = parameter({"auto"}, default=None, at_least=0, at_most=1)
+    priors: ArrayLike | None = parameter("array-like", default=None)
+    reg_param: float = parameter(default=0.0, at_least=0, at_most=1)
+    store_covariance: bool = parameter(default=False)
+    tol: float = parameter(default=1e-4, at_least=0)
+    covariance_estimator: Any = parameter(HasMethods("fit"), None, default=None)
 
     @property
     def covariance_(self) -> list[Floats]:

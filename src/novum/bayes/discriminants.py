@@ -20,12 +20,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from novum.bayes.gaussian_densities import whitener
 from novum.core.errors import InputError
-
-Floats = NDArray[np.float64]
+from novum.distributions import whitener
+from novum.numerics import Floats
 
 # Inverses are right to about eps times their condition; what is smaller says nothing.
 _ZERO = 1e-10

@@ -30,15 +30,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.bayes.discriminants import equal_covariances
-from novum.bayes.gaussian_densities import MatrixDensities, whitener
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, seed
-
-Floats = NDArray[np.float64]
+from novum.core.runtime import RandomSource, seed
+from novum.distributions import MatrixDensities, whitener
+from novum.numerics import Floats
 
 _SCRAMBLINGS = 16
 

@@ -11,15 +11,12 @@ uncertain as it should be. Both are functions of the classes' weights, means and
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from novum.bayes.column_densities import ColumnDensities
 from novum.bayes.discriminants import (
     BoundaryKind,
     Hyperplane,
@@ -31,7 +28,6 @@ from novum.bayes.discriminants import (
 )
 from novum.bayes.error_probability import ErrorProbability, bayes_error
 from novum.bayes.gaussian_covariance import STRUCTURES
-from novum.bayes.gaussian_labels import code_of
 from novum.bayes.gaussian_model import Densities, GaussianModel
 from novum.bayes.gaussian_predictive import (
     CovarianceChoice,
@@ -40,14 +36,14 @@ from novum.bayes.gaussian_predictive import (
     log_evidence,
     predictive_densities,
 )
-from novum.bayes.gaussian_statistics import GaussianStatistics
-from novum.core.certificate import Certificate, Verdict
+from novum.bayes.gaussian_statistics import GaussianStatistics, code_of
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource
-from novum.core.sum_problem import StopRule
+from novum.core.learners import Certificate, Verdict, parameter
+from novum.core.runtime import RandomSource
+from novum.core.sums import StopRule
 from novum.core.text import label_text
-
-Floats = NDArray[np.float64]
+from novum.distributions import ColumnDensities
+from novum.numerics import Floats
 
 
 class GaussianClassifier(GaussianModel):
@@ -118,38 +114,17 @@ class GaussianClassifier(GaussianModel):
     0.0
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "covariance": [StrOptions({*STRUCTURES, "evidence"})],
-        "estimate": [StrOptions({"maximum_likelihood", "predictive"})],
-        "class_prior": ["array-like", None],
-        "parameter_prior": [WeakPrior, None],
-        "floor": [Interval(Real, 0, 1, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
-
-    def __init__(
-        self,
-        covariance: str = "full",
-        *,
-        estimate: str = "maximum_likelihood",
-        class_prior: ArrayLike | None = None,
-        parameter_prior: WeakPrior | None = None,
-        floor: float = 1e-9,
-        tol: float = 1e-9,
-        max_iter: int = 1000,
-    ) -> None:
-        self.covariance = covariance
-        self.estimate = estimate
-        self.class_prior = class_prior
-        self.parameter_prior = parameter_prior
-        self.floor = floor
-        self.tol = tol
-        self.max_iter = max_iter
+    covariance: str = parameter({*STRUCTURES, "evidence"}, default="full", kw_only=False)
+    estimate: str = parameter({"maximum_likelihood", "predictive"}, default="maximum_likelihood")
+    class_prior: ArrayLike | None = parameter("array-like", default=None)
+    parameter_prior: WeakPrior | None = parameter(default=None)
+    floor: float = parameter(default=1e-9, at_least=0, below=1)
+    tol: float = parameter(default=1e-9, at_least=0)
+    max_iter: int = parameter(default=1000, at_least=1)
 
     @property
     def invariances(self) -> tuple[str, ...]:
-        """What a fit does not depend on; see `core.contracts`."""
+        """What a fit does not depend on; see `core.learners.contracts`."""
         units = "common_scale" if self.covariance in ("spherical", "evidence") else "column_scale"
         return ("shift", units, "row_order", "duplication")
 

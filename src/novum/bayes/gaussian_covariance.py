@@ -20,18 +20,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.bayes.gaussian_densities import Roots, whitener
 from novum.bayes.gaussian_statistics import GaussianStatistics
-from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import InputError
+from novum.core.learners import Certificate, Verdict
 from novum.core.text import label_text
+from novum.distributions import Roots, whitener
+from novum.numerics import Array, Floats, Integers
 
-Floats = NDArray[np.float64]
 Adjustment = Callable[[Floats], Floats]
 
 STRUCTURES = ("full", "tied", "diagonal", "spherical")
@@ -73,7 +71,7 @@ class GaussianEstimate:
     structure: str
     means: Floats
     covariances: Floats
-    raised: NDArray[np.int64]
+    raised: Integers
     smallest: Floats
     roots: Roots | None = None
 
@@ -164,7 +162,7 @@ def _by_column(
     floor: float,
 ) -> GaussianEstimate:
     weights = statistics.cell_weights
-    scatters = statistics.columns_only().scatters
+    scatters = statistics.column_scatters
     known = weights > 0
     if structure == "spherical":
         cells = weights.sum(axis=1)
@@ -198,7 +196,7 @@ def raised_to_floor(matrix: Floats, reference: Floats, floor: float) -> Raised:
     least = max(floor, len(scaled) * _EPSILON)
     for bound in (1e4 * least, least):
         shifted = scaled.copy(order="F")
-        shifted[np.diag_indices_from(shifted)] -= bound
+        shifted.flat[:: len(shifted) + 1] -= bound
         if lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)[1] == 0:
             return Raised(matrix, 0, bound, *whitener(matrix))
     values, vectors = np.linalg.eigh(scaled)
@@ -218,8 +216,10 @@ def raised_to_floor(matrix: Floats, reference: Floats, floor: float) -> Raised:
 
 def known_means(statistics: GaussianStatistics) -> Floats:
     """Class means; where a class has no present cell of a column, the mean of all classes."""
-    overall = statistics.column_moments.mean
-    return np.where(statistics.cell_weights > 0, statistics.means, overall)
+    present = statistics.cell_weights > 0
+    if present.all():
+        return statistics.means
+    return np.where(present, statistics.means, statistics.column_moments.mean)
 
 
 def reference_variances(statistics: GaussianStatistics) -> Floats:
@@ -230,7 +230,7 @@ def reference_variances(statistics: GaussianStatistics) -> Floats:
     """
     total = statistics.column_moments
     weight = np.where(total.weight > 0, total.weight, 1.0)
-    within = statistics.columns_only().scatters.sum(axis=0) / weight
+    within = statistics.column_scatters.sum(axis=0) / weight
     overall = total.scatter / weight
     square = np.where(total.mean**2 > 0, total.mean**2, 1.0)
     # Differences below the resolution of doubles are what removing rows can leave behind.
@@ -258,23 +258,22 @@ def log_likelihood(found: GaussianEstimate, statistics: GaussianStatistics) -> f
     K, d = found.means.shape
     if found.roots is None:
         variances = np.broadcast_to(found.covariances.reshape(K, -1), (K, d))
-        cells, scatters = statistics.cell_weights, statistics.columns_only().scatters
+        cells, scatters = statistics.cell_weights, statistics.column_scatters
         terms = cells * (np.log(variances) + _LOG_2PI) + scatters / variances
         return float(-0.5 * terms.sum())
     weight, scatters = statistics.weight, statistics.scatters
     if found.structure == "tied":
         scatters, weight = scatters.sum(axis=0)[None], np.array([weight.sum()])
-    total = 0.0
-    for A, log_det, S, W in zip(*found.roots, scatters, weight, strict=True):
-        total += W * (d * _LOG_2PI + log_det) + float(np.einsum("ij,ij->", A, S @ A))
-    return -0.5 * float(total)
+    A, log_det = found.roots
+    terms = weight * (d * _LOG_2PI + log_det) + np.einsum("kij,kij->k", A, scatters @ A)
+    return -0.5 * float(terms.sum())
 
 
 # --- Reporting ------------------------------------------------------------------------------------
 
 
 def report_singular(
-    found: GaussianEstimate, classes: NDArray[Any], weight: Floats, floor: float, learner: str
+    found: GaussianEstimate, classes: Array, weight: Floats, floor: float, learner: str
 ) -> None:
     """Warns of classes that were raised to the floor, or refuses them if the floor is zero."""
     concerned = np.flatnonzero((found.raised > 0) & (weight > 0))
@@ -322,3 +321,76 @@ def report_absent(statistics: GaussianStatistics, learner: str) -> None:
             f"({int(absent.sum())} such pairs); mean and variance of the other classes stand in"
         )
     warnings.warn(f"{learner}: {what}.", AbsentColumnWarning, stacklevel=2)
+
+
+# --- Shrinkage ------------------------------------------------------------------------------------
+#
+# Shrinking a covariance towards a multiple of the identity.
+#
+#     C(s) = (1 - s) C + s (tr C / d) I,        0 <= s <= 1.
+#
+# Ledoit and Wolf choose s to minimize the expected squared distance of `C(s)` from the true
+# covariance. With rows z in units of their deviations (so that units do not matter), and with
+# `E = sum z z' / W`, `mu = tr E / d`,
+#
+#     s = min(b, a) / a,   a = |E - mu I|^2 / d,   b = (sum_i |z_i|^4 / W - |E|^2) / (d W).
+#
+# The sum of fourth powers is about means that are known only at the end, so this s is a function of
+# the rows and not of their moments.
+#
+# # Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", 2004.
+
+
+def shrunk(matrix: Floats, amount: float) -> Floats:
+    """The matrix moved by `amount` towards its mean variance times the identity.
+
+    >>> shrunk(np.array([[3.0, 1.0], [1.0, 1.0]]), 0.5).tolist()
+    [[2.5, 0.5], [0.5, 1.5]]
+    """
+    d = len(matrix)
+    result = (1 - amount) * matrix
+    result[np.diag_indices(d)] += amount * np.trace(matrix) / d
+    return result
+
+
+def mixed_with_identity(matrix: Floats, amount: float) -> Floats:
+    """`(1 - amount) C + amount I`, in the units that the columns have.
+
+    >>> mixed_with_identity(np.array([[3.0]]), 0.5).tolist()
+    [[2.0]]
+    """
+    result = (1 - amount) * matrix
+    result[np.diag_indices(len(matrix))] += amount
+    return result
+
+
+def ledoit_wolf(X: Floats, weight: Floats | None = None) -> Floats:
+    """Covariance of rows, shrunk by the amount of Ledoit and Wolf in units of the deviations.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Complete rows.
+    weight : array (n,), optional
+        Repetitions of each row.
+    """
+    w = np.ones(len(X)) if weight is None else weight
+    total = float(w.sum())
+    centered = X - X[0]
+    centered -= w @ centered / total
+    unit = np.sqrt(w @ centered**2 / total)
+    unit = np.where(unit > 0, unit, 1.0)
+    z = centered / unit
+    E = (z * w[:, None]).T @ z / total
+    amount = _best_amount(E, z, w, total)
+    return shrunk(E, amount) * unit[:, None] * unit[None, :]
+
+
+def _best_amount(E: Floats, z: Floats, w: Floats, total: float) -> float:
+    d = len(E)
+    mu = float(np.trace(E)) / d
+    fourth = float(w @ np.einsum("ij,ij->i", z, z) ** 2) / total
+    square = float((E**2).sum())
+    a = (square - d * mu**2) / d
+    b = (fourth - square) / (d * total)
+    return float(min(b, a) / a) if a > 0 and b > 0 else 0.0

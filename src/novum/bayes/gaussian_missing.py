@@ -10,7 +10,7 @@ is the most likely choice among all that the floor allows. The likelihood of the
 
     sum_i w_i log p(x_i,o | class of i),
 
-therefore never falls, and the driver in `core.expectation` checks that it does not. Labels are
+therefore never falls, and the driver in `core.sums.expectation` checks that it does not. Labels are
 known, so there is no other hidden quantity; the likelihood can still have several local maxima when
 few cells are left, which is what the certificate says.
 
@@ -22,26 +22,22 @@ Little and Rubin, "Statistical Analysis with Missing Data", 3rd ed., 2019, secti
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.bayes.gaussian_covariance import known_means, raised_to_floor
 from novum.bayes.gaussian_covariance import reference_variances as reference_of
-from novum.bayes.gaussian_densities import MatrixDensities, missing_patterns
 from novum.bayes.gaussian_statistics import (
     GaussianStatistics,
     check_same_kind,
     class_rows,
 )
 from novum.core.errors import InputError
-from novum.core.sum_problem import SumProblem
+from novum.core.sums import Additive, SumProblem
+from novum.core.tables import Sample
 from novum.core.text import label_text
-from novum.core.validation import Sample
-from novum.numerics.moments import Moments, moments_of
-
-Floats = NDArray[np.float64]
+from novum.distributions import MatrixDensities, missing_patterns
+from novum.numerics import Array, Floats, Moments, moments_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +49,7 @@ class MomentParameters:
 
 
 @dataclass(frozen=True, eq=False)
-class ExpectedSums:
+class ExpectedSums(Additive):
     """Expected statistics of rows with missing cells.
 
     Attributes
@@ -69,12 +65,6 @@ class ExpectedSums:
     moments: tuple[Moments, ...]
     rest: Floats
     log_likelihood: float
-
-    def __add__(self, other: ExpectedSums) -> ExpectedSums:
-        moments = tuple(a + b for a, b in zip(self.moments, other.moments, strict=True))
-        return ExpectedSums(
-            moments, self.rest + other.rest, self.log_likelihood + other.log_likelihood
-        )
 
 
 class MissingMoments(SumProblem[MomentParameters, ExpectedSums]):
@@ -161,7 +151,7 @@ class MissingMoments(SumProblem[MomentParameters, ExpectedSums]):
         spread = np.abs(after.matrices - params.matrices) / unit[:, None] / unit[None, :]
         return float(max(moved.max(), spread.max()))
 
-    def _places(self, chunk: Sample) -> NDArray[Any]:
+    def _places(self, chunk: Sample) -> Array:
         """Position of each of the chunk's classes among those of the fit."""
         assert chunk.classes is not None
         check_same_kind(self.classes, chunk.classes)
@@ -186,17 +176,18 @@ def _completed(X: Floats, weight: Floats | None, mean: Floats, matrix: Floats) -
         if present is None:
             total += float(weights[rows] @ law.log_density(X[rows])[:, 0])
             continue
-        if not present.any():
+        if not present.size:
             used[rows] = False
             continue
+        missing = np.setdiff1d(np.arange(X.shape[1]), present)
         part, away = law.marginal(present), X[rows][:, present] - mean[present]
         total += float(weights[rows] @ part.log_density(X[rows][:, present])[:, 0])
         A = part.roots[0][0]
         # C_uo A holds the regression in whitened units: C_oo^-1 = A A'.
-        cross = matrix[np.ix_(~present, present)] @ A
-        filled[np.ix_(rows, ~present)] = mean[~present] + (away @ A) @ cross.T
-        inner = matrix[np.ix_(~present, ~present)] - cross @ cross.T
-        rest[np.ix_(~present, ~present)] += weights[rows].sum() * inner
+        cross = matrix[np.ix_(missing, present)] @ A
+        filled[np.ix_(rows, missing)] = mean[missing] + (away @ A) @ cross.T
+        inner = matrix[np.ix_(missing, missing)] - cross @ cross.T
+        rest[np.ix_(missing, missing)] += weights[rows].sum() * inner
     kept = None if weight is None else weight[used]
     moments = moments_of(filled[used], kept)
     return ExpectedSums((moments,), rest[None], total)

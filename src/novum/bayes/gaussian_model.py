@@ -16,12 +16,12 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
+from numpy.typing import ArrayLike
+from sklearn.base import ClassifierMixin, _fit_context, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from novum.bayes.column_densities import ColumnDensities
+from novum.bayes.explanation import checked_row_count
 from novum.bayes.gaussian_covariance import (
     BY_COLUMN,
     Adjustment,
@@ -31,27 +31,31 @@ from novum.bayes.gaussian_covariance import (
     report_absent,
     report_singular,
 )
-from novum.bayes.gaussian_densities import MatrixDensities, refuse_overflow
-from novum.bayes.gaussian_labels import checked_class_prior, code_of
-from novum.bayes.gaussian_leaving import leave_one_out, refitted_without
+from novum.bayes.gaussian_leave_one_out import leave_one_out, refitted_without
 from novum.bayes.gaussian_missing import MissingMoments
-from novum.bayes.gaussian_statistics import GaussianStatistics, MissingCellsError
-from novum.bayes.samples import checked_row_count
-from novum.core.certificate import Certificate, warn_if_stopped
-from novum.core.chunk_passes import ChunkPasses
+from novum.bayes.gaussian_statistics import (
+    GaussianStatistics,
+    MissingCellsError,
+    checked_class_prior,
+    code_of,
+)
 from novum.core.decisions import DecisionMixin
-from novum.core.engine import sum_blocks
 from novum.core.errors import InputError, ModelFileError
-from novum.core.expectation import fit_sums
-from novum.core.fitting import fitting
-from novum.core.randomness import RandomSource, stream
-from novum.core.schema import Schema
-from novum.core.statistics import StatisticsMixin, set_feature_names
-from novum.core.sum_problem import StopRule
+from novum.core.learners import Certificate, Learner, fitted, warn_if_stopped
+from novum.core.runtime import RandomSource, fitting, stream
+from novum.core.sums import (
+    ChunkPasses,
+    StatisticsMixin,
+    StopRule,
+    fit_sums,
+    set_feature_names,
+    sum_blocks,
+)
+from novum.core.tables import Sample, Schema, check_features, check_sample
 from novum.core.text import label_text
-from novum.core.validation import Sample, check_features, check_sample
+from novum.distributions import ColumnDensities, MatrixDensities, refuse_overflow
+from novum.numerics import Array, Floats, Positions
 
-Floats = NDArray[np.float64]
 Total = Callable[[Callable[[Any], Any]], Any]
 Densities = MatrixDensities | ColumnDensities
 
@@ -66,17 +70,17 @@ def _adds_up(model: GaussianModel) -> bool:
     return True
 
 
-class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstimator):
+class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
     """Shared fit and prediction; see `GaussianClassifier`."""
 
-    statistics_: GaussianStatistics
-    schema_: Schema
-    certificate_: Certificate
-    classes_: NDArray[Any]
-    class_count_: Floats
-    class_prior_: Floats
-    means_: Floats
-    densities_: Densities
+    statistics_: GaussianStatistics = fitted()
+    schema_: Schema = fitted()
+    certificate_: Certificate = fitted()
+    classes_: Array = fitted()
+    class_count_: Floats = fitted()
+    class_prior_: Floats = fitted()
+    means_: Floats = fitted()
+    densities_: Densities = fitted()
 
     # What a learner of the family says
 
@@ -259,7 +263,7 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstimat
 
     # Prediction
 
-    def predict(self, X: Any, noise: ArrayLike | None = None) -> NDArray[Any]:
+    def predict(self, X: Any, noise: ArrayLike | None = None) -> Array:
         """The likeliest class of every row."""
         rows = self._rows(X)
         if noise is not None:
@@ -331,7 +335,7 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstimat
 
     def sample(
         self, n: int, label: Any = None, random_state: RandomSource = None
-    ) -> tuple[Floats, NDArray[Any]]:
+    ) -> tuple[Floats, Array]:
         """New rows from the model, and their labels.
 
         Parameters
@@ -375,7 +379,7 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstimat
         with np.errstate(divide="ignore"):
             return np.log(self.class_prior_)
 
-    def _best(self, rows: Floats) -> NDArray[np.intp]:
+    def _best(self, rows: Floats) -> Positions:
         return self.densities_.best(rows, self._log_prior())
 
     def _log_density(self, rows: Floats, noise: ArrayLike | None) -> Floats:
@@ -418,7 +422,7 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstimat
 
     # What others ask of a model
 
-    def _leave_one_out(self, sample: Sample) -> tuple[NDArray[Any], Floats]:
+    def _leave_one_out(self, sample: Sample) -> tuple[Array, Floats]:
         """Labels of the rows by the model of the others, and how safe the formula is."""
         kept = sample if sample.weight is None else sample.rows(sample.weight > 0)
         statistics = sum_blocks(self._sum, kept)

@@ -9,21 +9,17 @@ of that column's own variance, so that the unit of one column has no effect on a
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
-from novum.bayes.class_moments import pooled
 from novum.bayes.column_models import GaussianColumn
 from novum.bayes.naive_bayes_engine import NaiveBayesModel
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
-from novum.bayes.numeric_blocks import GaussianBlock, by_class, gaussian_block
-from novum.core.schema import Schema
-
-Floats = NDArray[np.float64]
+from novum.core.learners import parameter
+from novum.core.tables import Schema
+from novum.distributions import GaussianBlock, by_class, pooled
+from novum.numerics import Floats
 
 
 class GaussianNB(NaiveBayesModel):
@@ -73,14 +69,8 @@ class GaussianNB(NaiveBayesModel):
     ['low', 'high']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "priors": ["array-like", None],
-        "var_smoothing": [None, Interval(Real, 0, None, closed="left")],
-    }
-
-    def __init__(self, *, priors: Any = None, var_smoothing: float | None = None) -> None:
-        self.priors = priors
-        self.var_smoothing = var_smoothing
+    priors: Any = parameter("array-like", None, default=None)
+    var_smoothing: float | None = parameter(default=None, at_least=0)
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -116,12 +106,12 @@ class GaussianNB(NaiveBayesModel):
         return not self.var_smoothing
 
     def _estimated_blocks(self, statistics: NaiveBayesStatistics) -> tuple[Any, ...]:
-        n_columns, n_classes = statistics.schema.n_columns, statistics.n_classes
-        floors = np.full(n_columns, GaussianColumn().variance_floor)
-        block = gaussian_block(np.arange(n_columns), statistics.moments, n_classes, floors)
+        columns = np.arange(statistics.schema.n_columns)
+        floors = np.full(columns.size, GaussianColumn().variance_floor)
+        block = GaussianBlock.estimate(columns, statistics, floors)
         if self.var_smoothing is None:
             return (block,)
-        weight, _, scatter = by_class(statistics.moments, n_classes)
+        weight, _, scatter = by_class(statistics.moments, statistics.n_classes)
         present = weight > 0
         variance = scatter / np.where(present, weight, 1.0) + _epsilon(
             statistics, self.var_smoothing

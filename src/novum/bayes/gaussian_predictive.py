@@ -24,17 +24,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from novum.bayes.column_densities import ColumnDensities
 from novum.bayes.gaussian_covariance import BY_COLUMN, STRUCTURES, reference_variances
-from novum.bayes.gaussian_densities import MatrixDensities, whitener, whiteners
 from novum.bayes.gaussian_statistics import GaussianStatistics
 from novum.core.errors import InputError
-
-Floats = NDArray[np.float64]
-
+from novum.distributions import ColumnDensities, MatrixDensities, mean_after, whitener, whiteners
+from novum.numerics import Floats
 
 # --- The prior ------------------------------------------------------------------------------------
 
@@ -140,14 +136,12 @@ class _Posterior:
 def _posterior(statistics: GaussianStatistics, structure: str, prior: WeakPrior) -> _Posterior:
     mean, matrix = prior.resolved(statistics)
     cells = np.asarray(statistics.cell_weights)
-    weight = prior.mean_rows + cells
     # Written from the class mean, so that an offset of the columns cancels at once.
     away = np.where(cells > 0, statistics.means - mean, 0.0)
-    location = mean + away * (cells / weight)
-    pull = prior.mean_rows * cells / weight
+    weight, location, between = mean_after(mean, prior.mean_rows, cells, away)
     rows, d = prior.covariance_rows, len(mean)
     if structure in BY_COLUMN:
-        squares = statistics.columns_only().scatters + pull * away**2
+        squares = statistics.column_scatters + between
         before = rows * np.diagonal(matrix)
         degrees = cells
         if structure == "spherical":
@@ -155,7 +149,8 @@ def _posterior(statistics: GaussianStatistics, structure: str, prior: WeakPrior)
             before = np.asarray(before.mean())
         v0 = rows + 2.0
     else:
-        squares = statistics.scatters + pull[:, :1, None] * away[:, :, None] * away[:, None, :]
+        pull = (prior.mean_rows * cells / weight)[:, :1, None]
+        squares = statistics.scatters + pull * away[:, :, None] * away[:, None, :]
         degrees = statistics.weight
         if structure == "tied":
             squares, degrees = squares.sum(axis=0), degrees.sum()

@@ -18,20 +18,28 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError, NotAdditiveError
-from novum.core.memory import check_memory
-from novum.core.schema import Schema
+from novum.core.runtime import check_memory
+from novum.core.tables import Sample, Schema
 from novum.core.text import label_text
-from novum.core.validation import Sample
+from novum.distributions import pooled_columns
+from novum.numerics import (
+    Array,
+    ColumnMoments,
+    Floats,
+    Integers,
+    Mask,
+    Moments,
+    Positions,
+    as_argument,
+    cached_property,
+    column_moments_of,
+    moments_of,
+)
 from novum.numerics import double_double as dd
-from novum.numerics.column_moments import ColumnMoments, column_moments_of
-from novum.numerics.jit import as_argument
-from novum.numerics.moments import Moments, moments_of
-from novum.numerics.shared_state import cached_property
 
-Floats = NDArray[np.float64]
 AnyMoments = Moments | ColumnMoments
 
 # From this many cells on rows are dealt by a compiled kernel; the choice looks at the size only.
@@ -76,7 +84,7 @@ class GaussianStatistics:
     """
 
     schema: Schema
-    classes: NDArray[Any]
+    classes: Array
     weight: Floats
     moments: tuple[AnyMoments, ...]
     rows: float
@@ -131,12 +139,12 @@ class GaussianStatistics:
         """Whether there are no products of columns."""
         return bool(self.moments) and isinstance(self.moments[0], ColumnMoments)
 
-    @property
+    @cached_property
     def means(self) -> Floats:
         """Class means (K, d); zeros where a class has no present cell."""
         return np.array([part.mean for part in self.moments])
 
-    @property
+    @cached_property
     def scatters(self) -> Floats:
         """Scatter of every class: (K, d, d), or (K, d) by column."""
         return np.array([part.scatter for part in self.moments])
@@ -152,10 +160,13 @@ class GaussianStatistics:
     @cached_property
     def column_moments(self) -> ColumnMoments:
         """Weight, mean and scatter of every column over all classes."""
-        total = ColumnMoments.zero(self.schema.n_columns)
-        for part in self.moments:
-            total = total + as_columns(part)
-        return total
+        return pooled_columns(self.cell_weights, self.means, self.column_scatters)
+
+    @property
+    def column_scatters(self) -> Floats:
+        """Scatter of every class and column (K, d)."""
+        scatters = self.scatters
+        return scatters if self.by_column else np.diagonal(scatters, axis1=1, axis2=2)
 
     def columns_only(self) -> GaussianStatistics:
         """The same rows without products of columns."""
@@ -219,7 +230,7 @@ class GaussianStatistics:
             )
         return self._on(labels)
 
-    def _united(self, other: GaussianStatistics) -> tuple[Schema, NDArray[Any]]:
+    def _united(self, other: GaussianStatistics) -> tuple[Schema, Array]:
         if not isinstance(other, GaussianStatistics):
             raise InputError(f"Statistics do not combine with a {type(other).__name__}.")
         if self.by_column != other.by_column and self.moments and other.moments:
@@ -230,7 +241,7 @@ class GaussianStatistics:
         check_same_kind(self.classes, other.classes)
         return self.schema.unite(other.schema), np.union1d(self.classes, other.classes)
 
-    def _on(self, labels: NDArray[Any]) -> GaussianStatistics:
+    def _on(self, labels: Array) -> GaussianStatistics:
         """The same statistics for more classes, which have no rows."""
         if np.array_equal(labels, self.classes):
             return self
@@ -248,7 +259,7 @@ class GaussianStatistics:
 
 def class_rows(
     sample: Sample, skip: Container[int] = ()
-) -> Iterator[tuple[int, NDArray[np.intp], Floats | None]]:
+) -> Iterator[tuple[int, Positions, Floats | None]]:
     """Code, positions and weights of the rows of each class that has rows, in order.
 
     Classes in `skip` come without their rows, which is quicker where all are skipped.
@@ -279,10 +290,10 @@ def check_products(n_columns: int, n_classes: int) -> None:
     )
 
 
-def check_same_kind(a: NDArray[Any], b: NDArray[Any]) -> None:
+def check_same_kind(a: Array, b: Array) -> None:
     """Refuses to unite labels of different types, which have no common order."""
 
-    def kind(labels: NDArray[Any]) -> str:
+    def kind(labels: Array) -> str:
         return "text" if labels.dtype.kind in "UOST" else "numbers"
 
     if a.size and b.size and kind(a) != kind(b):
@@ -309,7 +320,7 @@ def as_columns(moments: AnyMoments) -> ColumnMoments:
 
 
 def _class_moments(
-    X: Floats, rows: NDArray[np.intp], weight: Floats | None, by_column: bool
+    X: Floats, rows: Positions, weight: Floats | None, by_column: bool
 ) -> AnyMoments:
     """Moments of some rows of a table; bits do not depend on the table's layout."""
     try:
@@ -346,7 +357,7 @@ def dealt_moments(sample: Sample) -> dict[int, Moments]:
     return found
 
 
-def _provisional_centers(X: Floats, codes: NDArray[np.int64], n_classes: int) -> Floats:
+def _provisional_centers(X: Floats, codes: Integers, n_classes: int) -> Floats:
     """A point amid the rows of each class: the mean of those that stand first."""
     head = min(len(X), max(1024, 64 * n_classes))
     first, counts = X[:head], np.bincount(codes[:head], minlength=n_classes)
@@ -360,7 +371,7 @@ def _provisional_centers(X: Floats, codes: NDArray[np.int64], n_classes: int) ->
 
 
 def _dealt_squares(
-    X: Floats, codes: NDArray[np.int64], weight: Floats | None, centers: Floats
+    X: Floats, codes: Integers, weight: Floats | None, centers: Floats
 ) -> list[Floats]:
     """Weighted squares of `[x - center, 1]` of each class (d + 1, d + 1)."""
     from scipy.linalg import blas
@@ -394,3 +405,54 @@ def _missing_cells(X: Floats) -> MissingCellsError:
         "Call fit, fit_file or fit_stream with chunks that can be read again, which use EM, or "
         "choose covariance='diagonal'."
     )
+
+
+# --- Labels and priors ----------------------------------------------------------------------------
+#
+# Labels by name and class priors: what a Gaussian classifier is told about its classes.
+
+
+def code_of(label: Any, classes: Array) -> int:
+    """Position of a label among the classes.
+
+    Raises
+    ------
+    InputError
+        If there is no such class.
+    """
+    found = np.flatnonzero(classes == label)
+    if not found.size:
+        raise InputError(f"{label!r} is not one of the classes {classes.tolist()[:20]}.")
+    return int(found[0])
+
+
+def checked_class_prior(
+    given: ArrayLike | None,
+    statistics: GaussianStatistics,
+    present: Mask,
+    learner: str,
+) -> Floats:
+    """Class priors: as given, or the proportions of the weights."""
+    if given is None:
+        total = float(statistics.weight.sum())
+        return statistics.weight / total
+    prior, classes = np.array(given, float), statistics.classes
+    if prior.shape != (len(classes),):
+        raise InputError(
+            f"{learner} was given priors of shape {prior.shape} for the {len(classes)} classes "
+            f"{classes.tolist()[:20]}. Give one for each, in this order."
+        )
+    if not (prior >= 0).all():
+        raise InputError(f"priors must be non-negative, got {prior.tolist()}.")
+    if not abs(prior.sum() - 1) <= 1e-9:
+        raise InputError(
+            f"The priors do not sum to 1 but to {prior.sum():.12g}. Divide them by their sum if "
+            "they are meant as proportions."
+        )
+    unknown = np.flatnonzero((prior > 0) & ~present)
+    if unknown.size:
+        raise InputError(
+            f"Class {label_text(classes[unknown[0]])} has prior {prior[unknown[0]]:g} but no "
+            "rows, so its law is unknown. Give it prior 0, or use estimate='predictive'."
+        )
+    return prior

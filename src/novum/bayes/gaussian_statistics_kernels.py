@@ -6,7 +6,7 @@ every buffer stays in a cache until a matrix product has used it (`benchmarks/ba
 
 from __future__ import annotations
 
-from novum.numerics.jit import kernel
+from novum.numerics import kernel
 
 
 @kernel(

@@ -18,15 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics
 from novum.core.errors import ModelFileError
-from novum.core.schema import Schema
-from novum.core.validation import Sample
-from novum.numerics.counting import MISSING
-
-Floats = NDArray[np.float64]
+from novum.core.tables import Sample, Schema
+from novum.numerics import MISSING, Floats
 
 PSEUDO_COUNT = 1.0
 # Weights that were added and removed differ from their sums by rounding.
@@ -88,6 +84,9 @@ def _present_weight(statistics: NaiveBayesStatistics) -> Floats:
     if counts.size:
         missing = 0.0 if statistics.missing is None else statistics.missing
         present[schema.numeric[counts]] = (statistics.class_count[:, np.newaxis] - missing).T
+    for j, _ in statistics.reading.laws:
+        weights = (0.0 if part is None else part.weight for part in statistics.law_sums(j))
+        present[schema.numeric[j]] = list(weights)
     for j, i in enumerate(schema.categorical):
         present[i] = statistics.table(j).sum(axis=0)
     return present

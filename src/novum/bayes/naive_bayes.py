@@ -10,37 +10,27 @@ numeric column multiplies its density by the same constant in all classes, and s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from novum.bayes.column_models import (
-    BernoulliColumn,
+    NUMERIC_MODELS,
     CategoricalColumn,
     CountsBlock,
     GaussianColumn,
-    StudentTColumn,
-)
-from novum.bayes.discrete_blocks import (
-    bernoulli_block,
-    categorical_block,
-    count_block,
-    expected_totals,
+    level_prior,
 )
 from novum.bayes.missing_cells import missing_block
 from novum.bayes.naive_bayes_engine import NaiveBayesModel
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
-from novum.bayes.numeric_blocks import gaussian_block, student_block
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
-from novum.numerics.column_moments import ColumnMoments
+from novum.core.learners import parameter
+from novum.core.tables import Column, Kind, Schema
+from novum.distributions import CategoricalBlock
 
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
-
-NUMERIC_MODELS = (GaussianColumn, StudentTColumn, BernoulliColumn)
+# What a column by itself may be; counts go by their block.
+_SINGLE_MODELS = tuple(model for model in NUMERIC_MODELS if model is not CountsBlock)
 
 
 class NaiveBayes(NaiveBayesModel):
@@ -54,7 +44,7 @@ class NaiveBayes(NaiveBayesModel):
     columns : mapping, optional
         Laws of single columns by name, `{"age": StudentTColumn(), "color": CategoricalColumn(2)}`.
         A `CountsBlock` names its columns itself, and its key is the name of the block.
-    numeric : GaussianColumn, StudentTColumn or BernoulliColumn, optional
+    numeric : GaussianColumn, StudentTColumn, BernoulliColumn or LawColumn, optional
         Law of the other numeric columns; `GaussianColumn()` by default.
     categorical : CategoricalColumn, optional
         Law of the other nominal and ordinal columns; `CategoricalColumn()` by default.
@@ -102,37 +92,18 @@ class NaiveBayes(NaiveBayesModel):
     [[0.667, 0.333]]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "columns": [Mapping, None],
-        "numeric": [*NUMERIC_MODELS, None],
-        "categorical": [CategoricalColumn, None],
-        "priors": ["array-like", None],
-        "missing": [StrOptions({"ignore", "level"})],
-        "categorical_features": [str, None, "array-like"],
-    }
-
-    def __init__(
-        self,
-        *,
-        columns: Any = None,
-        numeric: Any = None,
-        categorical: Any = None,
-        priors: Any = None,
-        missing: str = "ignore",
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.columns = columns
-        self.numeric = numeric
-        self.categorical = categorical
-        self.priors = priors
-        self.missing = missing
-        self.categorical_features = categorical_features
+    columns: Any = parameter(Mapping, None, default=None)
+    numeric: Any = parameter(*_SINGLE_MODELS, None, default=None)
+    categorical: Any = parameter(CategoricalColumn, None, default=None)
+    priors: Any = parameter("array-like", None, default=None)
+    missing: str = parameter({"ignore", "level"}, default="ignore")
+    categorical_features: Any = parameter(str, None, "array-like", default="auto")
 
     @property
     def invariances(self) -> tuple[str, ...]:
         """Counts, thresholds and given priors are in the units of their columns."""
         laws = [self.numeric, *(self.columns or {}).values()]
-        if any(_has_units(law) for law in laws):
+        if any(getattr(law, "has_units", False) for law in laws):
             return ("row_order", "duplication")
         return ("shift", "column_scale", "row_order", "duplication")
 
@@ -152,7 +123,8 @@ class NaiveBayes(NaiveBayesModel):
         if self.missing == "level":
             return False
         laws = [self.numeric, *(self.columns or {}).values()]
-        return not any(isinstance(law, StudentTColumn) for law in laws)
+        kinds = [law.block_type for law in laws if hasattr(law, "block_type")]
+        return all(hasattr(kind, "leave_one_out") for kind in kinds)
 
     def _complete_schema(self, schema: Schema) -> Schema:
         if schema.is_numeric:
@@ -160,27 +132,37 @@ class NaiveBayes(NaiveBayesModel):
         return Schema(tuple(_with_both(column) for column in schema.columns), schema.named)
 
     def _reading(self, schema: Schema) -> Reading:
-        laws = self._laws(schema)
-        numeric = [laws[schema.columns[i].name] for i in schema.numeric]
-        counted = tuple(j for j, law in enumerate(numeric) if not _is_number(law))
-        thresholds = tuple(
-            law.threshold if isinstance(law, BernoulliColumn) else None
-            for law in numeric
-            if not _is_number(law)
-        )
-        return Reading(counted, thresholds or (None,))
+        laws = self._numeric_laws(schema)
+        counted = tuple(j for j, law in enumerate(laws) if law.sums == "totals")
+        thresholds = tuple(getattr(laws[j], "threshold", None) for j in counted)
+        own = tuple((j, law) for j, law in enumerate(laws) if law.sums == "law")
+        return Reading(counted, thresholds or (None,), own)
 
     def _estimated_blocks(self, statistics: NaiveBayesStatistics) -> tuple[Any, ...]:
         schema = statistics.schema
-        laws = self._laws(schema)
-        numeric = [laws[schema.columns[i].name] for i in schema.numeric]
-        blocks = [*_number_blocks(statistics, numeric), *_count_blocks(statistics, numeric)]
+        laws = self._numeric_laws(schema)
+        blocks = []
+        for kind in NUMERIC_MODELS:
+            # Columns of one kind are one block; counts are multinomial within theirs only.
+            groups: dict[Any, list[int]] = {}
+            for j, law in enumerate(laws):
+                if isinstance(law, kind):
+                    groups.setdefault(law if kind is CountsBlock else kind, []).append(j)
+            blocks += [
+                kind.block([laws[j] for j in columns], np.array(columns), statistics)
+                for columns in groups.values()
+            ]
         if not schema.is_numeric:
-            smoothing = [laws[column.name].smoothing for column in schema.categorical_columns]
-            blocks.append(categorical_block(statistics, smoothing))
+            given, columns = self._laws(schema), schema.categorical_columns
+            priors = [level_prior(given[column.name].smoothing, column) for column in columns]
+            blocks.append(CategoricalBlock.estimate(statistics, priors))
         if self.missing == "level":
             blocks.append(missing_block(statistics))
         return tuple(blocks)
+
+    def _numeric_laws(self, schema: Schema) -> list[Any]:
+        laws = self._laws(schema)
+        return [laws[schema.columns[i].name] for i in schema.numeric]
 
     def _laws(self, schema: Schema) -> dict[str, Any]:
         """The law of every column by name."""
@@ -202,66 +184,6 @@ class NaiveBayes(NaiveBayesModel):
         return laws
 
 
-# --- Blocks ---------------------------------------------------------------------------------------
-
-
-def _number_blocks(statistics: NaiveBayesStatistics, laws: list[Any]) -> list[Any]:
-    """Normal columns together, and those under Student's t."""
-    numbers = statistics.reading.split(len(laws))[0]
-    blocks: list[Any] = []
-    normal = [j for j, i in enumerate(numbers) if isinstance(laws[i], GaussianColumn)]
-    if normal:
-        floors = np.array([laws[numbers[j]].variance_floor for j in normal])
-        parts = _some(statistics.moments, statistics.n_classes, normal)
-        blocks.append(gaussian_block(numbers[normal], parts, statistics.n_classes, floors))
-    student = [j for j, i in enumerate(numbers) if isinstance(laws[i], StudentTColumn)]
-    if student:
-        models = tuple(laws[numbers[j]] for j in student)
-        parts = _some(statistics.moments, statistics.n_classes, student)
-        blocks.append(student_block(numbers[student], parts, statistics.n_classes, models))
-    return blocks
-
-
-def _count_blocks(statistics: NaiveBayesStatistics, laws: list[Any]) -> list[Any]:
-    """Columns of occurrences together, and every block of counts."""
-    counted = statistics.reading.split(len(laws))[1]
-    weight = statistics.class_count
-    totals = expected_totals(statistics.totals, statistics.missing, weight)
-    blocks: list[Any] = []
-    single = [j for j, i in enumerate(counted) if isinstance(laws[i], BernoulliColumn)]
-    if single:
-        present = np.repeat(weight[:, np.newaxis], len(single), axis=1)
-        if statistics.missing is not None:
-            present = np.maximum(present - statistics.missing[:, single], 0.0)
-        chosen = [laws[counted[j]] for j in single]
-        thresholds = np.array([law.threshold for law in chosen])
-        alpha = np.array([law.smoothing for law in chosen])
-        ones = statistics.totals[:, single]
-        blocks.append(bernoulli_block(counted[single], thresholds, ones, present, alpha))
-    named = {id(laws[i]): laws[i] for i in counted if isinstance(laws[i], CountsBlock)}
-    for law in named.values():
-        own = [j for j, i in enumerate(counted) if laws[i] is law]
-        alpha = np.array([law.smoothing])
-        blocks.append(count_block(counted[own], totals[:, own], weight, alpha))
-    return blocks
-
-
-def _some(moments: ColumnMoments, n_classes: int, columns: list[int]) -> ColumnMoments:
-    names = ("weight", "mean", "scatter")
-    parts = (getattr(moments, name).reshape(n_classes, -1)[:, columns] for name in names)
-    return ColumnMoments(*(part.ravel() for part in parts))
-
-
-def _is_number(law: Any) -> bool:
-    return isinstance(law, (GaussianColumn, StudentTColumn))
-
-
-def _has_units(law: Any) -> bool:
-    if isinstance(law, StudentTColumn):
-        return law.mean is not None or law.variance is not None
-    return isinstance(law, (BernoulliColumn, CountsBlock))
-
-
 def _with_both(column: Column) -> Column:
     """A true/false column has both levels, though all rows may have the same."""
     truths = column.n_levels > 0 and all(isinstance(level, bool) for level in column.levels)
@@ -278,7 +200,7 @@ def _check_law(column: str, law: Any, kinds: Mapping[str, Kind]) -> None:
             f"{', ...' if len(kinds) > 10 else ''}. Give names of its columns."
         )
     numeric = kinds[column] is Kind.NUMERIC
-    wanted = (*NUMERIC_MODELS, CountsBlock) if numeric else (CategoricalColumn,)
+    wanted = (*_SINGLE_MODELS, CountsBlock) if numeric else (CategoricalColumn,)
     if not isinstance(law, wanted):
         choice = ", ".join(kind.__name__ for kind in wanted)
         raise InputError(

@@ -17,48 +17,44 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, _fit_context, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from novum.bayes.explanation import Explanation
+from novum.bayes.explanation import Explanation, checked_row_count, drawn_table, row_cells
 from novum.bayes.missing_cells import MissingBlock
-from novum.bayes.naive_bayes_leaving import leaves_quickly, left_out_scores
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
-from novum.bayes.samples import checked_row_count, drawn_table, row_cells
-from novum.core.certificate import Certificate, Stopwatch, Verdict
 from novum.core.decisions import DecisionMixin
-from novum.core.engine import sum_blocks
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.randomness import stream
-from novum.core.schema import Schema
-from novum.core.statistics import StatisticsMixin
-from novum.core.validation import Sample, check_classes, check_features, check_sample
-from novum.numerics.logspace import log_normalize
-
-Floats = NDArray[np.float64]
+from novum.core.learners import Certificate, Learner, Stopwatch, Verdict, fitted
+from novum.core.runtime import fitting, stream
+from novum.core.sums import StatisticsMixin, sum_blocks
+from novum.core.tables import Sample, Schema, check_classes, check_features, check_sample
+from novum.numerics import Array, Floats, Positions, log_normalize
 
 
 class ImpossibleRowWarning(UserWarning):
     """Rows that have probability zero in every class; their class priors are returned."""
 
 
-class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstimator):
+class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
     """Shared fit and prediction; see `NaiveBayes`, `GaussianNB`, `MultinomialNB` and the others."""
 
-    invariances: Any = ("row_order", "duplication")
     _sparse_allowed = False
 
-    statistics_: NaiveBayesStatistics
-    certificate_: Certificate
-    schema_: Schema
-    classes_: NDArray[Any]
-    class_count_: Floats
-    class_prior_: Floats
-    _blocks: tuple[Any, ...]
+    statistics_: NaiveBayesStatistics = fitted()
+    certificate_: Certificate = fitted()
+    schema_: Schema = fitted()
+    classes_: Array = fitted()
+    class_count_: Floats = fitted()
+    class_prior_: Floats = fitted()
+    _blocks: tuple[Any, ...] = fitted()
+
+    @property
+    def invariances(self) -> tuple[str, ...]:
+        """What a fit does not depend on."""
+        return ("row_order", "duplication")
 
     # What a model of the family says
 
@@ -174,7 +170,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
         """Probabilities of the classes, of shape (n_rows, n_classes)."""
         return np.exp(self.predict_log_proba(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The most probable class of each row; of equal ones the first."""
         joint = self._joint(self._features(X), relative=True)
         best = joint.argmax(axis=1)
@@ -225,9 +221,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
                 float(logs[chosen] - logs[rival]),
             )
 
-    def sample(
-        self, n: int, label: Any = None, random_state: Any = None
-    ) -> tuple[Any, NDArray[Any]]:
+    def sample(self, n: int, label: Any = None, random_state: Any = None) -> tuple[Any, Array]:
         """New rows from the fitted model.
 
         Parameters
@@ -250,7 +244,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
             codes = rng.choice(len(self.classes_), n, p=self.class_prior_)
         else:
             codes = np.full(n, self._class_code(label))
-        cells: dict[int, NDArray[Any]] = {}
+        cells: dict[int, Array] = {}
         for block in self._blocks:
             if isinstance(block, MissingBlock):
                 continue
@@ -271,19 +265,18 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
         return True
 
     @available_if(lambda model: model._leaves_quickly())
-    def _leave_one_out(self, sample: Sample) -> tuple[NDArray[Any], Floats]:
+    def _leave_one_out(self, sample: Sample) -> tuple[Array, Floats]:
         """For every row its prediction without it, and how much of its class is left."""
         counted = sample if sample.weight is None else sample.rows(sample.weight > 0)
         model = clone(self).fit_statistics(sum_blocks(self._sum, counted))
         statistics = model.statistics_.on(model.schema_)
         coded = sample.schema.recode(sample.codes, model.schema_)
         whole = replace(sample, schema=model.schema_, codes=coded)
-        if not leaves_quickly(model._blocks):
+        if not all(hasattr(block, "leave_one_out") for block in model._blocks):
             return model.classes_[sample.target], np.zeros(sample.n_rows)
         joint = model._log_likelihood(whole)
-        own, remainder = left_out_scores(model._blocks, whole, statistics)
-        rows = np.arange(sample.n_rows)
-        joint[rows, sample.target] = own
+        own, remainder = leave_one_out(model._blocks, whole, statistics)
+        joint[np.arange(sample.n_rows), sample.target] = own
         joint += self._log_priors_without(sample, statistics)
         # A row that is impossible in every class gets the priors, as a refit without it says.
         remainder[np.isneginf(joint).all(axis=1)] = 0.0
@@ -343,7 +336,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
                 found[impossible] = np.log(self.class_prior_)
         return found
 
-    def _columns_of(self, block: Any) -> NDArray[np.intp]:
+    def _columns_of(self, block: Any) -> Positions:
         """Positions in the table of the columns of a block."""
         if isinstance(block, MissingBlock):
             return np.arange(self.schema_.n_columns)
@@ -371,6 +364,39 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, BaseEstim
             block.check(self.schema_, n_classes)
 
 
+# --- Leaving one out ------------------------------------------------------------------------------
+
+
+def leave_one_out(
+    blocks: tuple[Any, ...], sample: Sample, statistics: NaiveBayesStatistics
+) -> tuple[Floats, Floats]:
+    """For every row its own class's log-likelihood without it, and what part of the class is left.
+
+    A row takes part only in the sums of its own class, from which every block subtracts it.
+
+    Parameters
+    ----------
+    blocks : blocks estimated from `statistics`
+    sample : Sample
+        The rows behind `statistics`, coded by its schema; weights of zero are allowed.
+    statistics : NaiveBayesStatistics
+
+    Returns
+    -------
+    scores, remainder : arrays of shape (n,)
+    """
+    weight = np.ones(sample.n_rows) if sample.weight is None else np.asarray(sample.weight)
+    own = statistics.class_count[sample.target]
+    left = 1 - weight / np.maximum(own, np.finfo(float).tiny)
+    scores = np.zeros(sample.n_rows)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for block in blocks:
+            part, rest = block.leave_one_out(sample, statistics, weight)
+            scores += part
+            left = np.minimum(left, rest)
+    return np.where(np.isnan(scores), 0.0, scores), np.where(np.isnan(scores), 0.0, left)
+
+
 # --- Priors and labels ----------------------------------------------------------------------------
 
 
@@ -394,7 +420,7 @@ def _priors(given: Any, counts: Floats) -> Floats:
     return priors
 
 
-def _refuse_other_labels(y: Any, classes: Any, known: NDArray[Any] | None) -> None:
+def _refuse_other_labels(y: Any, classes: Any, known: Array | None) -> None:
     allowed = check_classes(np.asarray(classes), "Naive Bayes")[0]
     if known is not None and not np.isin(allowed, known).all():
         raise InputError(

@@ -3,6 +3,7 @@
     numbers      weight, mean and scatter     (`class_moments`)
     counts       totals                       (`class_totals`)
     categories   counts of the levels         (`novum.numerics.counting`)
+    other laws   their own statistics         (`novum.distributions.LawStatistics`)
 
 All of them are sums over rows, so they add up over batches, come off again, and unite classes and
 levels by label. A class or nominal level that only removed rows had is gone as if never met; one
@@ -11,24 +12,18 @@ that was declared stays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.bayes.class_moments import class_moments
-from novum.bayes.class_totals import class_totals
+from novum.bayes.column_models import LawColumn
 from novum.core.errors import InputError
-from novum.core.memory import check_memory
-from novum.core.schema import Column, Kind, Schema, level_key
-from novum.core.validation import Sample, check_classes
-from novum.numerics.column_moments import ColumnMoments
-from novum.numerics.counting import count_by_class
-
-Floats = NDArray[np.float64]
-Labels = NDArray[Any]
+from novum.core.runtime import check_memory
+from novum.core.tables import Column, Kind, Sample, Schema, check_classes, level_key
+from novum.distributions import class_moments, class_statistics, class_totals, numeric_cells
+from novum.numerics import Array, ColumnMoments, Floats, Positions, count_by_class
 
 # Weights that are taken away to the last row leave rounding errors behind, relative to what was.
 _NOTHING = 1e-9
@@ -36,7 +31,8 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Which numeric columns are counts, and which of those are compared with a threshold.
+    """Which numeric columns are counts, which of those are compared with a threshold, and which
+    have a law of their own.
 
     Attributes
     ----------
@@ -44,19 +40,24 @@ class Reading:
         Positions among the numeric columns, ascending; the others are numbers. None for all.
     thresholds : tuple of (float or None)
         One for each counted column, or one for all.
+    laws : tuple of (int, LawColumn)
+        Positions among the numeric columns and their laws, which have their own statistics.
     """
 
     counted: tuple[int, ...] | None = ()
     thresholds: tuple[float | None, ...] = (None,)
+    laws: tuple[tuple[int, LawColumn], ...] = ()
 
     def key(self) -> tuple[Any, ...]:
-        return (self.counted, self.thresholds)
+        return (self.counted, self.thresholds, self.laws)
 
-    def split(self, n_numeric: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def split(self, n_numeric: int) -> tuple[Positions, Positions]:
         """Positions of the numbers and of the counts."""
         is_counted = np.full(n_numeric, self.counted is None)
         is_counted[list(self.counted or ())] = True
-        return np.flatnonzero(~is_counted), np.flatnonzero(is_counted)
+        is_number = ~is_counted
+        is_number[[j for j, _ in self.laws]] = False
+        return np.flatnonzero(is_number), np.flatnonzero(is_counted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +81,13 @@ class NaiveBayesStatistics:
     levels : array of shape (total number of levels, K)
         Weight of every level of every categorical column, one column after the other.
     reading : Reading
+    laws : tuple
+        For each column with a law of its own, that law's statistics in each class; None where the
+        class has no cell.
     """
 
     schema: Schema
-    classes: Labels
+    classes: Array
     rows: float
     class_count: Floats
     moments: ColumnMoments
@@ -91,6 +95,7 @@ class NaiveBayesStatistics:
     missing: Floats | None
     levels: Floats
     reading: Reading
+    laws: tuple[tuple[Any, ...], ...] = ()
 
     @classmethod
     def of(cls, sample: Sample, reading: Reading) -> NaiveBayesStatistics:
@@ -105,7 +110,8 @@ class NaiveBayesStatistics:
         )
         moments = ColumnMoments.zero(0)
         if numbers.size:
-            moments = class_moments(_columns(sample, numbers), codes, n_classes, sample.weight)
+            cells = numeric_cells(sample, numbers)
+            moments = class_moments(cells, codes, n_classes, sample.weight)
         totals, missing = _totals(sample, reading, counts, n_classes)
         return cls(
             sample.schema,
@@ -117,11 +123,47 @@ class NaiveBayesStatistics:
             missing,
             _level_counts(sample, n_classes),
             reading,
+            tuple(
+                class_statistics(
+                    model.law,
+                    sample.schema.columns[sample.schema.numeric[j]].name,
+                    sample.numeric[:, j],
+                    codes,
+                    n_classes,
+                    sample.weight,
+                )
+                for j, model in reading.laws
+            ),
         )
 
     @property
     def n_classes(self) -> int:
         return len(self.classes)
+
+    # Sums of some columns, as `novum.distributions.ClassSums` has them
+
+    def moments_of(self, columns: Positions) -> ColumnMoments:
+        """Moments of some numbers, of all pairs (class, column), class by class."""
+        numbers = self.reading.split(self.schema.numeric.size)[0]
+        if columns.size == numbers.size:
+            return self.moments
+        places = np.searchsorted(numbers, columns)
+        arrays = (self.moments.weight, self.moments.mean, self.moments.scatter)
+        parts = (array.reshape(self.n_classes, -1)[:, places].ravel() for array in arrays)
+        return ColumnMoments(*parts)
+
+    def totals_of(self, columns: Positions) -> tuple[Floats, Floats | None]:
+        """Totals of some counts, and the weight of their missing cells."""
+        counted = self.reading.split(self.schema.numeric.size)[1]
+        if columns.size == counted.size:
+            return self.totals, self.missing
+        places = np.searchsorted(counted, columns)
+        missing = None if self.missing is None else self.missing[:, places]
+        return self.totals[:, places], missing
+
+    def law_sums(self, column: int) -> tuple[Any, ...]:
+        """The statistics of a column with a law of its own, in each class."""
+        return self.laws[[j for j, _ in self.reading.laws].index(column)]
 
     # Arithmetic
 
@@ -135,6 +177,7 @@ class NaiveBayesStatistics:
             totals=a.totals + b.totals,
             missing=_sum_of_missing(a.missing, b.missing),
             levels=a.levels + b.levels,
+            laws=_by_class(_sum_of_missing, a.laws, b.laws),
         )
 
     def __sub__(self, other: NaiveBayesStatistics) -> NaiveBayesStatistics:
@@ -149,6 +192,7 @@ class NaiveBayesStatistics:
             totals=_taken(a.totals, b.totals),
             missing=_difference_of_missing(a.missing, b.missing),
             levels=_taken(a.levels, b.levels),
+            laws=_by_class(_law_difference, a.laws, b.laws),
         )
         # Without its rows a class has nothing left to count.
         gone = (a.class_count > 0) & (rest.class_count == 0)
@@ -174,6 +218,7 @@ class NaiveBayesStatistics:
             totals=factor * self.totals,
             missing=None if self.missing is None else factor * self.missing,
             levels=factor * self.levels,
+            laws=_by_class(lambda part: None if part is None else factor * part, self.laws),
         )
 
     def zero(self) -> NaiveBayesStatistics:
@@ -186,7 +231,8 @@ class NaiveBayesStatistics:
         pairs = [(a.class_count, b.class_count), (a.totals, b.totals), (a.levels, b.levels)]
         pairs.append((_dense_missing(a), _dense_missing(b)))
         close = all(np.allclose(x, y, rtol=rtol, atol=rtol * _size(x)) for x, y in pairs)
-        return close and a.moments.isclose(b.moments, rtol)
+        same = _by_class(lambda x, y: _law_isclose(x, y, rtol), a.laws, b.laws)
+        return close and a.moments.isclose(b.moments, rtol) and all(map(all, same))
 
     # Classes and levels
 
@@ -225,7 +271,7 @@ class NaiveBayesStatistics:
         labels = np.union1d(a.classes, _same_kind(b.classes, a.classes))
         return a._on_classes(labels), b._on_classes(labels)
 
-    def _on_classes(self, labels: Labels) -> NaiveBayesStatistics:
+    def _on_classes(self, labels: Array) -> NaiveBayesStatistics:
         """With these classes, which may be more or fewer."""
         if np.array_equal(labels, self.classes):
             return self
@@ -239,6 +285,9 @@ class NaiveBayesStatistics:
             totals=_picked(self.totals, old),
             missing=None if self.missing is None else _picked(self.missing, old),
             levels=_picked(self.levels.T, old).T.copy(),
+            laws=tuple(
+                tuple(None if place < 0 else column[place] for place in old) for column in self.laws
+            ),
         )
 
     def _without_what_is_gone(self, before: NaiveBayesStatistics) -> NaiveBayesStatistics:
@@ -260,21 +309,12 @@ class NaiveBayesStatistics:
 # --- Sums over rows -------------------------------------------------------------------------------
 
 
-def _columns(sample: Sample, positions: NDArray[np.intp]) -> Any:
-    """Some of the numeric columns; the table itself where they are all."""
-    return (
-        sample.numeric
-        if positions.size == sample.numeric.shape[1]
-        else sample.numeric[:, positions]
-    )
-
-
 def _totals(
-    sample: Sample, reading: Reading, counts: NDArray[np.intp], n_classes: int
+    sample: Sample, reading: Reading, counts: Positions, n_classes: int
 ) -> tuple[Floats, Floats | None]:
     if counts.size == 0:
         return np.zeros((n_classes, 0)), None
-    cells = _columns(sample, counts)
+    cells = numeric_cells(sample, counts)
     if len(reading.thresholds) == 1:
         return class_totals(cells, sample.target, n_classes, sample.weight, reading.thresholds[0])
     parts = [
@@ -299,7 +339,7 @@ def _level_counts(sample: Sample, n_classes: int) -> Floats:
 # --- Levels and classes ---------------------------------------------------------------------------
 
 
-def level_starts(schema: Schema) -> NDArray[np.intp]:
+def level_starts(schema: Schema) -> Positions:
     """Where each categorical column's levels begin in `levels`, and where the last ends."""
     sizes = [column.n_levels for column in schema.categorical_columns]
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.intp)]).astype(np.intp)
@@ -309,7 +349,7 @@ def _n_levels(schema: Schema) -> int:
     return sum(column.n_levels for column in schema.categorical_columns)
 
 
-def _moved_levels(old: Schema, new: Schema) -> NDArray[np.intp]:
+def _moved_levels(old: Schema, new: Schema) -> Positions:
     """For every level of the old schema its row under the new one, -1 where it has none."""
     moved: list[int] = []
     starts = level_starts(new)
@@ -320,19 +360,19 @@ def _moved_levels(old: Schema, new: Schema) -> NDArray[np.intp]:
     return np.array(moved, np.intp)
 
 
-def _picked(values: Floats, old: NDArray[np.intp]) -> Floats:
+def _picked(values: Floats, old: Positions) -> Floats:
     """Rows of `values` by position; zeros where the position is -1."""
     padded = np.concatenate([values, np.zeros((1, *values.shape[1:]))])
     return padded[old]
 
 
-def _picked_moments(moments: ColumnMoments, n_classes: int, old: NDArray[np.intp]) -> ColumnMoments:
+def _picked_moments(moments: ColumnMoments, n_classes: int, old: Positions) -> ColumnMoments:
     names = ("weight", "mean", "scatter", "weight_low", "mean_low", "scatter_low")
     arrays = (getattr(moments, name).reshape(n_classes, -1) for name in names)
     return ColumnMoments(*(_picked(array, old).ravel() for array in arrays))
 
 
-def _same_kind(labels: Labels, other: Labels) -> Labels:
+def _same_kind(labels: Array, other: Array) -> Array:
     """Refuses to unite labels of different types, which NumPy would turn into text."""
     if (labels.dtype.kind in "biuf") != (other.dtype.kind in "biuf"):
         raise InputError(
@@ -342,7 +382,7 @@ def _same_kind(labels: Labels, other: Labels) -> Labels:
     return labels
 
 
-def _few(labels: Sequence[Any] | Labels) -> str:
+def _few(labels: Sequence[Any] | Array) -> str:
     shown = ", ".join(repr(label) for label in list(np.asarray(labels).tolist())[:3])
     return f"[{shown}{', ...' if len(labels) > 3 else ''}]"
 
@@ -371,7 +411,30 @@ def _taken(a: Floats, b: Floats) -> Floats:
     return np.where(left > _NOTHING * np.abs(a), left, 0.0)
 
 
-def _sum_of_missing(a: Floats | None, b: Floats | None) -> Floats | None:
+def _by_class(combine: Callable[..., Any], *sums: tuple[tuple[Any, ...], ...]) -> Any:
+    """`combine` of the laws' statistics, column by column and class by class."""
+    return tuple(
+        tuple(combine(*parts) for parts in zip(*columns, strict=True))
+        for columns in zip(*sums, strict=True)
+    )
+
+
+def _law_difference(a: Any, b: Any) -> Any:
+    if b is None:
+        return a
+    if a is None:
+        raise InputError("The rows to remove were never added. Remove only rows the sum holds.")
+    left = a - b
+    return left if left.weight > 0 else None
+
+
+def _law_isclose(a: Any, b: Any, rtol: float) -> bool:
+    if a is None or b is None:
+        return all(part is None or part.weight == 0 for part in (a, b))
+    return bool(a.isclose(b, rtol))
+
+
+def _sum_of_missing(a: Any, b: Any) -> Any:
     if a is None or b is None:
         return b if a is None else a
     return a + b

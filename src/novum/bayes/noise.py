@@ -14,12 +14,11 @@ density of the present cells exactly.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from novum.bayes.gaussian_densities import MatrixDensities
 from novum.core.errors import InputError
-
-Floats = NDArray[np.float64]
+from novum.distributions import MatrixDensities
+from novum.numerics import Floats, Mask
 
 _LOG_2PI = float(np.log(2 * np.pi))
 
@@ -66,7 +65,7 @@ def checked_noise(noise: ArrayLike, X: Floats) -> Floats:
 
 
 def noisy_log_density(
-    X: Floats, location: Floats, matrices: Floats, present: NDArray[np.bool_], noise: Floats
+    X: Floats, location: Floats, matrices: Floats, present: Mask, noise: Floats
 ) -> Floats:
     """`log N(x; m_k, C_k + N_i)` of every row and class (n, K).
 
@@ -111,7 +110,7 @@ def _one_class(X: Floats, mean: Floats, matrix: Floats, noise: Floats) -> Floats
     return -0.5 * ((d - missing.sum(axis=1)) * _LOG_2PI + log_det + square)
 
 
-def _crossed(missing: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _crossed(missing: Mask) -> Mask:
     """Cells of matrices (n, d, d) that lie in the row or column of a missing cell."""
     return missing[:, :, None] | missing[:, None, :]
 

@@ -14,14 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, _fit_context, clone
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from novum.bayes.explanation import Explanation
@@ -30,15 +27,15 @@ from novum.bayes.naive_bayes_engine import NaiveBayesModel, numbered_columns
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, NotAdditiveError
-from novum.core.fitting import fitting
-
-Floats = NDArray[np.float64]
+from novum.core.learners import Learner, fitted, parameter
+from novum.core.runtime import fitting
+from novum.numerics import Array, Floats
 
 # Words of two letters or more, as in scikit-learn.
 _WORDS = r"(?u)\b\w\w+\b"
 
 
-class TextClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
+class TextClassifier(DecisionMixin, ClassifierMixin, Learner):
     """Naive Bayes on the words of documents.
 
     Parameters
@@ -79,35 +76,16 @@ class TextClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
     ['cheap']
     """
 
-    invariances: Any = ("row_order", "duplication")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "classifier": [NaiveBayesModel, None],
-        "lowercase": ["boolean"],
-        "token_pattern": [str],
-        "ngram_range": [tuple],
-        "stop_words": [None, list, str],
-        "min_df": [Interval(Integral, 1, None, closed="left")],
-    }
+    invariances: ClassVar[Any] = ("row_order", "duplication")
+    classifier: Any = parameter(NaiveBayesModel, None, default=None, kw_only=False)
+    lowercase: bool = parameter(default=True)
+    token_pattern: str = parameter(default=_WORDS)
+    ngram_range: tuple[int, int] = parameter(tuple, default=(1, 1))
+    stop_words: Any = parameter(None, list, str, default=None)
+    min_df: int = parameter(default=1, at_least=1)
 
-    classifier_: Any
-    vocabulary_: NDArray[Any]
-
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        lowercase: bool = True,
-        token_pattern: str = _WORDS,
-        ngram_range: tuple[int, int] = (1, 1),
-        stop_words: Any = None,
-        min_df: int = 1,
-    ) -> None:
-        self.classifier = classifier
-        self.lowercase = lowercase
-        self.token_pattern = token_pattern
-        self.ngram_range = ngram_range
-        self.stop_words = stop_words
-        self.min_df = min_df
+    classifier_: Any = fitted()
+    vocabulary_: Array = fitted()
 
     # Fits
 
@@ -153,7 +131,7 @@ class TextClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
 
     # Prediction
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The most probable class of each document."""
         return np.asarray(self._fitted().predict(self.counts(X)))
 
@@ -205,7 +183,7 @@ class TextClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
     # What it shares with its classifier
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> Array:
         return np.asarray(self.classifier_.classes_)
 
     @property
@@ -233,9 +211,7 @@ class TextClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
 
     # Steps
 
-    def _sums(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[NDArray[Any], NaiveBayesStatistics]:
+    def _sums(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, NaiveBayesStatistics]:
         """The words of the documents, sorted, and the sums of their counts."""
         documents = _checked_documents(X)
         vectorizer = self._vectorizer(None)
@@ -249,7 +225,7 @@ class TextClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
         words = vectorizer.get_feature_names_out().astype(str)
         return words, self._model().statistics(counts, y, sample_weight)
 
-    def _store(self, words: NDArray[Any], sums: NaiveBayesStatistics) -> None:
+    def _store(self, words: Array, sums: NaiveBayesStatistics) -> None:
         self.classifier_ = self._model().fit_statistics(sums)
         self.vocabulary_ = words
 
@@ -262,7 +238,7 @@ class TextClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
             )
         return model
 
-    def _vectorizer(self, vocabulary: NDArray[Any] | None) -> CountVectorizer:
+    def _vectorizer(self, vocabulary: Array | None) -> CountVectorizer:
         return CountVectorizer(
             lowercase=self.lowercase,
             token_pattern=self.token_pattern,
@@ -285,9 +261,7 @@ class TextClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
             )
 
 
-def _on_words(
-    sums: NaiveBayesStatistics, words: NDArray[Any], wanted: NDArray[Any]
-) -> NaiveBayesStatistics:
+def _on_words(sums: NaiveBayesStatistics, words: Array, wanted: Array) -> NaiveBayesStatistics:
     """The sums with the counts of other words, in their order; unknown words have none."""
     totals = np.zeros((sums.n_classes, len(wanted)))
     known = np.isin(words, wanted)

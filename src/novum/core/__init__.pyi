@@ -1,19 +1,5 @@
-from novum.core.certificate import (
-    Certificate,
-    ConvergenceWarning,
-    Stopwatch,
-    Verdict,
-    warn_if_stopped,
-)
-from novum.core.coding import Coding
-from novum.core.cross_fitting import (
-    AbsentClassWarning,
-    SharedFolds,
-    align_classes,
-    cross_fit_predictions,
-)
-from novum.core.decisions import DecisionMixin, RetargetedClassifier
-from novum.core.engine import sum_blocks, sum_chunks, total
+from novum.core.decisions.retargeting import DecisionMixin, RetargetedClassifier
+from novum.core.decisions.working_point import WorkingPoint
 from novum.core.errors import (
     FileFormatError,
     InputError,
@@ -26,25 +12,39 @@ from novum.core.errors import (
     SchemaError,
     UnseenLevelWarning,
 )
-from novum.core.exact_validation import exact_cross_val_predict
-from novum.core.expectation import Fitted, ObjectiveFallError, fit_sums
-from novum.core.interrupts import announce_long_call, time_sliced
-from novum.core.label_sets import read_labels
-from novum.core.memory import available_bytes, check_memory, memory_limit
-from novum.core.missing import learners_for_missing, missing_mask, refuse_missing
-from novum.core.multiclass import fit_all_pairs, fit_one_vs_rest
-from novum.core.multiclass_members import ConstantTargetWarning
-from novum.core.parallel import check_cancelled, effective_jobs, run_tasks
-from novum.core.persistence import describe, load, save
-from novum.core.pipeline import Pipeline
-from novum.core.progress import CallbackSupport, track
-from novum.core.randomness import seed, seed_sequence, stream, streams
-from novum.core.schema import MISSING, UNSEEN, Column, Kind, Schema
-from novum.core.statistics import Statistics, StatisticsMixin
-from novum.core.sum_problem import StopRule, SumProblem
-from novum.core.targets import check_classes, check_numbers
-from novum.core.validation import Sample, check_features, check_sample
-from novum.core.working_point import WorkingPoint
+from novum.core.files.persistence import describe, load, save
+from novum.core.learners.certificate import (
+    Certificate,
+    ConvergenceWarning,
+    Stopwatch,
+    Verdict,
+    warn_if_stopped,
+)
+from novum.core.learners.cross_fitting import (
+    AbsentClassWarning,
+    SharedFolds,
+    align_classes,
+    cross_fit_predictions,
+)
+from novum.core.learners.multiclass import fit_all_pairs, fit_one_vs_rest
+from novum.core.learners.multiclass_members import ConstantTargetWarning
+from novum.core.learners.pipeline import Pipeline
+from novum.core.runtime.interrupts import announce_long_call, time_sliced
+from novum.core.runtime.memory import available_bytes, check_memory, memory_limit
+from novum.core.runtime.parallel import check_cancelled, effective_jobs, run_tasks
+from novum.core.runtime.progress import CallbackSupport, track
+from novum.core.runtime.randomness import seed, seed_sequence, stream, streams
+from novum.core.sums.engine import sum_blocks, sum_chunks, total
+from novum.core.sums.exact_validation import exact_cross_val_predict
+from novum.core.sums.expectation import Fitted, ObjectiveFallError, fit_sums
+from novum.core.sums.statistics import Statistics, StatisticsMixin
+from novum.core.sums.sum_problem import StopRule, SumProblem
+from novum.core.tables.coding import Coding
+from novum.core.tables.label_sets import read_labels
+from novum.core.tables.missing import learners_for_missing, missing_mask, refuse_missing
+from novum.core.tables.schema import MISSING, UNSEEN, Column, Kind, Schema
+from novum.core.tables.targets import check_classes, check_numbers
+from novum.core.tables.validation import Sample, check_features, check_sample
 
 __all__ = [
     "MISSING",

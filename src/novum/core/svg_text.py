@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from novum.core.atomic_write import replacing
+from novum.core.files import replacing
 
 
 class SvgText(str):

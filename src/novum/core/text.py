@@ -1,33 +1,14 @@
-"""Text that is safe to print.
+"""Labels and lists of names in messages, safe to print.
 
-Names of columns, files and kernels come from elsewhere. A terminal obeys escape sequences in what
-it is shown: it can be made to hide lines, to change its title or to type for the user. Control
-characters and the invisible marks that turn the direction of writing are therefore shown by their
-codes.
+Names of columns, files and kernels come from elsewhere, so control characters and the invisible
+marks that turn the direction of writing are shown by their codes (`printable`, from `display`).
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
-# Control and format characters, lone surrogates, and the two line separators.
-_UNSAFE = ("Cc", "Cf", "Cs", "Zl", "Zp")
-
-
-def printable(text: str, limit: int | None = None) -> str:
-    """`text` on one line, unsafe characters written as their codes, cut to `limit` characters.
-
-    Examples
-    --------
-    >>> printable("income\\x1b[2J")
-    'income\\\\x1b[2J'
-    >>> printable("a very long name", 10)
-    'a very ...'
-    """
-    seen = text if limit is None else text[: limit + 1]
-    clean = "".join(repr(c)[1:-1] if unicodedata.category(c) in _UNSAFE else c for c in seen)
-    return clean if limit is None or len(clean) <= limit else clean[: limit - 3] + "..."
+from novum.display import printable as printable
 
 
 def label_text(label: object, limit: int = 60) -> str:

@@ -1,32 +1,5 @@
 """Tables for people and tests: readers of files, bundled sets, synthetic generators."""
 
-from novum.core.sources import Dialect, open_source
-from novum.data.bundled import BundledTable, available, load
-from novum.data.readers import ReadTable, read
-from novum.data.svmlight import SvmlightTable, read_svmlight
-from novum.data.synthetic import (
-    Checkerboard,
-    GaussianClasses,
-    LinearResponse,
-    NominalClasses,
-    SyntheticSample,
-    TwoMoons,
-)
+from novum import lazy_door
 
-__all__ = [
-    "BundledTable",
-    "Checkerboard",
-    "Dialect",
-    "GaussianClasses",
-    "LinearResponse",
-    "NominalClasses",
-    "ReadTable",
-    "SvmlightTable",
-    "SyntheticSample",
-    "TwoMoons",
-    "available",
-    "load",
-    "open_source",
-    "read",
-    "read_svmlight",
-]
+__getattr__, __dir__, __all__ = lazy_door(__name__, __file__)

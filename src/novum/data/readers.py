@@ -9,17 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import pyarrow as pa
 
 from novum.core.errors import InputError
-from novum.core.memory import check_memory
-from novum.core.schema import Schema
-from novum.core.sources import Dialect, KindWish, ReadReport, open_source
-from novum.core.text import printable
-from novum.data.frames import Frame, to_frame
+from novum.core.runtime import check_memory
+from novum.core.sources import Dialect, KindLike, ReadReport, open_source
+from novum.core.tables import Frame, Schema, to_frame
+from novum.display import Table, notebook
 
 
 @dataclass(frozen=True)
@@ -41,30 +39,24 @@ class ReadTable:
 
     def frame(self, library: Frame = "arrow") -> Any:
         """The table as `"arrow"`, `"pandas"` or `"polars"`; nominal columns become categorical."""
-        return to_frame(self.table, self.schema, library)
+        return to_frame(self.table, library)
 
     def __repr__(self) -> str:
         return str(self.report)
 
     def _repr_html_(self) -> str:
-        head = self.table.slice(0, 5).to_pylist()
-        names = "".join(f"<th>{_shown(name)}</th>" for name in self.schema.names[:20])
-        rows = "".join(
-            "<tr>"
-            + "".join(f"<td>{_shown(row[name])}</td>" for name in self.schema.names[:20])
-            + "</tr>"
-            for row in head
-        )
-        return (
-            f"{self.report._repr_html_()}"
-            f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
-        )
+        names = self.schema.names[:20]
+        rows = [
+            ["missing" if row[name] is None else str(row[name]) for name in names]
+            for row in self.table.slice(0, 5).to_pylist()
+        ]
+        return notebook(*self.report.blocks(), Table("", names, rows))
 
 
 def read(
     path: str | os.PathLike[str],
     *,
-    kinds: Mapping[str, KindWish] | None = None,
+    kinds: Mapping[str, KindLike] | None = None,
     missing: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     dialect: Dialect | None = None,
@@ -114,8 +106,3 @@ def read(
     if table.num_rows != report.rows:
         raise InputError(f"{report.path} has changed while it was read. Read it again.")
     return ReadTable(table, schema, report)
-
-
-def _shown(value: object) -> str:
-    text = "missing" if value is None else str(value)
-    return escape(printable(text, 80))

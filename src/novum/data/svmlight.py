@@ -18,18 +18,25 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
+import pyarrow.compute as pc
 from scipy import sparse
 
 from novum.core.errors import FileFormatError, InputError
-from novum.core.memory import check_memory
-from novum.core.sources.limits import LIMITS, Limits
-from novum.core.sources.line_blocks import LineBlock, line_blocks
-from novum.core.sources.streams import checked_path, sniffed_encoding, to_utf8
+from novum.core.runtime import check_memory
+from novum.core.sources import (
+    LIMITS,
+    Limits,
+    LineBlock,
+    arrow_cells,
+    checked_path,
+    line_blocks,
+    sniffed_encoding,
+    to_utf8,
+)
 from novum.core.text import printable
+from novum.numerics import Floats, Integers
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 LabelSets = tuple[tuple[float, ...], ...]
 TargetKind = Literal["auto", "numbers", "label_sets"]
 
@@ -250,28 +257,27 @@ def _parsed(file: Path, block: LineBlock, encoding: str) -> _Part:
 
 
 def _cells(file: Path, pairs: list[bytes], lines: Integers) -> tuple[Integers, Floats]:
-    words = b":".join(pairs).split(b":") if pairs else []
+    """Columns and values of all pairs; one that cannot be read is named by its line."""
+    text = b"\n".join(pairs)
     try:
-        # An underscore is no part of a number here, though Python takes it for one.
-        if any(pair.count(b":") != 1 or b"_" in pair for pair in pairs):
-            raise ValueError
-        columns = np.array(list(map(int, words[0::2])), np.int64)
-        values = np.array(list(map(float, words[1::2])), np.float64)
-    except (ValueError, OverflowError):
-        for pair, line in zip(pairs, lines.tolist(), strict=True):
-            _check_pair(file, line, pair)
-        raise AssertionError("a block that cannot be converted has a pair that cannot") from None
-    return columns, values
+        # Arrow takes 0x10 for a number, which it is not here.
+        if not pairs or b"x" in text:
+            raise pa.ArrowInvalid
+        columns, values = arrow_cells(text, ":", "", 2, (0, 1))
+        return pc.cast(columns, pa.int64()).to_numpy(), pc.cast(values, pa.float64()).to_numpy()
+    except pa.ArrowException:
+        read = [_pair(file, line, pair) for pair, line in zip(pairs, lines.tolist(), strict=True)]
+    return np.array([c for c, _ in read], np.int64), np.array([v for _, v in read], np.float64)
 
 
-def _check_pair(file: Path, line: int, pair: bytes) -> None:
+def _pair(file: Path, line: int, pair: bytes) -> tuple[int, float]:
     column, colon, value = pair.partition(b":")
     if not colon or b":" in value:
         raise _broken(
             file, line, f"{_shown(pair)} is no cell", "Write <column>:<value>, as in 3:0.5"
         )
-    _whole(file, line, column, "column number")
-    _real(file, line, value, f"the value of column {_shown(column)}")
+    number = _whole(file, line, column, "column number")
+    return number, _real(file, line, value, f"the value of column {_shown(column)}")
 
 
 def _check_columns(file: Path, columns: Integers, lines: Integers, counts: Integers) -> None:
@@ -305,7 +311,7 @@ def _targets(
     sets = kind == "label_sets" or (kind == "auto" and any(b"," in text for text in texts))
     if sets:
         return tuple(
-            tuple(sorted(_real(file, line, word, "the label") for word in _words(text)))
+            tuple(sorted(_real(file, line, w, "the label") for w in text.split(b",") if text))
             for text, line in zip(texts, lines.tolist(), strict=True)
         )
     found = np.empty(len(texts))
@@ -319,10 +325,6 @@ def _targets(
             )
         found[row] = _real(file, line, text, "the target")
     return found
-
-
-def _words(text: bytes) -> list[bytes]:
-    return text.split(b",") if text else []
 
 
 def _groups(file: Path, groups: list[int | None], lines: Integers) -> Integers | None:

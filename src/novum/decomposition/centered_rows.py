@@ -13,13 +13,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from novum.core.validation import Sample
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
+from novum.core.tables import Sample
+from novum.numerics import Floats, cached_property
 
 # A block of columns of this many cells, 8 MB, is long enough for BLAS to run at full speed.
 _WIDE_CELLS = 2**20

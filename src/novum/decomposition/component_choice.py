@@ -29,13 +29,11 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from novum.core.errors import InputError
 from novum.decomposition.spectrum import Spectrum
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Positions
 
 # Pairs of variances closer than this share span a plane in which no axis can be told from another.
 _EQUAL = 1e-12
@@ -223,7 +221,7 @@ def _log_angles(values: Floats, most: int, n: float) -> Floats:
     within = np.cumsum(pairs.sum(axis=0))
     # Row i, column k - 1: sums over the directions j beyond the first k.
     log_sums, counts = np.cumsum(logs, axis=1), np.cumsum(told, axis=1)
-    beyond: NDArray[np.intp] = counts[:, -1:] - counts[:, :most]
+    beyond: Positions = counts[:, -1:] - counts[:, :most]
     noise = np.cumsum(values[::-1])[::-1][1 : most + 1] / (d - np.arange(1, most + 1))
     lift = np.maximum(1.0 / noise - 1.0 / signal[:, None], np.finfo(float).tiny)
     across = log_sums[:, -1:] - log_sums[:, :most] + beyond * (np.log(lift) + np.log(n))

@@ -15,26 +15,26 @@ import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError, LostDigitsWarning
-from novum.core.memory import check_memory
-from novum.core.schema import Schema
-from novum.core.validation import Sample
+from novum.core.runtime import check_memory
+from novum.core.tables import Sample, Schema
 from novum.decomposition.numeric_rows import check_squares
-from novum.numerics import double_double as dd
-from novum.numerics.blas_threads import one_blas_thread
-from novum.numerics.moments import Moments, moments_of
-from novum.numerics.triangular import (
+from novum.numerics import (
+    Floats,
+    Mask,
+    Moments,
     TriangularFactor,
+    blocks_of_rows,
     empty_factor,
     factor_of_rows,
     merge,
+    moments_of,
+    one_blas_thread,
     remove,
 )
-from novum.numerics.weighted_rows import blocks_of_rows
+from novum.numerics import double_double as dd
 
-Floats = NDArray[np.float64]
 Table = Moments | TriangularFactor
 
 # From this many cells on all rows are summed about one center; the choice looks at the size only.
@@ -262,5 +262,5 @@ def _about_one_center(rows: Floats, weight: Floats | None) -> Moments | None:
     return Moments(total, high, scatter, 0.0, low)
 
 
-def _is_constant(rows: Floats, columns: NDArray[np.bool_]) -> bool:
+def _is_constant(rows: Floats, columns: Mask) -> bool:
     return all(bool((rows[:, j] == rows[0, j]).all()) for j in np.flatnonzero(columns))

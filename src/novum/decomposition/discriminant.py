@@ -13,41 +13,32 @@ or that their means do not tell apart, need a quadratic model.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     _fit_context,
 )
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from novum.core.certificate import Certificate, Stopwatch, warn_if_stopped
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.interrupts import long_call
-from novum.core.schema import Schema
-from novum.core.statistics import StatisticsMixin
-from novum.core.validation import Sample, check_features, check_sample
-from novum.data.scaling.class_scatter import ClassScatter
+from novum.core.learners import Certificate, Learner, Stopwatch, fitted, parameter, warn_if_stopped
+from novum.core.runtime import fitting, long_call
+from novum.core.sums import StatisticsMixin
+from novum.core.tables import Sample, Schema, check_features, check_sample
+from novum.data import ClassScatter
 from novum.decomposition.discriminant_directions import (
     Directions,
     certify,
     directions_of,
     ratio_shares,
 )
-from novum.decomposition.discriminant_shrinkage import ledoit_wolf_within, shrunk
 from novum.decomposition.numeric_rows import no_number, refuse_text
-from novum.numerics.blas_threads import one_blas_thread
-from novum.numerics.weighted_rows import blocks_of_rows
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, blocks_of_rows, one_blas_thread
 
 
 def _adds_up(model: DiscriminantProjection) -> bool:
@@ -61,7 +52,7 @@ def _adds_up(model: DiscriminantProjection) -> bool:
 
 
 class DiscriminantProjection(
-    ClassNamePrefixFeaturesOutMixin, StatisticsMixin, TransformerMixin, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin, StatisticsMixin, TransformerMixin, Learner
 ):
     """Projection on the directions of largest between- over within-class variance.
 
@@ -120,26 +111,13 @@ class DiscriminantProjection(
     ([18.0], [-4.95, -4.95, 3.536, 3.536, -2.828, 5.657])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
-        "priors": ["array-like", None],
-    }
+    n_components: int | None = parameter(default=None, at_least=1, kw_only=False)
+    shrinkage: str | float | None = parameter({"auto"}, default=None, at_least=0, at_most=1)
+    priors: ArrayLike | None = parameter("array-like", default=None)
 
-    statistics_: ClassScatter
-    schema_: Schema
-    certificate_: Certificate
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        shrinkage: str | float | None = None,
-        priors: ArrayLike | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.shrinkage = shrinkage
-        self.priors = priors
+    statistics_: ClassScatter = fitted()
+    schema_: Schema = fitted()
+    certificate_: Certificate = fitted()
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -327,3 +305,71 @@ class DiscriminantProjection(
                 raise ModelFileError(f"The model's {name} has shape {value.shape}, not {shape}.")
             if name != "eigenvalues_" and not np.isfinite(value).all():
                 raise ModelFileError(f"The model's {name} holds numbers that are not finite.")
+
+
+# --- Shrinkage ------------------------------------------------------------------------------------
+#
+# Covariances moved towards a multiple of the identity, by a given amount or by Ledoit and Wolf's.
+#
+#     C(s) = (1 - s) C + s (tr C / d) I,        0 <= s <= 1
+#
+# makes a covariance from few rows regular. The amount that is best in expected squared distance
+# from the truth needs fourth powers of the rows; with rows z in units of their deviations (so that
+# units do not matter), total weight n, `E = sum z z' / n` and `mu = tr E / d`,
+#
+#     s = min(b, a) / a,   a = |E - mu I|^2 / d,   b = (sum_i |z_i|^4 / n - |E|^2) / (d n).
+#
+# Each class has its own amount, and the classes are then averaged by their shares.
+#
+# # Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", 2004.
+
+
+def shrunk(matrix: Floats, amount: float) -> Floats:
+    """The matrix moved by `amount` towards its mean variance times the identity.
+
+    >>> shrunk(np.array([[3.0, 1.0], [1.0, 1.0]]), 0.5).tolist()
+    [[2.5, 0.5], [0.5, 1.5]]
+    """
+    d = len(matrix)
+    moved = (1 - amount) * matrix
+    moved[np.diag_indices(d)] += amount * np.trace(matrix) / d
+    return moved
+
+
+def ledoit_wolf_within(sample: Sample, shares: Floats) -> Floats:
+    """Average by `shares` of the covariances of the classes, each shrunk by its best amount.
+
+    Parameters
+    ----------
+    sample : Sample with classes
+    shares : array (K,)
+    """
+    d = sample.numeric.shape[1]
+    total = np.zeros((d, d))
+    for k in np.flatnonzero(shares):
+        rows = sample.target == k
+        weight = np.ones(int(rows.sum())) if sample.weight is None else sample.weight[rows]
+        total += shares[k] * _ledoit_wolf(sample.numeric[rows], weight)
+    return total
+
+
+def _ledoit_wolf(X: Floats, weight: Floats) -> Floats:
+    n = float(weight.sum())
+    # About the first row first, so that an offset takes no digits.
+    centered = X - X[0]
+    centered -= weight @ centered / n
+    unit = np.sqrt(weight @ centered**2 / n)
+    unit = np.where(unit > 0, unit, 1.0)
+    z = centered / unit
+    E = (z * weight[:, None]).T @ z / n
+    return shrunk(E, _best_amount(E, z, weight, n)) * unit[:, None] * unit
+
+
+def _best_amount(E: Floats, z: Floats, weight: Floats, n: float) -> float:
+    d = len(E)
+    mu = float(np.trace(E)) / d
+    fourth = float(weight @ np.einsum("ij,ij->i", z, z) ** 2) / n
+    square = float((E**2).sum())
+    a = (square - d * mu**2) / d
+    b = (fourth - square) / (d * n)
+    return min(b, a) / a if a > 0 and b > 0 else 0.0

@@ -28,12 +28,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.certificate import Certificate, Verdict
-from novum.numerics.linear_algebra import EPSILON, power_of_two
-
-Floats = NDArray[np.float64]
+from novum.core.learners import Certificate, Verdict
+from novum.numerics import EPSILON, Floats, Mask, power_of_two
 
 # How many times their usual size rounding errors are given before something counts as spread.
 _MARGIN = 16.0
@@ -162,7 +159,7 @@ def _deviations(within: Floats, about: Floats) -> Floats:
     return np.where(inner > 0, inner, np.where(outer > 0, outer, 1.0))
 
 
-def _has_spread(values: Floats, vectors: Floats, noise: Floats) -> NDArray[np.bool_]:
+def _has_spread(values: Floats, vectors: Floats, noise: Floats) -> Mask:
     """Which eigenvalues exceed what rounding of the matrix and of the cells gives them."""
     rounding = len(values) * EPSILON * max(float(values[-1]), 0.0)
     cells = np.square(vectors * noise[:, None]).sum(axis=0)

@@ -17,16 +17,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.randomness import stream
-from novum.core.validation import Sample
+from novum.core.runtime import stream
+from novum.core.tables import Sample
 from novum.decomposition.centered_rows import dense_blocks
 from novum.decomposition.component_choice import ByLikelihood
 from novum.decomposition.spectrum import Spectrum, rounding
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Positions
 
 
 def held_out_scores(
@@ -54,7 +52,7 @@ def held_out_scores(
     return np.where(impossible, -np.inf, total / float(sample.weights.sum()))
 
 
-def _folds(rule: ByLikelihood, sample: Sample) -> NDArray[np.intp]:
+def _folds(rule: ByLikelihood, sample: Sample) -> Positions:
     """The fold of every row, by a hash of its cells."""
     d = sample.numeric.shape[1]
     factors = stream(rule.random_state, "folds").integers(0, 2**63, d, np.uint64) * 2 + 1

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate
 from novum.core.errors import InputError, ModelFileError
-from novum.core.randomness import RandomSource
-from novum.core.schema import Schema
-from novum.core.validation import check_features
+from novum.core.learners import Certificate
+from novum.core.runtime import RandomSource
+from novum.core.tables import Schema, check_features
 from novum.decomposition.low_rank_normal import LatentPosterior, LowRankNormal
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 
 class LatentProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin):

@@ -22,18 +22,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
 from novum.decomposition.centered_rows import row_blocks
 from novum.decomposition.spectrum import Spectrum, spectrum_of_moments
-from novum.distributions.multivariate.parameters import ArrayParameters, checked_vector
-from novum.numerics.blas_threads import one_blas_thread
-from novum.numerics.moments import Moments, moments_of
-from novum.numerics.shared_state import cached_property
+from novum.distributions import ArrayParameters, checked_vector
+from novum.numerics import Floats, Moments, cached_property, moments_of, one_blas_thread
 
-Floats = NDArray[np.float64]
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 # Numbers in the matrices M of a block of rows with missing cells: 4 MB.

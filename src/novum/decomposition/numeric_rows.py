@@ -12,9 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from novum.core.errors import InputError, MissingValuesError
-from novum.core.schema import Schema
-from novum.core.tables import frame_of
-from novum.core.validation import Sample, check_features, check_sample
+from novum.core.tables import Sample, Schema, check_features, check_sample, frame_of
 
 # Squares of such numbers, and sums of many of them, are doubles.
 _LARGEST = 1e140
@@ -121,7 +119,7 @@ the range of double precision. Divide all columns by a power of ten.
 
 def refuse_text(estimator: Any, X: Any) -> None:
     """Refuses a frame with a column of text or categories."""
-    if not nw.dependencies.is_into_dataframe(X):
+    if isinstance(X, (np.ndarray, list)) or not nw.dependencies.is_into_dataframe(X):
         return
     frame = frame_of(X)
     for name, kind in frame.schema.items():

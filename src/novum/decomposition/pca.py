@@ -13,25 +13,28 @@ come from the rows themselves (`pca_routes`).
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 
-from novum.core.certificate import ConvergenceWarning, Stopwatch
-from novum.core.engine import sum_blocks
 from novum.core.errors import InputError
-from novum.core.fitting import fitting
-from novum.core.randomness import seed
-from novum.core.schema import Schema
-from novum.core.single_precision import round_attributes
-from novum.core.statistics import StatisticsMixin
-from novum.core.validation import Sample
-from novum.decomposition.certification import certify
+from novum.core.learners import (
+    Certificate,
+    ConvergenceWarning,
+    Learner,
+    Stopwatch,
+    Verdict,
+    count,
+    fitted,
+    parameter,
+    share,
+)
+from novum.core.runtime import fitting, round_attributes, seed
+from novum.core.sums import StatisticsMixin, sum_blocks
+from novum.core.tables import Sample, Schema
 from novum.decomposition.component_choice import (
     ByEvidence,
     ByLikelihood,
@@ -43,7 +46,7 @@ from novum.decomposition.component_choice import (
 from novum.decomposition.component_statistics import ComponentStatistics
 from novum.decomposition.held_out import held_out_scores
 from novum.decomposition.numeric_rows import check_squares, numeric_sample
-from novum.decomposition.pca_projection import Floats, PrincipalProjection
+from novum.decomposition.pca_projection import PrincipalProjection
 from novum.decomposition.pca_routes import (
     SUMS_WIDTH,
     Iteration,
@@ -54,6 +57,7 @@ from novum.decomposition.pca_routes import (
     krylov_spectrum,
 )
 from novum.decomposition.spectrum import Spectrum, spectrum_of
+from novum.numerics import Floats
 
 
 def _adds_up(model: PCA) -> bool:
@@ -66,7 +70,7 @@ def _adds_up(model: PCA) -> bool:
     return True
 
 
-class PCA(PrincipalProjection, StatisticsMixin, BaseEstimator):
+class PCA(PrincipalProjection, StatisticsMixin, Learner):
     """Principal component analysis.
 
     Parameters
@@ -137,50 +141,29 @@ class PCA(PrincipalProjection, StatisticsMixin, BaseEstimator):
     'proved'
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [
-            Interval(Integral, 0, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            StrOptions({"mle"}),
-            ByVariance,
-            ByLikelihood,
-            ByEvidence,
-            None,
-        ],
-        "copy": ["boolean"],
-        "whiten": ["boolean"],
-        "svd_solver": [StrOptions({"auto", "full", "covariance_eigh", "arpack", "randomized"})],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "iterated_power": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
-        "n_oversamples": [Interval(Integral, 1, None, closed="left")],
-        "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
-        "random_state": ["random_state", np.random.Generator],
-    }
+    n_components: Any = parameter(
+        count(0),
+        share("neither"),
+        {"mle"},
+        ByVariance,
+        ByLikelihood,
+        ByEvidence,
+        None,
+        default=None,
+        kw_only=False,
+    )
+    copy: bool = parameter(default=True)
+    whiten: bool = parameter(default=False)
+    svd_solver: str = parameter(
+        {"auto", "full", "covariance_eigh", "arpack", "randomized"}, default="auto"
+    )
+    tol: float = parameter(default=0.0, at_least=0)
+    iterated_power: int | str = parameter({"auto"}, default="auto", at_least=0)
+    n_oversamples: int = parameter(default=10, at_least=1)
+    power_iteration_normalizer: str = parameter({"auto", "QR", "LU", "none"}, default="auto")
+    random_state: Any = parameter("random_state", np.random.Generator, default=None)
 
-    statistics_: ComponentStatistics
-
-    def __init__(
-        self,
-        n_components: Any = None,
-        *,
-        copy: bool = True,
-        whiten: bool = False,
-        svd_solver: str = "auto",
-        tol: float = 0.0,
-        iterated_power: int | str = "auto",
-        n_oversamples: int = 10,
-        power_iteration_normalizer: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.copy = copy
-        self.whiten = whiten
-        self.svd_solver = svd_solver
-        self.tol = tol
-        self.iterated_power = iterated_power
-        self.n_oversamples = n_oversamples
-        self.power_iteration_normalizer = power_iteration_normalizer
-        self.random_state = random_state
+    statistics_: ComponentStatistics = fitted()
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -328,3 +311,63 @@ class PCA(PrincipalProjection, StatisticsMixin, BaseEstimator):
         self.__dict__.pop("component_scores_", None)
         if scores is not None:
             self.component_scores_ = scores
+
+
+# --- Certificate ----------------------------------------------------------------------------------
+#
+# What a fit of principal components can prove: residuals of eigenpairs as bounds.
+#
+# PCA with k axes minimizes the squared reconstruction error
+#
+#     f(U) = sum_i w_i |x_i - m - U'U (x_i - m)|^2 = trace S - sum_(j<=k) u_j'S u_j
+#
+# over orthonormal U; the minimum is the sum of the smallest eigenvalues. Let R be the residuals `S
+# u_j - s_j u_j` of all pairs. There are k eigenvalues of S that differ from s_1, ..., s_k by at
+# most |R| each, so f is within `k |R|` of what these eigenvalues allow, and the plane of the axes
+# is within an angle of `sin a <= |R| / (s_k - s_(k+1) - |R|)` of theirs. Routines that find all
+# eigenvalues, or the leading ones by counting (LAPACK), cannot mistake their order.
+
+
+OBJECTIVE = "squared reconstruction error"
+
+# Residuals below this share of the largest eigenvalue are rounding of sums over many rows.
+_ROUNDING = 1e-9
+
+
+def certify(spectrum: Spectrum, count: int, seconds: float) -> Certificate:
+    """The certificate of the first `count` axes of a spectrum."""
+    squares = spectrum.squares
+    value = spectrum.outside(count)
+    largest = float(squares[0]) if squares.size else 0.0
+    relative = spectrum.residual / largest if largest > 0 else 0.0
+    gap = min(count * spectrum.residual, value)
+    exact = spectrum.iterations is None and relative <= _ROUNDING
+    if exact:
+        verdict = Verdict.PROVED
+    elif spectrum.converged:
+        verdict = Verdict.WITHIN_TOLERANCE
+    else:
+        verdict = Verdict.STOPPED_EARLY
+    return Certificate(
+        objective=OBJECTIVE,
+        verdict=verdict,
+        value=value,
+        lower_bound=value - gap,
+        residual=relative,
+        iterations=spectrum.iterations,
+        details=_details(spectrum, count),
+        seconds=seconds,
+    )
+
+
+def _details(spectrum: Spectrum, count: int) -> dict[str, Any]:
+    squares = spectrum.squares
+    details: dict[str, Any] = {
+        "route": spectrum.route,
+        "components": count,
+        "explained": float(squares[:count].sum()) / spectrum.total if spectrum.total > 0 else None,
+    }
+    if 0 < count < len(squares):
+        room = float(squares[count - 1] - squares[count]) - spectrum.residual
+        details["angle_bound"] = spectrum.residual / room if room > spectrum.residual else None
+    return {name: value for name, value in details.items() if value is not None}

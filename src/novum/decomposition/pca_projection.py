@@ -13,21 +13,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate
 from novum.core.errors import InputError, ModelFileError
-from novum.core.schema import Schema
-from novum.core.single_precision import answered
+from novum.core.learners import Certificate
+from novum.core.runtime import answered
+from novum.core.tables import Schema
 from novum.decomposition.centered_rows import dense_blocks, projected
 from novum.decomposition.numeric_rows import numeric_rows
 from novum.decomposition.spectrum import Spectrum
-from novum.numerics.blas_threads import one_blas_thread
+from novum.numerics import Floats, one_blas_thread
 
-Floats = NDArray[np.float64]
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
-
-Floats = NDArray[np.float64]
+from novum.display import Axis, Bars, Chart, Line, new_axes
+from novum.numerics import Array, Floats
 
 # Classes beyond this are told apart by no palette.
 _MOST_CLASSES = 20
@@ -42,17 +42,13 @@ def plot_scree(model: Any, *, cumulative: bool = True, ax: Any = None) -> Any:
     """
     check_is_fitted(model)
     shares = np.asarray(model.explained_variance_ratio_)
-    ax = _axes(ax)
     place = np.arange(1, len(shares) + 1)
-    ax.bar(place, shares, color="tab:blue", label="each component")
+    marks: list[Any] = [Bars.upright(place, shares, 0.8, label="each component")]
     if cumulative:
-        ax.plot(place, np.cumsum(shares), "o-", color="tab:orange", label="up to it")
-        ax.legend(frameon=False)
-    ax.set_xticks(place if len(place) <= 20 else place[:: -(-len(place) // 20)])
-    ax.set_ylim(0, 1.05)
-    ax.set_xlabel("component")
-    ax.set_ylabel("share of the variance")
-    return ax
+        marks.append(Line(place, np.cumsum(shares), "up to it", 1, dots=True))
+    ticks = [(float(k), str(k)) for k in place[:: -(-len(place) // 20)]]
+    y = Axis("share of the variance", (0.0, 1.05))
+    return Chart(Axis("component", ticks=ticks, grid=False), y, marks).plot(ax)
 
 
 def plot_projection(
@@ -87,7 +83,7 @@ def plot_projection(
     ['a', 'b']
     """
     Z = _coordinates(model, X, components)
-    ax = _axes(ax)
+    ax = new_axes() if ax is None else ax
     if y is None:
         ax.scatter(Z[:, 0], Z[:, 1], s=12)
     else:
@@ -152,18 +148,6 @@ def plot_biplot(
 # --- Parts ----------------------------------------------------------------------------------------
 
 
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "Pictures need matplotlib, which is not installed. Install novum with its plot extra."
-        ) from error
-    return plt.subplots()[1]
-
-
 def _coordinates(model: Any, X: Any, components: tuple[int, int]) -> Floats:
     check_is_fitted(model)
     Z = np.asarray(model.transform(X), float)
@@ -175,7 +159,7 @@ def _coordinates(model: Any, X: Any, components: tuple[int, int]) -> Floats:
     return Z[:, list(components)]
 
 
-def _colored(ax: Any, Z: Floats, y: NDArray[Any]) -> None:
+def _colored(ax: Any, Z: Floats, y: Array) -> None:
     if y.shape != (len(Z),):
         raise InputError(
             f"y has shape {y.shape}, but there are {len(Z)} rows. Pass one label for each row."

@@ -16,24 +16,35 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.base import _fit_context
 
-from novum.core.certificate import Certificate, Stopwatch, Verdict, warn_if_stopped
-from novum.core.chunk_passes import ChunkPasses
-from novum.core.engine import sum_blocks
 from novum.core.errors import InputError, NotAdditiveError
-from novum.core.expectation import Fitted, fit_sums
-from novum.core.fitting import fitting
-from novum.core.schema import Schema
-from novum.core.statistics import StatisticsMixin, set_feature_names
-from novum.core.sum_problem import StopRule
-from novum.core.validation import Sample
+from novum.core.learners import (
+    Certificate,
+    Learner,
+    Stopwatch,
+    Verdict,
+    count,
+    fitted,
+    parameter,
+    share,
+    warn_if_stopped,
+)
+from novum.core.runtime import fitting
+from novum.core.sums import (
+    ChunkPasses,
+    Fitted,
+    StatisticsMixin,
+    StopRule,
+    fit_sums,
+    set_feature_names,
+    sum_blocks,
+)
+from novum.core.tables import Sample, Schema
 from novum.decomposition.component_choice import (
     ByEvidence,
     ByLikelihood,
@@ -44,7 +55,7 @@ from novum.decomposition.component_choice import (
 )
 from novum.decomposition.component_statistics import ComponentStatistics
 from novum.decomposition.held_out import held_out_scores
-from novum.decomposition.latent_projection import Floats, LatentProjection, free_parameters
+from novum.decomposition.latent_projection import LatentProjection, free_parameters
 from novum.decomposition.low_rank_normal import (
     LOG_TWO_PI,
     NOISE_FLOOR,
@@ -60,8 +71,7 @@ from novum.decomposition.probabilistic_pca_em import (
     principal,
 )
 from novum.decomposition.spectrum import Spectrum, spectrum_of_moments
-from novum.numerics.moments import Moments
-from novum.numerics.optimize import SquaredExtrapolation
+from novum.numerics import Floats, Moments, SquaredExtrapolation
 
 Total = Callable[[Callable[[Sample], Any]], Any]
 Climb = Callable[[int, Any], Fitted[LowRankNormal, Any]]
@@ -81,7 +91,7 @@ class NoiseFloorWarning(UserWarning):
     """Components leave no noise, and it was raised to a floor."""
 
 
-class ProbabilisticPCA(LatentProjection, StatisticsMixin, BaseEstimator):
+class ProbabilisticPCA(LatentProjection, StatisticsMixin, Learner):
     """Probabilistic principal component analysis.
 
     Parameters
@@ -145,41 +155,24 @@ class ProbabilisticPCA(LatentProjection, StatisticsMixin, BaseEstimator):
     [[1.38]]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [
-            Interval(Integral, 0, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            StrOptions({"mle"}),
-            ByVariance,
-            ByEvidence,
-            ByLikelihood,
-            None,
-        ],
-        "method": [StrOptions({"auto", "closed_form", "em"})],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state", np.random.Generator],
-    }
+    n_components: Any = parameter(
+        count(0),
+        share("neither"),
+        {"mle"},
+        ByVariance,
+        ByEvidence,
+        ByLikelihood,
+        None,
+        default=None,
+        kw_only=False,
+    )
+    method: str = parameter({"auto", "closed_form", "em"}, default="auto")
+    tol: float = parameter(default=1e-9, at_least=0)
+    max_iter: int = parameter(default=2000, at_least=1)
+    n_init: int = parameter(default=1, at_least=1)
+    random_state: Any = parameter("random_state", np.random.Generator, default=None)
 
-    statistics_: ComponentStatistics
-
-    def __init__(
-        self,
-        n_components: Any = None,
-        *,
-        method: str = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 2000,
-        n_init: int = 1,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.method = method
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.random_state = random_state
+    statistics_: ComponentStatistics = fitted()
 
     @property
     def invariances(self) -> tuple[str, ...]:

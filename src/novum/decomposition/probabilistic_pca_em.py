@@ -22,22 +22,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-from novum.core.sum_problem import SumProblem
-from novum.core.validation import Sample
+from novum.core.sums import Additive, SumProblem
+from novum.core.tables import Sample, Schema
 from novum.decomposition.low_rank_normal import LOG_TWO_PI, NOISE_FLOOR, LowRankNormal
 from novum.decomposition.spectrum import spectrum_of_moments
-from novum.numerics.column_moments import ColumnMoments, column_moments_of
-from novum.numerics.moments import Moments
-
-Floats = NDArray[np.float64]
+from novum.numerics import ColumnMoments, Floats, Moments, column_moments_of
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnSums:
+class ColumnSums(Additive):
     """First pass over rows with missing cells: moments of every column, and the schema."""
 
     schema: Schema
@@ -54,17 +49,9 @@ class ColumnSums:
         weight = float(sample.weights.sum())
         return cls(sample.schema, columns, weight, float(sample.n_rows))
 
-    def __add__(self, other: ColumnSums) -> ColumnSums:
-        return ColumnSums(
-            self.schema.unite(other.schema),
-            self.columns + other.columns,
-            self.weight + other.weight,
-            self.rows + other.rows,
-        )
-
 
 @dataclass(frozen=True, eq=False)
-class LatentSums:
+class LatentSums(Additive):
     """Expected sums of one pass.
 
     Attributes
@@ -83,14 +70,6 @@ class LatentSums:
     targets: Floats
     squares: Floats
     log_likelihood: float
-
-    def __add__(self, other: LatentSums) -> LatentSums:
-        return LatentSums(
-            self.design + other.design,
-            self.targets + other.targets,
-            self.squares + other.squares,
-            self.log_likelihood + other.log_likelihood,
-        )
 
 
 class _LatentProblem:
@@ -249,7 +228,7 @@ def log_likelihood(law: LowRankNormal, moments: Moments) -> float:
 
     Examples
     --------
-    >>> from novum.numerics.moments import moments_of
+    >>> from novum.numerics import moments_of
     >>> X = np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 5.0]])
     >>> law = LowRankNormal([1.0, 2.0], [[1.0], [0.5]], 2.0)
     >>> bool(np.isclose(log_likelihood(law, moments_of(X)), law.log_density(X).sum()))

@@ -19,15 +19,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-from novum.core.interrupts import long_call
+from novum.core.runtime import long_call
 from novum.decomposition.component_statistics import ComponentStatistics
-from novum.numerics.lapack import eigenpairs
-from novum.numerics.moments import Moments
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Moments, eigenpairs
 
 EPSILON = float(np.finfo(np.float64).eps)
 

@@ -18,10 +18,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
+from novum.core.tables import Level
 from novum.distributions.joint_table import ImpossibleEvidence, JointTable, normalized, table_over
-from novum.distributions.joint_table_states import Floats, StateAxis, StateSpace, check_cells
-from novum.distributions.joint_table_text import as_html, as_text
+from novum.distributions.joint_table_states import (
+    StateAxis,
+    StateSpace,
+    as_html,
+    as_text,
+    check_cells,
+)
+from novum.numerics import Floats
 
 Variables = Mapping[str, Sequence[Level]]
 

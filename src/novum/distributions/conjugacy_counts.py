@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
@@ -32,9 +32,7 @@ from novum.distributions.univariate.bernoulli import Bernoulli, BernoulliStatist
 from novum.distributions.univariate.beta import Beta
 from novum.distributions.univariate.binomial import Binomial, BinomialStatistics
 from novum.distributions.univariate.categorical import Categorical, CategoricalStatistics
-
-Floats = NDArray[np.float64]
-
+from novum.numerics import Floats
 
 # --- Beta -----------------------------------------------------------------------------------------
 

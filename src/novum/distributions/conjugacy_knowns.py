@@ -12,16 +12,13 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.distributions.multivariate.parameters import ArrayParameters
 from novum.distributions.multivariate.positive_definite import DefiniteRoot, definite_root
 from novum.distributions.univariate import arguments
 from novum.distributions.univariate.level_codes import checked_levels
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, cached_property
 
 
 @dataclass(frozen=True)

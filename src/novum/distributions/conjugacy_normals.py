@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
@@ -34,11 +34,10 @@ from novum.distributions.multivariate.multivariate_student_t import Multivariate
 from novum.distributions.multivariate.normal_gamma import NormalGamma
 from novum.distributions.multivariate.normal_wishart import NormalWishart
 from novum.distributions.multivariate.positive_definite import definite_root
-from novum.distributions.univariate.normal import Normal
+from novum.distributions.univariate.normal import Normal, mean_after
 from novum.distributions.univariate.student_t import StudentT
-from novum.numerics.moments import Moments
+from novum.numerics import Floats, Moments
 
-Floats = NDArray[np.float64]
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
@@ -96,10 +95,9 @@ class NormalGammaNormal:
 
     def update(self, statistics: Moments) -> NormalGamma:
         n, away = _one_column(statistics, self.prior.mean)
-        strength = self.prior.strength + n
-        between = self.prior.strength * (n / strength) * away * away
+        strength, mean, between = mean_after(self.prior.mean, self.prior.strength, n, away)
         return NormalGamma(
-            self.prior.mean + n / strength * away,
+            mean,
             strength,
             self.prior.shape + 0.5 * n,
             self.prior.rate + 0.5 * (float(statistics.scatter[0, 0]) + between),
@@ -195,11 +193,11 @@ class NormalWishartNormal:
         n, away = _columns(statistics, center)
         if n == 0:
             return self.prior
-        strength = self.prior.strength + n
+        strength, mean, _ = mean_after(center, self.prior.strength, n, away)
         between = self.prior.strength * (n / strength) * np.outer(away, away)
         inverse = definite_root(self.prior.scale).inverse + statistics.scatter + between
         return NormalWishart(
-            center + n / strength * away,
+            mean,
             strength,
             self.prior.degrees_of_freedom + n,
             definite_root(inverse, "The inverse scale of the posterior").inverse,

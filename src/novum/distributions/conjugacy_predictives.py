@@ -19,21 +19,17 @@ from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.memory import check_memory
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, check_memory, stream
 from novum.distributions.multivariate.coordinates import checked_points
 from novum.distributions.multivariate.parameters import ArrayParameters, checked_vector
 from novum.distributions.protocol import Size
 from novum.distributions.univariate import arguments
 from novum.distributions.univariate.log_gamma import log_binomial_term
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
-
+from novum.numerics import Floats, cached_property
 
 # --- Beta-binomial --------------------------------------------------------------------------------
 

@@ -20,11 +20,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.distributions.protocol import RealLaw
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 _STANDARD_ERRORS = 5.0
 _LEVELS = np.array([1e-6, 1e-3, 0.05, 0.25, 0.5, 0.7, 0.95, 0.999, 1 - 1e-6])

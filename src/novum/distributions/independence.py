@@ -28,13 +28,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
+from novum.core.tables import Level
 from novum.distributions.joint_table import JointTable
-from novum.distributions.joint_table_states import Floats, names_of, shown
+from novum.distributions.joint_table_states import names_of, shown
+from novum.numerics import Floats, Mask
 
 Names = str | Iterable[str]
 
@@ -234,7 +234,7 @@ def _strata(sample: Any, a: Names, b: Names, given: Names) -> Floats:
     return counts[counts.sum(axis=(1, 2)) > 0]
 
 
-def _expected(counts: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _expected(counts: Floats) -> tuple[Floats, Mask]:
     """Counts expected under independence in each stratum, and which cells can occur in it."""
     rows = counts.sum(axis=2, keepdims=True)
     columns = counts.sum(axis=1, keepdims=True)

@@ -32,7 +32,8 @@ from scipy import special
 
 from novum.core.errors import InputError
 from novum.distributions.joint_table import JointTable
-from novum.distributions.joint_table_states import Floats, names_of
+from novum.distributions.joint_table_states import names_of
+from novum.numerics import Floats
 
 Names = str | int | Iterable[str] | Iterable[int]
 Source = Any

@@ -29,13 +29,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
 from novum.distributions.information import probabilities_of
+from novum.numerics import Floats
 
-Floats = NDArray[np.float64]
 Impurity = Callable[[Floats], float]
 
 # Mixtures of points closer than this prove nothing about strictness.

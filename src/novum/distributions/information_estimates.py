@@ -39,18 +39,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
 from novum.distributions.information import unit_of
 from novum.distributions.joint_table import JointTable
-from novum.numerics.jit import kernel
-from novum.numerics.ties import ROUNDING
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-
+from novum.numerics import ROUNDING, Floats, Integers, kernel
 
 # --- Discrete samples -----------------------------------------------------------------------------
 
@@ -237,14 +232,14 @@ class _Shells(NamedTuple):
 
     nearer: Floats  # what lies strictly nearer lies within this,
     within: Floats  # and what lies in the shell or inside within this
-    wanted: Counts  # which of the shell, in order, is the k-th neighbor
-    size: Counts
-    by_left: Counts  # of the shell, those at that distance in x alone,
-    by_right: Counts  # and in y alone
+    wanted: Integers  # which of the shell, in order, is the k-th neighbor
+    size: Integers
+    by_left: Integers  # of the shell, those at that distance in x alone,
+    by_right: Integers  # and in y alone
 
 
 def _neighbor_shells(
-    left: Floats, right: Floats, size: Floats, times: Counts, n_neighbors: int
+    left: Floats, right: Floats, size: Floats, times: Integers, n_neighbors: int
 ) -> _Shells:
     from scipy.spatial import cKDTree
 
@@ -285,7 +280,7 @@ def _neighbor_shells(
     )
 
 
-def _others(rows: Floats, points: Floats, radius: Floats) -> Counts:
+def _others(rows: Floats, points: Floats, radius: Floats) -> Integers:
     if rows.shape[1] == 1:
         return others_within(np.sort(rows[:, 0]), points[:, 0], radius)
     from scipy.spatial import cKDTree
@@ -295,7 +290,7 @@ def _others(rows: Floats, points: Floats, radius: Floats) -> Counts:
     return np.where(radius < 0, 0, np.asarray(counts, np.int64) - 1)
 
 
-def others_within(ordered: Floats, points: Floats, radius: Floats) -> Counts:
+def others_within(ordered: Floats, points: Floats, radius: Floats) -> Integers:
     """How many of some sorted numbers lie within a distance of points, which are among them.
 
     The point itself is not counted; a distance below zero holds nothing.
@@ -306,13 +301,13 @@ def others_within(ordered: Floats, points: Floats, radius: Floats) -> Counts:
 
 
 def _order_first(
-    wanted: Counts,
-    inside: Counts,
-    shell: Counts,
-    inside_fine: Counts,
-    shell_fine: Counts,
-    joint_shell: Counts,
-    by_fine: Counts,
+    wanted: Integers,
+    inside: Integers,
+    shell: Integers,
+    inside_fine: Integers,
+    shell_fine: Integers,
+    joint_shell: Integers,
+    by_fine: Integers,
 ) -> Floats:
     """`psi(a + 1) + psi(b + 1)` where ties of one column are broken by far finer steps.
 
@@ -331,7 +326,9 @@ def _order_first(
     )
 
 
-def digamma_of_position(offset: Counts, size: Counts, marked: Counts, which: Counts) -> Floats:
+def digamma_of_position(
+    offset: Integers, size: Integers, marked: Integers, which: Integers
+) -> Floats:
     """Means of `psi(offset + J)`, `J` the place of a marked one among some in random order.
 
     Of `size` things in random order `marked` are marked; `J` is the place of the marked one number
@@ -352,7 +349,7 @@ def digamma_of_position(offset: Counts, size: Counts, marked: Counts, which: Cou
 
 
 @kernel("f8[::1](i8[:,::1], f8[::1])")
-def _mean_digammas(cases: Counts, start: Floats) -> Floats:
+def _mean_digammas(cases: Integers, start: Floats) -> Floats:
     """`P(J = j)` is proportional to `C(j - 1, r - 1) C(S - j, s - r)`: each from the one before."""
     out = np.empty(len(cases))
     for i in range(len(cases)):

@@ -18,11 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError, LostDigitsWarning
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 # Levels between which a law is integrated: the middle, the flanks, the far tails.
 _LEVELS = (1e-15, 1e-9, 1e-5, 1e-2, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1 - 1e-5, 1 - 1e-9)

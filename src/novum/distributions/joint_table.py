@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
-from novum.core.schema import Level, level_key
+from novum.core.runtime import RandomSource, stream
+from novum.core.tables import Level, level_key
 from novum.distributions.joint_table_states import (
-    Floats,
     StateAxis,
     StateSpace,
     check_cells,
@@ -34,7 +33,7 @@ from novum.distributions.joint_table_states import (
     shown,
 )
 from novum.distributions.propositions import Proposition, proposition_of
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Floats, cached_property
 
 if TYPE_CHECKING:
     from novum.distributions.conditional_table import ConditionalTable
@@ -384,12 +383,12 @@ class JointTable:
         return self.names, states, frozenset(self.ordered), self.sample_size, cells
 
     def __repr__(self) -> str:
-        from novum.distributions.joint_table_text import as_text
+        from novum.distributions.joint_table_states import as_text
 
         return as_text(self.space, self.probabilities)
 
     def _repr_html_(self) -> str:
-        from novum.distributions.joint_table_text import as_html
+        from novum.distributions.joint_table_states import as_html
 
         return as_html(self.space, self.probabilities)
 

@@ -12,15 +12,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError, MissingValuesError
-from novum.core.schema import MISSING, Column, Kind, Level
-from novum.core.tables import frame_of
+from novum.core.tables import MISSING, Column, Kind, Level, frame_column, frame_of, is_frame
 from novum.distributions.joint_table_states import check_cells, names_of
-from novum.numerics.counting import count_jointly
+from novum.numerics import Array, Codes, count_jointly
 
-Counted = tuple[NDArray[Any], tuple[str, ...], tuple[tuple[Level, ...], ...], tuple[str, ...]]
+Counted = tuple[Array, tuple[str, ...], tuple[tuple[Level, ...], ...], tuple[str, ...]]
 
 
 def counted_columns(
@@ -34,7 +33,7 @@ def counted_columns(
     >>> names, states, counts.tolist()
     (('wind', 'n'), (('no', 'yes'), (1, 2)), [[1, 1], [1, 0]])
     """
-    from novum.core.columns import arrow_column, codes_of, is_ordered, levels_of
+    from novum.core.tables import arrow_column, codes_of, is_ordered, levels_of
 
     read: list[Column] = []
     coded = []
@@ -62,13 +61,9 @@ def named_columns(
     frame: Any, wanted: str | Iterable[str] | None = None, what: str = "A joint table is counted"
 ) -> dict[str, Any]:
     """The chosen columns by name, in a form that `arrow_column` takes."""
-    import narwhals.stable.v2 as nw
-
-    from novum.core.columns import frame_column
-
     if isinstance(frame, Mapping):
         found = {str(name): _sequence(values) for name, values in frame.items()}
-    elif nw.dependencies.is_into_dataframe(frame):
+    elif is_frame(frame):
         table = frame_of(frame)
         found = {str(name): frame_column(table, i) for i, name in enumerate(table.columns)}
     else:
@@ -97,7 +92,7 @@ def _sequence(values: Any) -> Any:
 # --- Checks ---------------------------------------------------------------------------------------
 
 
-def _check_complete(codes: NDArray[np.int32], column: Column) -> None:
+def _check_complete(codes: Codes, column: Column) -> None:
     missing = np.flatnonzero(codes == MISSING)
     if missing.size:
         raise MissingValuesError(
@@ -109,7 +104,7 @@ def _check_complete(codes: NDArray[np.int32], column: Column) -> None:
         raise InputError("A joint table cannot be counted from no rows.")
 
 
-def _check_lengths(columns: list[Column], coded: list[NDArray[np.int32]]) -> None:
+def _check_lengths(columns: list[Column], coded: list[Codes]) -> None:
     for column, codes in zip(columns, coded, strict=True):
         if len(codes) != len(coded[0]):
             raise InputError(

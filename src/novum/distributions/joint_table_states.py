@@ -10,6 +10,7 @@ which do not wrap around, before anything is allocated.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,14 +18,12 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError, MemoryLimitError
-from novum.core.schema import Level, level_key
+from novum.core.tables import Level, level_key
 from novum.core.text import printable
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
+from novum.display import Column, Paragraph, Table, notebook
+from novum.numerics import Array, Floats, cached_property
 
 # 512 MB of float64; beyond it a joint table is the wrong tool.
 MAX_CELLS = 2**26
@@ -138,7 +137,7 @@ class StateSpace(tuple[StateAxis, ...]):
     def axis(self, name: str) -> StateAxis:
         return self[self.place(name)]
 
-    def spread(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
+    def spread(self, name: str, values: Array) -> Array:
         """One value for each state of a variable, shaped to broadcast against the table."""
         shape = [1] * len(self)
         shape[self.place(name)] = -1
@@ -200,3 +199,52 @@ def _plain(state: Any) -> Any:
 
 def _is_number(state: object) -> bool:
     return isinstance(state, Real) and not isinstance(state, bool)
+
+
+# --- Text -----------------------------------------------------------------------------------------
+#
+# Tables over discrete variables as text and as HTML.
+#
+# One line for each joint state: the states, then the number. Long tables show their first lines and
+# how many more there are. Names and states come from elsewhere, so control characters are written
+# by their codes and HTML is escaped.
+
+
+LINES = 20
+
+
+def as_text(space: StateSpace, cells: Floats, heading: str = "probability") -> str:
+    """Aligned columns, states to the left and numbers to the right.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from novum.distributions.joint_table_states import StateAxis
+    >>> print(as_text(StateSpace([StateAxis("coin", ("head", "tail"))]), np.array([0.25, 0.75])))
+    coin  probability
+    head         0.25
+    tail         0.75
+    """
+    return "\n".join([_table(space, cells, heading).as_text(), *_more(cells)])
+
+
+def as_html(space: StateSpace, cells: Floats, heading: str = "probability") -> str:
+    """The same as a table that a notebook shows."""
+    return notebook(_table(space, cells, heading), *map(Paragraph, _more(cells)))
+
+
+def _table(space: StateSpace, cells: Floats, heading: str) -> Table:
+    states = itertools.islice(itertools.product(*(axis.states for axis in space)), LINES)
+    rows = [
+        [*(shown(state) for state in joint), _number(float(cell))]
+        for joint, cell in zip(states, cells.flat, strict=False)
+    ]
+    return Table("", [*(shown(name) for name in space.names), Column(heading, True)], rows)
+
+
+def _number(value: float) -> str:
+    return "undefined" if math.isnan(value) else f"{value:.6g}"
+
+
+def _more(cells: Floats) -> list[str]:
+    return [f"... {cells.size - LINES} more joint states"] if cells.size > LINES else []

@@ -27,16 +27,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.memory import check_memory
-from novum.core.randomness import RandomSource, seed_sequence, stream
-from novum.numerics.ties import at_least
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from novum.core.runtime import RandomSource, check_memory, seed_sequence, stream
+from novum.numerics import Floats, Integers, Mask, at_least
 
 # Values drawn at a time, so that memory does not grow with the number of repetitions.
 _BLOCK = 2**21
@@ -134,7 +129,7 @@ class LargeNumbers(_Columns):
         What Chebyshev allows it to be.
     """
 
-    n: Counts
+    n: Integers
     mean: Floats
     spread: Floats
     expected_spread: Floats
@@ -157,7 +152,7 @@ class CentralLimit(_Columns):
         What chance alone gives: a normal law exceeds it in one of 100 simulations.
     """
 
-    n: Counts
+    n: Integers
     skewness: Floats
     excess_kurtosis: Floats
     distance: Floats
@@ -242,7 +237,7 @@ def standardized_means(
     return np.asarray((means - mu) * math.sqrt(n / variance))
 
 
-def _outside(means: Floats, mu: float, distance: float) -> NDArray[np.bool_]:
+def _outside(means: Floats, mu: float, distance: float) -> Mask:
     """Whether means miss `mu` by at least a distance, rounding left aside."""
     return at_least(means, mu + distance) | at_least(-means, distance - mu)
 

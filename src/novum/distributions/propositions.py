@@ -21,13 +21,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
+from novum.core.tables import Level
 from novum.distributions.joint_table_states import StateAxis, StateSpace, shown, shown_states
-
-Mask = NDArray[np.bool_]
+from novum.numerics import Array, Mask
 
 _ORDER: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
@@ -108,7 +106,7 @@ class Comparison(Proposition):
         ranks, value = self._ranks(axis)
         return space.spread(self.name, np.asarray(_ORDER[self.sign](ranks, value)))
 
-    def _ranks(self, axis: StateAxis) -> tuple[NDArray[Any], float]:
+    def _ranks(self, axis: StateAxis) -> tuple[Array, float]:
         if axis.ordered:
             return np.arange(len(axis.states)), axis.position(self.value)
         if not axis.is_numeric:

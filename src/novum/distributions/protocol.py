@@ -26,12 +26,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from novum.core.randomness import RandomSource
+from novum.core.runtime import RandomSource
+from novum.numerics import Floats
 
-Floats = NDArray[np.float64]
 Size = int | tuple[int, ...]
 
 

@@ -1,12 +1,11 @@
 from novum.ensemble.adaboost import AdaBoostClassifier
 from novum.ensemble.adaboost_regressor import AdaBoostRegressor
+from novum.ensemble.adaboost_rounds import EarlyStopping
 from novum.ensemble.bagging import BaggingClassifier, BaggingRegressor
-from novum.ensemble.boosting_stop import EarlyStopping
-from novum.ensemble.classifier_chain import ClassifierChain
+from novum.ensemble.chains import ClassifierChain, RegressorChain
 from novum.ensemble.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from novum.ensemble.one_vs_one import OneVsOneClassifier
 from novum.ensemble.one_vs_rest import OneVsRestClassifier
-from novum.ensemble.regressor_chain import RegressorChain
 from novum.ensemble.stacking import StackingClassifier, StackingRegressor
 from novum.ensemble.voting import VotingClassifier, VotingRegressor
 

@@ -14,55 +14,56 @@ shared constant, so the probabilities are
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context
+from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.metrics import accuracy_score
-from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate, Stopwatch, warn_if_stopped
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.member_rows import checked_rows
-from novum.core.progress import CallbackSupport, track
-from novum.core.randomness import RandomSource, seed_sequence, stream
-from novum.core.schema import Schema
-from novum.core.validation import check_features, check_sample
-from novum.ensemble.adaboost_learners import FittedLearning, RowLearning, StumpLearning
-from novum.ensemble.adaboost_rounds import Rounds, boost, certify
-from novum.ensemble.adaboost_trees import TreeLearning, fitted_tree, grows_on_codes
-from novum.ensemble.boosting_stop import BestRound, EarlyStopping
-from novum.ensemble.members import combine_input_tags, member_codes, shared_invariances
-from novum.ensemble.rows import training_rows
-from novum.numerics.logspace import log_normalize
-from novum.trees.cells import cells_of, has_missing
-from novum.trees.classifier import DecisionTreeClassifier
-from novum.trees.routing import tree_values
-from novum.trees.stumps.stump_growing import StumpRules
-from novum.trees.stumps.stumps import Stumps
-from novum.trees.training import TrainingRows
-from novum.trees.tree import Tree
+from novum.core.learners import Stopwatch, fitted, parameter, warn_if_stopped
+from novum.core.runtime import fitting, seed_sequence, stream, track
+from novum.core.tables import TrainingRows, check_sample, checked_rows
+from novum.ensemble.adaboost_learners import (
+    FittedLearning,
+    RowLearning,
+    StumpLearning,
+    TreeLearning,
+    grows_on_codes,
+)
+from novum.ensemble.adaboost_rounds import (
+    BestRound,
+    BoostedCommittee,
+    EarlyStopping,
+    Rounds,
+    boost,
+    certify,
+)
+from novum.ensemble.members import member_codes, shared_invariances
+from novum.numerics import Array, Floats, Positions, log_normalize
+from novum.trees import (
+    CellRows,
+    DecisionTreeClassifier,
+    StumpRules,
+    Stumps,
+    Tree,
+    cells_of,
+    has_missing,
+    tree_values,
+)
 
-Floats = NDArray[np.float64]
 Weak = StumpLearning | RowLearning
 
 
-class AdaBoostClassifier(
-    CallbackSupport, DecisionMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
-):
+class AdaBoostClassifier(DecisionMixin, ClassifierMixin, BoostedCommittee):
     """AdaBoost for two classes, SAMME for more.
 
     Parameters
     ----------
     estimator : classifier, optional
         Base learner whose `fit` takes `sample_weight`; a decision tree of depth 1 by default.
-    n_estimators : int
-        Rounds at most.
     learning_rate : float
         Factor of every learner's weight; below 1 more rounds teach the same.
     early_stopping : EarlyStopping, optional
@@ -128,41 +129,12 @@ class AdaBoostClassifier(
     [0.2, 0.25, 0.1667]
     """
 
-    estimator_: Any
-    estimator_weights_: Floats
-    estimator_errors_: Floats
-    stumps_: Stumps | None
-    classes_: NDArray[Any]
-    n_classes_: int
-    class_prior_: Floats
-    certificate_: Certificate
-    schema_: Schema
-    n_features_in_: int
-    _members: list[Any]
-    _trees: list[Tree]
+    early_stopping: EarlyStopping | None = parameter(default=None)
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "early_stopping": [EarlyStopping, None],
-        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
-    }
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        early_stopping: EarlyStopping | None = None,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.early_stopping = early_stopping
-        self.random_state = random_state
+    stumps_: Stumps | None = fitted()
+    classes_: Array = fitted()
+    n_classes_: int = fitted()
+    class_prior_: Floats = fitted()
 
     # Fit
 
@@ -219,7 +191,7 @@ class AdaBoostClassifier(
         """The weak learners on their rows, and the weight of these."""
         rules = stump_rules(base)
         if rules is None and not grows_on_codes(base):
-            training = training_rows(self, X, y, sample_weight, target="classes")
+            training = TrainingRows.of(self, X, y, sample_weight, target="classes")
             self.__dict__.pop("schema_", None)
             rows, others = self._taken(training.target, training.weight, training.classes, root)
             weight = rows.size if training.weight is None else training.weight[rows].sum()
@@ -239,14 +211,14 @@ class AdaBoostClassifier(
         if rules is not None and (base.missing == "fractional" or not has_missing(sample)):
             return StumpLearning(sample, rows, others, rules), float(weights[rows].sum())
         assert sample.classes is not None
-        table = TrainingRows(
+        table = CellRows(
             sample.schema, cells_of(sample), sample.targets, weights, (sample.classes,)
         )
         return TreeLearning(base, table, rows, others, root), float(weights[rows].sum())
 
     def _taken(
-        self, target: NDArray[Any], weight: Any, classes: Any, root: np.random.SeedSequence
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        self, target: Array, weight: Any, classes: Any, root: np.random.SeedSequence
+    ) -> tuple[Positions, Positions]:
         """Stores the classes; gives the rows to train on, and those to hold out."""
         self.classes_, self.n_classes_ = classes, len(classes)
         counts = np.bincount(target, weight, self.n_classes_).astype(float)
@@ -277,38 +249,21 @@ class AdaBoostClassifier(
 
     # The learners
 
-    @property
-    def estimators_(self) -> list[Any]:
-        """The fitted learners; those on codes are made into estimators when they are asked for."""
-        if not hasattr(self, "_members"):
-            raise AttributeError("AdaBoostClassifier is not fitted yet and has no estimators_.")
-        trees = self._trees
-        if self.stumps_ is not None:
-            trees = [self.stumps_.tree(t, self.classes_) for t in range(len(self.stumps_))]
-        return self._members or [fitted_tree(self.estimator_, tree, self) for tree in trees]
+    def _all_trees(self) -> list[Tree]:
+        if self.stumps_ is None:
+            return self._trees
+        return [self.stumps_.tree(t, self.classes_) for t in range(len(self.stumps_))]
 
     @property
     def feature_importances_(self) -> Floats:
         """Mean of the learners' importances, weighted by their votes."""
         check_is_fitted(self)
+        if self.stumps_ is None:
+            return super().feature_importances_
         share = np.abs(self.estimator_weights_)
-        share = share / share.sum()
-        if self.stumps_ is not None:
-            asked = self.stumps_.column >= 0
-            columns = self.stumps_.column[asked]
-            return np.bincount(columns, share[asked], self.n_features_in_).astype(float)
-        members = self.estimators_
-        if not all(hasattr(member, "feature_importances_") for member in members):
-            raise AttributeError(
-                f"{type(self.estimator_).__name__} has no feature_importances_, so the committee "
-                "has none. Permutation importances need none."
-            )
-        return np.asarray(share @ np.array([member.feature_importances_ for member in members]))
-
-    @property
-    def categorical_features(self) -> Any:
-        """Which columns are nominal: what the base learner says."""
-        return getattr(self._base(), "categorical_features", None)
+        asked = self.stumps_.column >= 0
+        columns, share = self.stumps_.column[asked], (share / share.sum())[asked]
+        return np.bincount(columns, share, self.n_features_in_).astype(float)
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -329,7 +284,7 @@ class AdaBoostClassifier(
         """
         return self._decision(self._votes(X), np.abs(self.estimator_weights_).sum())
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The class with most votes; of tied ones the first."""
         best = self._votes(X).argmax(axis=1)
         return self.classes_[best]
@@ -350,7 +305,7 @@ class AdaBoostClassifier(
             total += abs(weight)
             yield self._decision(votes, total)
 
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+    def staged_predict(self, X: Any) -> Iterator[Array]:
         """`predict` after each round."""
         for votes in self._staged_votes(X):
             yield self.classes_[votes.argmax(axis=1)]
@@ -382,7 +337,7 @@ class AdaBoostClassifier(
             votes[np.arange(found.size), found] += weight
             yield votes
 
-    def _answers(self, X: Any) -> Iterator[NDArray[Any]]:
+    def _answers(self, X: Any) -> Iterator[Array]:
         """Codes of the classes that each learner answers."""
         if self._members:
             table = checked_rows(self, X, reset=False)
@@ -395,25 +350,12 @@ class AdaBoostClassifier(
         for tree in self._trees:
             yield tree_values(tree, cells).argmax(axis=1)
 
-    def _cells(self, X: Any) -> Floats:
-        return cells_of(check_features(self, X, allow_missing=True, accept_sparse=True))
-
     def _decision(self, votes: Floats, total: float) -> Floats:
         if self.n_classes_ == 1:
             return np.zeros((len(votes), 1))
         if self.n_classes_ == 2:
             return 2 * (votes[:, 1] - votes[:, 0]) / total
         return (self.n_classes_ * votes / total - 1) / (self.n_classes_ - 1)
-
-    # scikit-learn and model files
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "certificate_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        combine_input_tags(tags, [self._base()])
-        return tags
 
     def _check_state(self) -> None:
         """Refuses a loaded model whose parts do not fit together."""

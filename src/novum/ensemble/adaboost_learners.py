@@ -1,7 +1,7 @@
 """Weak learners of AdaBoost, trained in turn: stumps on codes, or anything with weights.
 
 `StumpLearning` codes the table once and only sums weights in each round. `FittedLearning` clones an
-estimator and fits it to the rows with their weights; `adaboost_trees` grows trees of ours on codes.
+estimator and fits it to the rows with their weights; `TreeLearning` grows trees of ours on codes.
 The weights add up to those that the user gave, so that the first round fits the estimator as it
 would be fitted alone, and a learner that counts weight (least samples of a leaf, pseudo-counts,
 penalties) counts what it always counts.
@@ -13,26 +13,35 @@ overflow nor lose a row.
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
-from novum.core.cross_fitting import takes_weights
 from novum.core.errors import InputError
-from novum.core.exact_validation import rows_of
-from novum.core.randomness import seed
-from novum.core.validation import Sample
+from novum.core.learners import takes_weights
+from novum.core.runtime import seed, stream
+from novum.core.tables import Sample, TrainingRows, rows_of
 from novum.ensemble.members import fitted_member, member_codes
-from novum.ensemble.rows import TrainingRows
-from novum.trees.cells import cells_of
-from novum.trees.stumps.stump_growing import Stump, StumpGrower, StumpRules
-from novum.trees.stumps.stumps import Stumps
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
-Rows = NDArray[np.intp]
+from novum.numerics import Array, Floats, Integers, Positions
+from novum.trees import (
+    CellRows,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    Stump,
+    StumpGrower,
+    StumpRules,
+    Stumps,
+    Tree,
+    cells_of,
+    certify,
+    coded_table,
+    grow,
+    growth_rules,
+    tree_of,
+    tree_values,
+)
 
 
 class Votes:
@@ -45,11 +54,11 @@ class Votes:
     n_classes : int
     """
 
-    def __init__(self, target: Labels, weight: Floats, n_classes: int) -> None:
+    def __init__(self, target: Integers, weight: Floats, n_classes: int) -> None:
         self._target, self._weight = target, weight
         self._votes = np.zeros((target.size, n_classes))
 
-    def add(self, answers: NDArray[Any], weight: float) -> None:
+    def add(self, answers: Array, weight: float) -> None:
         """Adds the votes of one learner."""
         self._votes[np.arange(answers.size), answers] += weight
 
@@ -70,7 +79,9 @@ class StumpLearning:
     rules : StumpRules
     """
 
-    def __init__(self, sample: Sample, rows: Rows, others: Rows, rules: StumpRules) -> None:
+    def __init__(
+        self, sample: Sample, rows: Positions, others: Positions, rules: StumpRules
+    ) -> None:
         assert sample.classes is not None
         n_classes = len(sample.classes)
         cells = cells_of(sample)
@@ -121,7 +132,7 @@ class RowLearning:
     n_classes : int
     """
 
-    def __init__(self, target: Labels, weights: Floats, held_out: Votes, n_classes: int) -> None:
+    def __init__(self, target: Integers, weights: Floats, held_out: Votes, n_classes: int) -> None:
         self._target, self._weights, self._n_classes = target, weights, n_classes
         self._log_weight = np.log(weights)
         self._held_out = held_out
@@ -134,7 +145,7 @@ class RowLearning:
         """The learner of this round, trained on the weighted rows."""
 
     @abstractmethod
-    def _asked(self, learner: Any, *, held_out: bool) -> NDArray[Any]:
+    def _asked(self, learner: Any, *, held_out: bool) -> Array:
         """Codes of the classes it answers for the training rows, or for those held out."""
 
     def learn(self) -> float:
@@ -184,8 +195,8 @@ class FittedLearning(RowLearning):
         self,
         estimator: Any,
         training: TrainingRows,
-        rows: Rows,
-        others: Rows,
+        rows: Positions,
+        others: Positions,
         random_state: np.random.SeedSequence,
     ) -> None:
         refuse_unweighted(estimator)
@@ -204,7 +215,7 @@ class FittedLearning(RowLearning):
         more = {"sample_weight": weight}
         return fitted_member(learner, self._X, labels, more, f"round {number + 1}")
 
-    def _asked(self, learner: Any, *, held_out: bool) -> NDArray[Any]:
+    def _asked(self, learner: Any, *, held_out: bool) -> Array:
         return member_codes(learner, self._other_X if held_out else self._X, self._classes)
 
 
@@ -225,7 +236,7 @@ class DrawnFits:
         self.weight = np.ones(training.n_rows) if training.weight is None else training.weight
         self._estimator, self._table, self._random_state = estimator, training.table, random_state
 
-    def taught(self, drawn: Rows, number: int) -> Any:
+    def taught(self, drawn: Positions, number: int) -> Any:
         """The learner fitted to the drawn rows."""
         learner = seeded(self._estimator, self._random_state, number)
         rows, y = rows_of(self._table, drawn), self.target[drawn]
@@ -256,3 +267,155 @@ def refuse_unweighted(estimator: Any) -> None:
             "DecisionTreeClassifier, GaussianNB or LogisticRegression, or BaggingClassifier, "
             "which resamples."
         )
+
+
+# --- Trees on codes -------------------------------------------------------------------------------
+#
+# Boosting of Novum's own trees: the table is coded once, and every round grows on its codes.
+#
+# Fitting a tree reads, checks and codes the table anew each time. Here that is done before the
+# first round; a round brings weights, or rows that were drawn, and the engine of the trees grows
+# one more tree on the same codes. Trees and thresholds are those that fits with the same weights
+# find, except that bins come from the weights of the first round.
+
+_CRITERIA = {
+    "gini": "gini",
+    "entropy": "entropy",
+    "log_loss": "entropy",
+    "squared_error": "squared_error",
+}
+
+
+def grows_on_codes(base: Any) -> bool:
+    """Whether a base learner is a tree of ours that the binary engine grows and nothing prunes."""
+    if type(base) not in (DecisionTreeClassifier, DecisionTreeRegressor):
+        return False
+    return (
+        isinstance(base.criterion, str)
+        and base.criterion in _CRITERIA
+        and base.nominal != "multiway"
+        and base.missing in ("fractional", "direction", "auto")
+        and base.pruning is None
+        and base.ccp_alpha == 0
+        and getattr(base, "class_weight", None) is None
+    )
+
+
+class CodedTrees:
+    """Trees on one coded table.
+
+    Parameters
+    ----------
+    base : DecisionTreeClassifier or DecisionTreeRegressor, of which `grows_on_codes` is true
+    rows : CellRows
+    """
+
+    def __init__(self, base: Any, rows: CellRows) -> None:
+        self._base, self._rows = base, rows
+        self._table, self._scale = coded_table(rows, base.max_bins)
+
+    def grow(
+        self, weight: Floats, rng: np.random.Generator, chosen: Positions | None = None
+    ) -> Tree:
+        """The tree of rows with these weights: of all, or of the chosen ones."""
+        rows = self._rows if chosen is None else self._rows.rows(chosen)
+        rules = growth_rules(
+            self._base, replace(rows, weight=weight), _CRITERIA[self._base.criterion]
+        )
+        if self._scale is not None:
+            rules = rules.scaled(self._scale.unit**-2)
+        places = None if chosen is None else chosen.astype(np.int32)
+        grown = grow(self._table, rules, weight, rng, places)
+        return tree_of(grown, self._table, rows.schema, rows.classes, self._scale)
+
+
+class TreeLearning(RowLearning):
+    """Classification trees on the codes of a table.
+
+    Parameters
+    ----------
+    base : DecisionTreeClassifier
+    training : CellRows
+    rows, others : positions of training rows and of held-out ones
+    random_state : SeedSequence
+    """
+
+    def __init__(
+        self,
+        base: DecisionTreeClassifier,
+        training: CellRows,
+        rows: Positions,
+        others: Positions,
+        random_state: np.random.SeedSequence,
+    ) -> None:
+        assert training.n_classes is not None
+        n_classes, target = training.n_classes[0], training.targets[:, 0]
+        self._taken = training.rows(rows) if others.size else training
+        self._others = training.rows(others)
+        self._trees = CodedTrees(base, self._taken)
+        self._random_state = random_state
+        held_out = Votes(target[others], training.weight[others], n_classes)
+        super().__init__(self._taken.targets[:, 0], self._taken.weight, held_out, n_classes)
+
+    def _taught(self, weight: Floats, number: int) -> Tree:
+        return self._trees.grow(weight, stream(self._random_state, "tree", number))
+
+    def _asked(self, learner: Any, *, held_out: bool) -> Array:
+        cells = self._others.cells if held_out else self._taken.cells
+        return tree_values(learner, cells).argmax(axis=1)
+
+
+class DrawnTrees:
+    """Regression trees on the codes of a table, each of rows that were drawn.
+
+    Parameters
+    ----------
+    base : DecisionTreeRegressor
+    rows : CellRows, with one target
+    random_state : SeedSequence
+    """
+
+    def __init__(
+        self,
+        base: DecisionTreeRegressor,
+        rows: CellRows,
+        random_state: np.random.SeedSequence,
+    ) -> None:
+        self.target, self.weight = rows.targets[:, 0], rows.weight
+        self._cells, self._random_state = rows.cells, random_state
+        self._trees = CodedTrees(base, rows)
+
+    def taught(self, drawn: Positions, number: int) -> Tree:
+        """The tree of the drawn rows; a row drawn twice has weight 2, which is the same."""
+        chosen, counts = np.unique(drawn, return_counts=True)
+        rng = stream(self._random_state, "tree", number)
+        return self._trees.grow(counts.astype(np.float64), rng, chosen)
+
+    def asked(self, learner: Tree) -> Floats:
+        """Predictions for all rows."""
+        return tree_values(learner, self._cells)[:, 0]
+
+
+def fitted_tree(base: Any, tree: Tree, model: Any) -> Any:
+    """A clone of the base learner that has this tree, as if it had been fitted.
+
+    Parameters
+    ----------
+    base : DecisionTreeClassifier or DecisionTreeRegressor
+    tree : Tree
+    model : ensemble
+        Gives the names of the columns, and the classes with their shares.
+    """
+    fitted = clone(base)
+    fitted.tree_, fitted.schema_ = tree, tree.schema
+    fitted.certificate_ = certify(tree)
+    fitted.common_values_, fitted.replaced_ = np.empty(0), {}
+    fitted.max_features_ = tree.schema.n_columns
+    fitted.n_outputs_ = 1
+    fitted.n_features_in_ = tree.schema.n_columns
+    if hasattr(model, "feature_names_in_"):
+        fitted.feature_names_in_ = model.feature_names_in_
+    if tree.classes is not None:
+        fitted.classes_, fitted.n_classes_ = tree.classes[0], len(tree.classes[0])
+        fitted.class_prior_ = model.class_prior_
+    return fitted

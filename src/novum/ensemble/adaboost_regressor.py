@@ -18,50 +18,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin, _fit_context
 from sklearn.metrics import r2_score
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from novum.core.certificate import Certificate, Stopwatch, Verdict, warn_if_stopped
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.member_rows import checked_rows
-from novum.core.progress import CallbackSupport, Progress, track
-from novum.core.randomness import RandomSource, seed_sequence, stream
-from novum.core.schema import Schema
-from novum.core.targets import plain_target
-from novum.core.validation import check_features, check_sample
-from novum.ensemble.adaboost_learners import DrawnFits
-from novum.ensemble.adaboost_trees import DrawnTrees, fitted_tree, grows_on_codes
-from novum.ensemble.members import combine_input_tags, shared_invariances
-from novum.ensemble.rows import training_rows
-from novum.trees.cells import cells_of
-from novum.trees.regressor import DecisionTreeRegressor
-from novum.trees.routing import tree_values
-from novum.trees.training import TrainingRows
-from novum.trees.tree import Tree
-
-Floats = NDArray[np.float64]
+from novum.core.learners import (
+    Certificate,
+    Stopwatch,
+    Verdict,
+    parameter,
+    warn_if_stopped,
+)
+from novum.core.runtime import (
+    Progress,
+    fitting,
+    seed_sequence,
+    stream,
+    track,
+)
+from novum.core.tables import (
+    TrainingRows,
+    check_sample,
+    checked_rows,
+    plain_target,
+)
+from novum.ensemble.adaboost_learners import DrawnFits, DrawnTrees, grows_on_codes
+from novum.ensemble.adaboost_rounds import BoostedCommittee
+from novum.ensemble.members import shared_invariances
+from novum.numerics import Floats
+from novum.trees import CellRows, DecisionTreeRegressor, cells_of, tree_values
 
 # Rows whose medians are taken at once.
 _BLOCK = 4096
 
 
-class AdaBoostRegressor(CallbackSupport, RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+class AdaBoostRegressor(RegressorMixin, BoostedCommittee):
     """AdaBoost.R2: weighted median of regressors fitted to rows drawn by how badly they were met.
 
     Parameters
     ----------
     estimator : regressor, optional
         Base learner; a decision tree of depth 3 by default.
-    n_estimators : int
-        Rounds at most.
     learning_rate : float
         Factor of the logarithm of every beta.
     loss : {"linear", "square", "exponential"}
@@ -101,37 +102,7 @@ class AdaBoostRegressor(CallbackSupport, RegressorMixin, MetaEstimatorMixin, Bas
     [5.0]
     """
 
-    estimator_: Any
-    estimator_weights_: Floats
-    estimator_errors_: Floats
-    certificate_: Certificate
-    schema_: Schema
-    n_features_in_: int
-    _members: list[Any]
-    _trees: list[Tree]
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "loss": [StrOptions({"linear", "square", "exponential"})],
-        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
-    }
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        loss: str = "linear",
-        random_state: RandomSource = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.loss = loss
-        self.random_state = random_state
+    loss: str = parameter({"linear", "square", "exponential"}, default="linear")
 
     # Fit
 
@@ -178,14 +149,14 @@ class AdaBoostRegressor(CallbackSupport, RegressorMixin, MetaEstimatorMixin, Bas
         """The learners on their rows."""
         if not grows_on_codes(base):
             self.__dict__.pop("schema_", None)
-            training = training_rows(self, X, y, sample_weight, target="one number")
+            training = TrainingRows.of(self, X, y, sample_weight, target="one number")
             return DrawnFits(base, training, root)
         target = y if y is None else column_or_1d(plain_target(y), warn=True)
         sample = check_sample(
             self, X, target, sample_weight, allow_missing=True, accept_sparse=True
         )
         self.schema_ = sample.schema
-        rows = TrainingRows(sample.schema, cells_of(sample), sample.targets, sample.weights, None)
+        rows = CellRows(sample.schema, cells_of(sample), sample.targets, sample.weights, None)
         return DrawnTrees(base, rows, root)
 
     def _boost(
@@ -240,33 +211,6 @@ class AdaBoostRegressor(CallbackSupport, RegressorMixin, MetaEstimatorMixin, Bas
             seconds=seconds,
         )
 
-    # The learners
-
-    @property
-    def estimators_(self) -> list[Any]:
-        """The fitted learners; those on codes are made into estimators when they are asked for."""
-        if not hasattr(self, "_members"):
-            raise AttributeError("AdaBoostRegressor is not fitted yet and has no estimators_.")
-        return self._members or [fitted_tree(self.estimator_, tree, self) for tree in self._trees]
-
-    @property
-    def categorical_features(self) -> Any:
-        """Which columns are nominal: what the base learner says."""
-        return getattr(self._base(), "categorical_features", None)
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """Mean of the learners' importances, weighted as their predictions."""
-        check_is_fitted(self)
-        members = self.estimators_
-        if not all(hasattr(member, "feature_importances_") for member in members):
-            raise AttributeError(
-                f"{type(self.estimator_).__name__} has no feature_importances_, so the committee "
-                "has none. Permutation importances need none."
-            )
-        found = np.array([member.feature_importances_ for member in members])
-        return self.estimator_weights_ @ found / self.estimator_weights_.sum()
-
     @property
     def invariances(self) -> tuple[str, ...]:
         """What a fit does not depend on; which rows are drawn depends on their order."""
@@ -297,19 +241,9 @@ class AdaBoostRegressor(CallbackSupport, RegressorMixin, MetaEstimatorMixin, Bas
             table = checked_rows(self, X, reset=False)
             found = [np.ravel(member.predict(table)) for member in self._members]
         else:
-            cells = cells_of(check_features(self, X, allow_missing=True, accept_sparse=True))
+            cells = self._cells(X)
             found = [tree_values(tree, cells)[:, 0] for tree in self._trees]
         return np.column_stack(found)
-
-    # scikit-learn and model files
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "certificate_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        combine_input_tags(tags, [self._base()])
-        return tags
 
     def _check_state(self) -> None:
         """Refuses a loaded model whose parts do not fit together."""

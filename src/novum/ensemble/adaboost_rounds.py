@@ -21,17 +21,24 @@ are 2 sqrt(e_t (1 - e_t)), and the bound is L itself.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from numbers import Integral, Real
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import MetaEstimatorMixin
+from sklearn.utils._param_validation import HasMethods
+from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate, Verdict
-from novum.core.progress import Progress
-from novum.ensemble.boosting_stop import BestRound
-
-Floats = NDArray[np.float64]
+from novum.core.errors import InputError
+from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
+from novum.core.runtime import CallbackSupport, Progress, RandomSource
+from novum.core.tables import Schema, check_features
+from novum.ensemble.adaboost_learners import fitted_tree
+from novum.ensemble.members import combine_input_tags
+from novum.numerics import Floats, Integers, Mask
+from novum.trees import Tree, cells_of
 
 # An error this close to guessing is guessing: after a round the last learner's error is exactly
 # (K - 1) / K up to rounding.
@@ -208,3 +215,168 @@ def certify(rounds: Rounds, training_error: float, seconds: float) -> Certificat
         },
         seconds=seconds,
     )
+
+
+# --- Early stopping -------------------------------------------------------------------------------
+#
+# When boosting stops before its last round: rows held out say that it no longer gets better.
+
+
+@dataclass(frozen=True)
+class EarlyStopping:
+    """Hold out rows, and keep the rounds up to the best score on them.
+
+    Boosting ends when `patience` rounds in a row have not raised the best score by more than `tol`,
+    and the learners after the best round are dropped. The rows held out train nothing.
+
+    Parameters
+    ----------
+    validation : float or int
+        Share of the rows (below 1), or how many; of every class alike.
+    patience : int
+        Rounds without a better score after which boosting ends.
+    tol : float
+        A score is better if it exceeds the best by more than this.
+
+    Examples
+    --------
+    >>> EarlyStopping(validation=0.2)
+    EarlyStopping(validation=0.2, patience=10, tol=0.0)
+    """
+
+    validation: float = 0.1
+    patience: int = 10
+    tol: float = 0.0
+
+    def __post_init__(self) -> None:
+        share = isinstance(self.validation, Real) and 0 < self.validation < 1
+        count = isinstance(self.validation, Integral) and self.validation >= 1
+        if not (share or count) or isinstance(self.validation, bool):
+            raise InputError(
+                "validation is a share of the rows between 0 and 1 or a number of rows, got "
+                f"{self.validation!r}."
+            )
+        if not (isinstance(self.patience, Integral) and self.patience >= 1):
+            raise InputError(f"patience is a whole number of at least 1, got {self.patience!r}.")
+        if not (isinstance(self.tol, Real) and math.isfinite(self.tol) and self.tol >= 0):
+            raise InputError(f"tol is a number of at least 0, got {self.tol!r}.")
+
+    def held_out(self, target: Integers, rng: np.random.Generator) -> Mask:
+        """Marks the rows to hold out: of each class the same share, never all of a class.
+
+        Parameters
+        ----------
+        target : codes of classes, (n,)
+        rng : Generator
+        """
+        share = self.validation if self.validation < 1 else self.validation / target.size
+        marked = np.zeros(target.size, bool)
+        for code in np.unique(target):
+            rows = np.flatnonzero(target == code)
+            count = min(round(share * rows.size), rows.size - 1)
+            marked[rng.permutation(rows)[:count]] = True
+        if not marked.any():
+            raise InputError(
+                f"{self!r} of {target.size} rows in {np.unique(target).size} classes holds out no "
+                "row. Hold out a larger share, or leave early stopping out."
+            )
+        return marked
+
+
+class BestRound:
+    """Which round had the best score, and whether to go on.
+
+    Examples
+    --------
+    >>> best = BestRound(EarlyStopping(patience=2))
+    >>> [best.is_over(score) for score in (0.5, 0.7, 0.7, 0.6)], best.rounds
+    ([False, False, False, True], 2)
+    """
+
+    def __init__(self, rule: EarlyStopping) -> None:
+        self._rule = rule
+        self._done = 0
+        self._score = -math.inf
+        self.rounds = 0
+
+    def is_over(self, score: float) -> bool:
+        """Takes the score of one more round; true when patience has run out."""
+        self._done += 1
+        if score > self._score + self._rule.tol:
+            self._score, self.rounds = score, self._done
+        return self._done - self.rounds >= self._rule.patience
+
+
+# --- Committees -----------------------------------------------------------------------------------
+
+
+class BoostedCommittee(CallbackSupport, MetaEstimatorMixin, Learner):
+    """What boosted classifiers and regressors share: parameters, learners, importances.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Rounds at most.
+    """
+
+    estimator: Any = parameter(HasMethods(["fit", "predict"]), None, default=None, kw_only=False)
+    n_estimators: int = parameter(default=50, at_least=1)
+    learning_rate: float = parameter(default=1.0, above=0)
+    random_state: RandomSource = parameter(default=None)
+
+    estimator_: Any = fitted()
+    estimator_weights_: Floats = fitted()
+    estimator_errors_: Floats = fitted()
+    certificate_: Certificate = fitted()
+    schema_: Schema = fitted()
+    n_features_in_: int = fitted()
+    _members: list[Any] = fitted()
+    _trees: list[Tree] = fitted()
+
+    @abstractmethod
+    def _base(self) -> Any:
+        """The base learner, as given or by default."""
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The fitted learners; those on codes are made into estimators when they are asked for."""
+        if not hasattr(self, "_members"):
+            name = type(self).__name__
+            raise AttributeError(f"{name} is not fitted yet and has no estimators_.")
+        return self._members or [
+            fitted_tree(self.estimator_, tree, self) for tree in self._all_trees()
+        ]
+
+    def _all_trees(self) -> list[Tree]:
+        """The learners that are trees of ours."""
+        return self._trees
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Mean of the learners' importances, weighted by how much they count."""
+        check_is_fitted(self)
+        members = self.estimators_
+        if not all(hasattr(member, "feature_importances_") for member in members):
+            raise AttributeError(
+                f"{type(self.estimator_).__name__} has no feature_importances_, so the committee "
+                "has none. Permutation importances need none."
+            )
+        share = np.abs(self.estimator_weights_)
+        share = share / share.sum()
+        return np.asarray(share @ np.array([member.feature_importances_ for member in members]))
+
+    @property
+    def categorical_features(self) -> Any:
+        """Which columns are nominal: what the base learner says."""
+        return getattr(self._base(), "categorical_features", None)
+
+    def _cells(self, X: Any) -> Floats:
+        return cells_of(check_features(self, X, allow_missing=True, accept_sparse=True))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "certificate_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        combine_input_tags(tags, [self._base()])
+        return tags

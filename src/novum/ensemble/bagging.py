@@ -15,22 +15,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.cross_fitting import align_classes
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
-from novum.core.member_rows import checked_rows
+from novum.core.learners import align_classes, fitted
+from novum.core.tables import TrainingRows, checked_rows
 from novum.ensemble.bagging_model import Bagging
 from novum.ensemble.combining import log_mean, weighted_mean
 from novum.ensemble.members import member_codes
-from novum.ensemble.rows import TrainingRows, training_rows
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats
 
 
 def _has_scores(model: Any) -> bool:
@@ -104,11 +101,11 @@ class BaggingClassifier(DecisionMixin, ClassifierMixin, Bagging):
     (['a'], 1.0)
     """
 
-    classes_: NDArray[Any]
-    n_classes_: int
-    class_prior_: Floats
+    classes_: Array = fitted()
+    n_classes_: int = fitted()
+    class_prior_: Floats = fitted()
 
-    def predict(self, X: Any, **params: Any) -> NDArray[Any]:
+    def predict(self, X: Any, **params: Any) -> Array:
         """The class of highest mean probability, or of most votes; of tied ones the first."""
         check_is_fitted(self)
         asked = self._asked_params("predict", params)
@@ -150,12 +147,12 @@ class BaggingClassifier(DecisionMixin, ClassifierMixin, Bagging):
     def _base(self) -> Any:
         if self.estimator is not None:
             return self.estimator
-        from novum.trees.classifier import DecisionTreeClassifier
+        from novum.trees import DecisionTreeClassifier
 
         return DecisionTreeClassifier()
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, grows: bool) -> TrainingRows:
-        training = training_rows(self, X, y, sample_weight, target="classes", reset=not grows)
+        training = TrainingRows.of(self, X, y, sample_weight, target="classes", reset=not grows)
         assert training.classes is not None
         if grows and not np.array_equal(training.classes, self.classes_):
             raise InputError(
@@ -260,12 +257,12 @@ feature_names_in_, certificate_
     def _base(self) -> Any:
         if self.estimator is not None:
             return self.estimator
-        from novum.trees.regressor import DecisionTreeRegressor
+        from novum.trees import DecisionTreeRegressor
 
         return DecisionTreeRegressor()
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, grows: bool) -> TrainingRows:
-        return training_rows(self, X, y, sample_weight, target="numbers", reset=not grows)
+        return TrainingRows.of(self, X, y, sample_weight, target="numbers", reset=not grows)
 
     def _judge_out_of_bag(self, training: TrainingRows) -> None:
         sums, asked = self._out_of_bag(

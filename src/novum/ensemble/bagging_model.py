@@ -12,12 +12,12 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context, clone
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt
+from sklearn.base import MetaEstimatorMixin, _fit_context, clone
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -26,12 +26,18 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from novum.core.certificate import Certificate
 from novum.core.errors import InputError, ModelFileError
-from novum.core.exact_validation import rows_of
-from novum.core.fitting import fitting
-from novum.core.multiclass_members import ConstantPredictor
-from novum.core.randomness import RandomSource, seed_sequence
+from novum.core.learners import (
+    Certificate,
+    ConstantPredictor,
+    Learner,
+    count,
+    fitted,
+    parameter,
+    share,
+)
+from novum.core.runtime import RandomSource, fitting, seed_sequence
+from novum.core.tables import TrainingRows, columns_of, rows_of
 from novum.ensemble.certification import certify_members
 from novum.ensemble.combining import in_order
 from novum.ensemble.members import (
@@ -42,69 +48,30 @@ from novum.ensemble.members import (
     shared_invariances,
 )
 from novum.ensemble.resampling import Resampling, column_draws, row_draws
-from novum.ensemble.rows import TrainingRows, columns_of
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from novum.numerics import Array, Floats, Integers, Positions
 
 
-class Bagging(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
+class Bagging(MetaEstimatorMixin, Learner, metaclass=ABCMeta):
     """Shared fit of members to resampled rows; see `BaggingClassifier`."""
 
-    estimator_: Any
-    estimators_: list[Any]
-    estimators_features_: list[Rows]
-    certificate_: Certificate
-    n_features_in_: int
-    _resamplings: list[Resampling]
+    estimator_: Any = fitted()
+    estimators_: list[Any] = fitted()
+    estimators_features_: list[Positions] = fitted()
+    certificate_: Certificate = fitted()
+    n_features_in_: int = fitted()
+    _resamplings: list[Resampling] = fitted()
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "max_samples": [
-            None,
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="right"),
-        ],
-        "max_features": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="right"),
-        ],
-        "bootstrap": ["boolean"],
-        "bootstrap_features": ["boolean"],
-        "oob_score": ["boolean"],
-        "warm_start": ["boolean"],
-        "n_jobs": [None, Integral],
-        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
-        "verbose": ["verbose"],
-    }
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 10,
-        *,
-        max_samples: int | float | None = None,
-        max_features: int | float = 1.0,
-        bootstrap: bool = True,
-        bootstrap_features: bool = False,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomSource = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.bootstrap_features = bootstrap_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    estimator: Any = parameter(HasMethods(["fit", "predict"]), None, default=None, kw_only=False)
+    n_estimators: int = parameter(default=10, at_least=1, kw_only=False)
+    max_samples: int | float | None = parameter(count(), share(), default=None)
+    max_features: int | float = parameter(count(), share(), default=1.0)
+    bootstrap: bool = parameter(default=True)
+    bootstrap_features: bool = parameter(default=False)
+    oob_score: bool = parameter(default=False)
+    warm_start: bool = parameter(default=False)
+    n_jobs: int | None = parameter(default=None)
+    random_state: RandomSource = parameter(default=None)
+    verbose: int = parameter("verbose", default=0)
 
     # What a learner of the family says
 
@@ -162,7 +129,7 @@ class Bagging(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
         return iter(self.estimators_)
 
     @property
-    def estimators_samples_(self) -> list[Rows]:
+    def estimators_samples_(self) -> list[Positions]:
         """Positions of the rows drawn for each member; drawn anew at each call, not kept."""
         return [self._resampling(m).rows(m) for m in range(len(self.estimators_))]
 
@@ -253,11 +220,11 @@ class Bagging(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
         """The columns of a table that a member knows."""
         if self._resampling(member).takes_every_column:
             return table
-        return columns_of(table, self.estimators_features_[member])
+        return drawn_columns(table, self.estimators_features_[member])
 
     def _out_of_bag(
-        self, training: TrainingRows, ask: Callable[[Any, int], NDArray[Any]]
-    ) -> tuple[Floats, NDArray[np.int64]]:
+        self, training: TrainingRows, ask: Callable[[Any, int], Array]
+    ) -> tuple[Floats, Integers]:
         """Sums over the members that have not seen a row of what they say of it, and their number.
 
         Both have an entry for each row given to `fit`; rows of weight zero have none to say.
@@ -269,7 +236,7 @@ class Bagging(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
                 "were fitted to another number of rows. Set warm_start=False."
             )
 
-        def left_out(member: int) -> tuple[Rows, Any]:
+        def left_out(member: int) -> tuple[Positions, Any]:
             rows = np.flatnonzero(self._resampling(member).counts(member)[kept] == 0)
             if rows.size == 0:
                 return rows, 0.0
@@ -374,10 +341,10 @@ class _MemberTask:
                 # A rare class can be missed by a draw, and many learners refuse a single class.
                 return ConstantPredictor(int(met[0]), tuple(range(len(classes))))
         if not self._draws.takes_every_column:
-            X = columns_of(X, self._draws.columns(member))
+            X = drawn_columns(X, self._draws.columns(member))
         return fitted_member(model, X, y, params, f"member {member}")
 
-    def _drawn(self, member: int) -> tuple[Any, NDArray[Any], dict[str, Any]]:
+    def _drawn(self, member: int) -> tuple[Any, Array, dict[str, Any]]:
         training = self._training
         if training.weight is None and self._draws.takes_every_row:
             return training.table, training.target, dict(self._params)
@@ -395,3 +362,13 @@ class _MemberTask:
             training.target,
             {**training.cut(self._params), "sample_weight": counts},
         )
+
+
+def drawn_columns(X: Any, columns: Positions) -> Any:
+    """Some columns of a table, possibly repeated."""
+    if not hasattr(X, "columns") and len(np.shape(X)) != 2:
+        raise InputError(
+            "The rows of X are no cells in columns, so columns cannot be drawn. Leave "
+            "max_features and bootstrap_features at their defaults."
+        )
+    return columns_of(X, columns)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from novum.core.certificate import Certificate, Verdict
+from novum.core.learners import Certificate, Verdict
 
 _WEAKER = list(Verdict)
 

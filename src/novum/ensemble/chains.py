@@ -17,68 +17,65 @@ import copy
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import (
-    BaseEstimator,
+    ClassifierMixin,
     MetaEstimatorMixin,
+    RegressorMixin,
     _fit_context,
     clone,
 )
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.validation import _check_method_params, check_is_fitted
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_method_params, _check_response_method, check_is_fitted
 
-from novum.core.certificate import Certificate
-from novum.core.cross_fitting import cross_fit_predictions
 from novum.core.errors import InputError, ModelFileError
-from novum.core.exact_validation import rows_of
-from novum.core.fitting import fitted_model, fitting
-from novum.core.member_rows import as_rows
-from novum.core.multiclass import check_rows, weighted_rows
-from novum.core.multiclass_members import (
+from novum.core.learners import (
+    Certificate,
     ConstantPredictor,
     ConstantTargetWarning,
-    n_rows_of,
+    Learner,
+    check_rows,
+    cross_fit_predictions,
+    fitted,
+    margin,
+    parameter,
     unfitted_members,
+    weighted_rows,
 )
-from novum.core.progress import track
-from novum.core.randomness import seed_sequence, stream
-from novum.core.validation import with_checked_weight
+from novum.core.runtime import RandomSource, fitted_model, fitting, seed_sequence, stream, track
+from novum.core.tables import as_rows, n_rows_of, rows_of, share_of_equal_rows, with_checked_weight
 from novum.ensemble.certification import certify_members
-from novum.ensemble.multiclass import routed_params, store_features
+from novum.ensemble.multiclass import members_have, routed_params, store_features
 from novum.ensemble.target_columns import (
-    Floats,
     TargetColumns,
     joined,
-    with_columns,
+    read_label_columns,
+    read_number_columns,
+    with_previous,
 )
+from novum.numerics import Array, Floats, Positions
 
 
-class Chain(MetaEstimatorMixin, BaseEstimator):
+class Chain(MetaEstimatorMixin, Learner):
     """Shared by `ClassifierChain` and `RegressorChain`."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"])],
-        "order": ["array-like", StrOptions({"random"}), None],
-        "cv": ["cv_object"],
-        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
-        "verbose": ["boolean"],
-    }
+    estimator: Any = parameter(HasMethods(["fit", "predict"]), kw_only=False)
+    order: ArrayLike | str | None = parameter("array-like", {"random"}, default=None)
+    cv: Any = parameter("cv_object", default=None)
+    random_state: RandomSource = parameter(default=None)
+    verbose: bool = parameter(default=False)
 
-    estimator: Any
-    order: ArrayLike | str | None
-    cv: Any
-    random_state: Any
-    verbose: bool
-    estimators_: list[Any]
-    order_: NDArray[np.intp]
-    certificate_: Certificate
-    _form: str
-    _names: NDArray[Any] | None
+    estimators_: list[Any] = fitted()
+    order_: Positions = fitted()
+    certificate_: Certificate = fitted()
+    _form: str = fitted()
+    _names: Array | None = fitted()
 
     # What a chain says
 
@@ -138,7 +135,7 @@ class Chain(MetaEstimatorMixin, BaseEstimator):
         with track(self, "chain", total=len(unfitted), X=X) as progress:
             for k, member in enumerate(unfitted):
                 y = targets.columns[self.order_[k]]
-                table = with_columns(X, earlier)
+                table = with_previous(X, earlier)
                 members.append(fitted_member(member, table, targets, self.order_[k], params))
                 if k + 1 < len(unfitted):
                     seen = self._seen(members[k], table, y, params)
@@ -146,7 +143,7 @@ class Chain(MetaEstimatorMixin, BaseEstimator):
                 progress.advance(note=f"target {self.order_[k]}")
         return members
 
-    def _seen(self, member: Any, X: Any, y: NDArray[Any], params: Any) -> Floats:
+    def _seen(self, member: Any, X: Any, y: Array, params: Any) -> Floats:
         """What the members behind are trained on: the target itself, or cross-fitted answers."""
         if self.cv is None:
             return self._feature(member, y)
@@ -169,7 +166,7 @@ class Chain(MetaEstimatorMixin, BaseEstimator):
         earlier = np.empty((n_rows_of(X), 0))
         method, found = self._chain_method(), []
         for k, member in enumerate(self.estimators_):
-            table = with_columns(X, earlier)
+            table = with_previous(X, earlier)
             found.append(answer(member, table))
             if k + 1 < len(self.estimators_):
                 seen = self._feature(member, getattr(member, method)(table))
@@ -243,7 +240,7 @@ def fitted_member(
 # --- Checks ---------------------------------------------------------------------------------------
 
 
-def _checked_order(order: Any, n_targets: int, root: Any) -> NDArray[np.intp]:
+def _checked_order(order: Any, n_targets: int, root: Any) -> Positions:
     if order is None:
         return np.arange(n_targets)
     if isinstance(order, str):
@@ -277,3 +274,175 @@ def _warn_constant(target: int, label: Any) -> None:
         ConstantTargetWarning,
         stacklevel=4,
     )
+
+
+_LEAST_LOG = float(np.log(np.finfo(float).smallest_subnormal))
+_METHODS = {"predict", "predict_proba", "predict_log_proba", "decision_function"}
+
+
+class ClassifierChain(ClassifierMixin, Chain):
+    """Classifiers in a chain: each sees the predictions of those before it.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Cloned for each target.
+    order : array-like of n_targets positions, or "random", optional
+        The order of the chain; that of the columns by default.
+    cv : int, splitter or iterable, optional
+        Train members on cross-fitted predictions of earlier targets in place of the targets.
+    chain_method : method or list of methods, default="predict"
+        What is passed along: "predict", "predict_proba", "predict_log_proba" or
+        "decision_function", of a list the first that the learner has. All but "predict" need
+        targets of two classes, and pass what they say for the second.
+    random_state : int, Generator, RandomState or None
+        Of the random order, and of members whose `random_state` is None.
+    verbose : bool, default=False
+        Show progress on a terminal.
+
+    Attributes
+    ----------
+    estimators_ : list of n_targets members, in the order of the chain
+    classes_ : list of arrays
+        The classes of each member, in the order of the chain.
+    order_ : array of shape (n_targets,)
+    chain_method_ : str
+    certificate_ : Certificate
+        The weakest verdict of the members.
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    A target of one class only gets a constant member, with a warning.
+
+    References
+    ----------
+    Read, Pfahringer, Holmes and Frank, Classifier chains for multi-label classification, Machine
+    Learning 85, 2011.
+
+    Examples
+    --------
+    >>> from novum.bayes import GaussianNB
+    >>> from novum.ensemble.chains import ClassifierChain
+    >>> X = [[0.0], [0.1], [0.2], [2.0], [2.1], [2.3]]
+    >>> topics = [{"art"}, {"art"}, {"art"}, {"law", "tax"}, {"law", "tax"}, {"law", "tax"}]
+    >>> model = ClassifierChain(GaussianNB()).fit(X, topics)
+    >>> [sorted(row) for row in model.predict([[0.05], [2.2]])]
+    [['art'], ['law', 'tax']]
+    """
+
+    chain_method: str | list[str] = parameter(list, tuple, _METHODS, default="predict")
+
+    @property
+    def classes_(self) -> list[Array]:
+        """The classes of each member, in the order of the chain."""
+        return [np.asarray(member.classes_) for member in self.estimators_]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # The checks of classifiers expect one array of classes; scikit-learn skips them here too.
+        tags._skip_test = True
+        return tags
+
+    def _chain_method(self) -> str:
+        return self.chain_method_
+
+    def _read(self, y: Any) -> TargetColumns:
+        targets = read_label_columns(y, type(self).__name__)
+        self.chain_method_ = _check_response_method(self.estimator, self.chain_method).__name__
+        assert targets.classes is not None
+        for t, classes in enumerate(targets.classes):
+            if self.chain_method_ != "predict" and len(classes) > 2:
+                raise InputError(
+                    f"chain_method={self.chain_method_!r} passes one number along the chain, but "
+                    f"target {t} has {len(classes)} classes. Use chain_method='predict'."
+                )
+        return targets
+
+    def _feature(self, member: Any, answer: Any) -> Floats:
+        found = np.asarray(answer)
+        if self.chain_method_ == "predict" or found.dtype.kind not in "f":
+            return _numbers(found.ravel(), np.asarray(member.classes_)).reshape(-1, 1)
+        second = found[:, -1:] if found.ndim == 2 else found.reshape(-1, 1)
+        # The logarithm of zero is no number a learner can read; this is that of the least float.
+        return np.maximum(second, _LEAST_LOG)
+
+    # Predictions
+
+    @available_if(members_have("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Probability of the second class of each target, of shape (n_rows, n_targets).
+
+        Each is conditional on the earlier targets as predicted. Where a target has more than two
+        classes, a list with one array of shape (n_rows, n_classes) for each target.
+        """
+        tables = self._answers(X, lambda member, table: member.predict_proba(table))
+        if all(len(classes) <= 2 for classes in self.classes_):
+            return np.column_stack([table[:, -1] for table in tables])
+        return tables
+
+    @available_if(members_have("predict_proba"))
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithm of `predict_proba`."""
+        found = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return [np.log(part) for part in found] if isinstance(found, list) else np.log(found)
+
+    @available_if(members_have("decision_function"))
+    def decision_function(self, X: Any) -> Floats:
+        """Margin of the second class of each target, of shape (n_rows, n_targets)."""
+        check_is_fitted(self)
+        if any(len(classes) > 2 for classes in self.classes_):
+            raise InputError("A target of more than two classes has no single margin.")
+        return np.column_stack(self._answers(X, margin))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose targets are all predicted right."""
+        found = self.predict(X)
+        return share_of_equal_rows(self._form, y, found, sample_weight)
+
+
+def _numbers(labels: Array, classes: Array) -> Floats:
+    if labels.dtype.kind in "biuf":
+        return labels.astype(float)
+    return np.searchsorted(classes, labels).astype(float)
+
+
+class RegressorChain(RegressorMixin, Chain):
+    """Regressions in a chain: each sees the predictions of those before it.
+
+    Parameters
+    ----------
+    estimator : regressor
+        Cloned for each target.
+    order : array-like of n_targets positions, or "random", optional
+        The order of the chain; that of the columns by default.
+    cv : int, splitter or iterable, optional
+        Train members on cross-fitted predictions of earlier targets in place of the targets.
+    random_state : int, Generator, RandomState or None
+        Of the random order, and of members whose `random_state` is None.
+    verbose : bool, default=False
+        Show progress on a terminal.
+
+    Attributes
+    ----------
+    estimators_ : list of n_targets members, in the order of the chain
+    order_ : array of shape (n_targets,)
+    certificate_ : Certificate
+        The weakest verdict of the members.
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from novum.linear import LinearRegression
+    >>> from novum.ensemble.chains import RegressorChain
+    >>> X, Y = [[0.0], [1.0], [2.0]], [[0.0, 1.0], [2.0, 1.0], [4.0, 1.0]]
+    >>> RegressorChain(LinearRegression()).fit(X, Y).predict([[3.0]]).round(6).tolist()
+    [[6.0, 1.0]]
+    """
+
+    def _read(self, y: Any) -> TargetColumns:
+        return read_number_columns(y, type(self).__name__)
+
+    def _feature(self, member: Any, answer: Any) -> Floats:  # noqa: ARG002
+        return np.asarray(answer, float).reshape(-1, 1)

@@ -18,21 +18,20 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.parallel import run_tasks
-from novum.core.unseen_levels import said_once
+from novum.core.runtime import run_tasks
+from novum.core.tables import said_once
+from novum.numerics import Array, Floats, Positions
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 Result = TypeVar("Result")
 
 # Members that predict at once; a stated number, so that memory does not grow with the ensemble.
 _AT_ONCE = 16
 
 
-def vote_shares(codes: NDArray[Any], n_classes: int, weights: ArrayLike | None = None) -> Floats:
+def vote_shares(codes: Array, n_classes: int, weights: ArrayLike | None = None) -> Floats:
     """Share of the votes that each class gets (n_rows, n_classes).
 
     Parameters
@@ -56,7 +55,7 @@ def vote_shares(codes: NDArray[Any], n_classes: int, weights: ArrayLike | None =
     return shares / votes.sum()
 
 
-def winners(shares: Floats, n_members: int) -> Codes:
+def winners(shares: Floats, n_members: int) -> Positions:
     """The class with most votes; of those that are equal but for rounding, the first.
 
     Weights such as 0.1 + 0.2 and 0.3 add up to the same number of votes, whatever their last bits.
@@ -88,7 +87,7 @@ def in_order(
 
 @said_once()
 def weighted_mean(
-    of_member: Callable[[int], NDArray[Any]],
+    of_member: Callable[[int], Array],
     n_members: int,
     weights: ArrayLike | None = None,
     n_jobs: int | None = None,

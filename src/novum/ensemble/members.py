@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import (
@@ -25,13 +24,11 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.metaestimators import _BaseComposition
 
-from novum.core.certificate import Certificate
-from novum.core.cross_fitting import takes_weights
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitted_model
-from novum.core.parallel import run_tasks
-from novum.core.progress import track
-from novum.ensemble.rows import TrainingRows
+from novum.core.learners import Certificate, Learner, fitted, parameter, takes_weights
+from novum.core.runtime import fitted_model, run_tasks, track
+from novum.core.tables import TrainingRows
+from novum.numerics import Array, Positions
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -40,17 +37,18 @@ Params = Mapping[str, Any]
 _NO_LIST = "Invalid 'estimators' attribute, 'estimators' should be a non-empty list of "
 
 
-class NamedMembers(MetaEstimatorMixin, _BaseComposition):
+class NamedMembers(MetaEstimatorMixin, Learner, _BaseComposition):
     """Shared by ensembles of named learners; see `VotingClassifier`."""
 
-    estimators: list[tuple[str, Any]]
-    n_jobs: int | None
-    verbose: int | bool
-    estimators_: list[Any]
-    certificate_: Certificate
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-    _slots: list[list[Any]]
+    estimators: list[tuple[str, Any]] = parameter(list, kw_only=False)
+    n_jobs: int | None = parameter(default=None)
+    verbose: int = parameter("verbose", default=0)
+
+    estimators_: list[Any] = fitted()
+    certificate_: Certificate = fitted()
+    n_features_in_: int = fitted()
+    feature_names_in_: Array = fitted()
+    _slots: list[list[Any]] = fitted()
 
     # Parameters
 
@@ -208,7 +206,7 @@ def consumes_weights(member: Any) -> bool:
     return takes_weights(member)
 
 
-def member_codes(member: Any, X: Any, classes: NDArray[Any], **params: Any) -> NDArray[np.intp]:
+def member_codes(member: Any, X: Any, classes: Array, **params: Any) -> Positions:
     """Codes into `classes` of what a member predicts."""
     found = np.asarray(member.predict(X, **params))
     codes = np.searchsorted(classes, found)

@@ -2,8 +2,9 @@
 
     read y  ->  binary problems  ->  members, fitted side by side  ->  margins, votes, probabilities
 
-The loops and the arithmetic are in `novum.core.multiclass` and `novum.numerics.coupling`; here are
-the parts that make an estimator of them: weights and other metadata, priors, certificates, files.
+The loops and the arithmetic are in `core.learners.multiclass` and `numerics.pair_coupling`; here
+are the parts that make an estimator of them: weights and other metadata, priors, certificates,
+files.
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, _fit_context
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import (
@@ -28,19 +28,32 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.metaestimators import available_if
 
-from novum.core.certificate import Certificate, Stopwatch
-from novum.core.cross_fitting import takes_weights
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.label_sets import FORMS, LabelTarget, labels_like, read_labels, share_of_equal_rows
-from novum.core.member_rows import as_rows
-from novum.core.multiclass import check_rows, without_zero_weights
-from novum.core.multiclass_members import ConstantPredictor
-from novum.core.validation import with_checked_weight
+from novum.core.learners import (
+    Certificate,
+    ConstantPredictor,
+    Learner,
+    Stopwatch,
+    check_rows,
+    fitted,
+    parameter,
+    takes_weights,
+    without_zero_weights,
+)
+from novum.core.runtime import fitting
+from novum.core.tables import (
+    FORMS,
+    LabelTarget,
+    as_rows,
+    labels_like,
+    read_labels,
+    share_of_equal_rows,
+    with_checked_weight,
+)
 from novum.ensemble.certification import certify_members
+from novum.numerics import Array, Floats
 
-Floats = NDArray[np.float64]
 Params = Mapping[str, Any]
 
 
@@ -60,21 +73,20 @@ def _members(model: Any) -> list[Any]:
     return list(getattr(model, "estimators_", []))
 
 
-class ReductionClassifier(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class ReductionClassifier(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, Learner):
     """Shared fit; see `OneVsRestClassifier` and `OneVsOneClassifier`."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"estimator": [HasMethods(["fit"])]}
+    estimator: Any = parameter(HasMethods(["fit"]), kw_only=False)
+    n_jobs: int | None = parameter(default=None)
 
-    estimator: Any
-    n_jobs: int | None
-    estimators_: list[Any]
-    classes_: NDArray[Any]
-    class_count_: Floats
-    class_prior_: Floats
-    certificate_: Certificate
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-    _form: str
+    estimators_: list[Any] = fitted()
+    classes_: Array = fitted()
+    class_count_: Floats = fitted()
+    class_prior_: Floats = fitted()
+    certificate_: Certificate = fitted()
+    n_features_in_: int = fitted()
+    feature_names_in_: Array = fitted()
+    _form: str = fitted()
 
     # What a reduction says
 
@@ -161,7 +173,7 @@ class ReductionClassifier(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, Ba
         check_rows(table, labels.n_rows, name)
         return table, labels
 
-    def _known_classes(self, classes: Any) -> NDArray[Any]:
+    def _known_classes(self, classes: Any) -> Array:
         if not hasattr(self, "classes_"):
             if classes is None:
                 raise InputError("classes must be passed on the first call to partial_fit.")
@@ -304,7 +316,7 @@ def store_features(model: Any, X: Any, members: list[Any]) -> None:
         model.n_features_in_ = X.shape[1]
 
 
-def _on_classes(batch: LabelTarget, classes: NDArray[Any]) -> LabelTarget:
+def _on_classes(batch: LabelTarget, classes: Array) -> LabelTarget:
     """The labels of a batch, as codes into all classes."""
     if batch.form in ("indicator", "sparse indicator"):
         if len(batch.classes) != len(classes):

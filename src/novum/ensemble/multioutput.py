@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import (
-    BaseEstimator,
     ClassifierMixin,
     MetaEstimatorMixin,
     RegressorMixin,
@@ -27,42 +24,40 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate, Stopwatch
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.label_sets import share_of_equal_rows
-from novum.core.member_rows import as_rows
-from novum.core.multiclass import member_with_rows
-from novum.core.multiclass_members import unfitted_members
-from novum.core.parallel import run_tasks
+from novum.core.learners import (
+    Certificate,
+    Learner,
+    Stopwatch,
+    fitted,
+    member_with_rows,
+    parameter,
+    unfitted_members,
+)
+from novum.core.runtime import fitting, run_tasks
+from novum.core.tables import as_rows, share_of_equal_rows
 from novum.ensemble.certification import certify_members
 from novum.ensemble.chains import checked_targets, fitted_member
 from novum.ensemble.multiclass import members_have, routed_params, store_features
 from novum.ensemble.target_columns import (
-    Floats,
     TargetColumns,
     joined,
     read_label_columns,
     read_number_columns,
 )
+from novum.numerics import Array, Floats
 
 
-class MultiOutput(MetaEstimatorMixin, BaseEstimator):
+class MultiOutput(MetaEstimatorMixin, Learner):
     """Shared by `MultiOutputClassifier` and `MultiOutputRegressor`."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"])],
-        "n_jobs": [Integral, None],
-    }
+    estimator: Any = parameter(HasMethods(["fit", "predict"]), kw_only=False)
+    n_jobs: int | None = parameter(default=None)
 
-    estimators_: list[Any]
-    certificate_: Certificate
-    _form: str
-    _names: NDArray[Any] | None
-
-    def __init__(self, estimator: Any, *, n_jobs: int | None = None) -> None:
-        self.estimator = estimator
-        self.n_jobs = n_jobs
+    estimators_: list[Any] = fitted()
+    certificate_: Certificate = fitted()
+    _form: str = fitted()
+    _names: Array | None = fitted()
 
     @abstractmethod
     def _read(self, y: Any) -> TargetColumns:
@@ -258,7 +253,7 @@ class MultiOutputClassifier(ClassifierMixin, MultiOutput):
         return tags
 
     @property
-    def classes_(self) -> list[NDArray[Any]]:
+    def classes_(self) -> list[Array]:
         """The classes of each target."""
         return [np.asarray(member.classes_) for member in self.estimators_]
 

@@ -11,36 +11,40 @@ that all its pairs are one: a member for each label, as in `OneVsRestClassifier`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
-from novum.core.label_sets import LabelTarget
-from novum.core.member_rows import as_rows
-from novum.core.multiclass import add_all_pairs, add_one_vs_rest, fit_all_pairs, fit_one_vs_rest
-from novum.core.multiclass_members import (
+from novum.core.learners import (
+    add_all_pairs,
+    add_one_vs_rest,
+    fit_all_pairs,
+    fit_one_vs_rest,
+    fitted,
     for_members,
     margin,
     member_tables,
     pair_probabilities,
+    parameter,
     probability,
     unfitted_members,
 )
-from novum.core.unseen_levels import said_once
+from novum.core.tables import LabelTarget, as_rows, said_once
 from novum.ensemble.multiclass import Params, ReductionClassifier, members_have
-from novum.numerics.coupling import Coupling, couple_least_squares, pair_indices, vote_scores
-from novum.numerics.coupling_likelihood import couple_likelihood
-
-Floats = NDArray[np.float64]
+from novum.numerics import (
+    Coupling,
+    Floats,
+    Positions,
+    couple_least_squares,
+    couple_likelihood,
+    pair_indices,
+    vote_scores,
+)
 
 
 def _has_scores(model: Any) -> bool:
@@ -108,20 +112,9 @@ class OneVsOneClassifier(MultiOutputMixin, ReductionClassifier):
     [[True, True, True]]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ReductionClassifier._parameter_constraints,
-        "n_jobs": [Integral, None],
-        "coupling": [StrOptions({"least_squares", "likelihood"})],
-    }
+    coupling: str = parameter({"least_squares", "likelihood"}, default="least_squares")
 
-    pairwise_indices_: list[NDArray[np.intp]] | None
-
-    def __init__(
-        self, estimator: Any, *, n_jobs: int | None = None, coupling: str = "least_squares"
-    ) -> None:
-        self.estimator = estimator
-        self.n_jobs = n_jobs
-        self.coupling = coupling
+    pairwise_indices_: list[Positions] | None = fitted()
 
     def _fit_members(self, X: Any, labels: LabelTarget, params: Params) -> list[Any]:
         self.pairwise_indices_ = None

@@ -11,31 +11,28 @@ any number of labels.
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import MultiOutputMixin
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.label_sets import LabelTarget
-from novum.core.member_rows import as_rows
-from novum.core.multiclass import add_one_vs_rest, fit_one_vs_rest
-from novum.core.multiclass_members import (
+from novum.core.learners import (
+    add_one_vs_rest,
+    fit_one_vs_rest,
     for_members,
     log_probability,
     margin,
     pair_probabilities,
+    parameter,
     probability,
     unfitted_members,
 )
+from novum.core.tables import LabelTarget, as_rows
 from novum.ensemble.multiclass import Params, ReductionClassifier, members_have
-from novum.numerics.coupling import normalize_one_vs_rest
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, normalize_one_vs_rest
 
 
 class OneVsRestClassifier(MultiOutputMixin, ReductionClassifier):
@@ -95,16 +92,7 @@ class OneVsRestClassifier(MultiOutputMixin, ReductionClassifier):
     [['art'], ['art', 'law']]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ReductionClassifier._parameter_constraints,
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
-    }
-
-    def __init__(self, estimator: Any, *, n_jobs: int | None = None, verbose: int = 0) -> None:
-        self.estimator = estimator
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    verbose: int = parameter("verbose", default=0)
 
     def _fit_members(self, X: Any, labels: LabelTarget, params: Params) -> list[Any]:
         return fit_one_vs_rest(

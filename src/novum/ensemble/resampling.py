@@ -22,12 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.memory import check_memory
-from novum.core.randomness import seed, stream
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from novum.core.runtime import check_memory, seed, stream
+from novum.numerics import Floats, Positions, cached_property
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +78,7 @@ class Resampling:
                 f"A resampling of {self.n_rows} rows has weights of shape {np.shape(self.weight)}."
             )
 
-    def rows(self, member: int) -> Rows:
+    def rows(self, member: int) -> Positions:
         """Positions of the rows drawn for a member, in the order drawn."""
         rng = stream(self._root, "rows", member)
         if not self.bootstrap:
@@ -92,7 +88,7 @@ class Resampling:
         # A row of weight zero has an interval of length zero, open on the right: none falls in.
         return np.searchsorted(self._cumulative, rng.random(self.row_draws), side="right")
 
-    def columns(self, member: int) -> Rows:
+    def columns(self, member: int) -> Positions:
         """Positions of the columns drawn for a member; in order if none can come twice."""
         rng = stream(self._root, "columns", member)
         if self.bootstrap_columns:
@@ -123,7 +119,7 @@ class Resampling:
         return np.random.SeedSequence([int(word) for word in self.seed_words])
 
     @cached_property
-    def _eligible(self) -> Rows:
+    def _eligible(self) -> Positions:
         return np.arange(self.n_rows) if self.weight is None else np.flatnonzero(self.weight > 0)
 
     @cached_property

@@ -5,9 +5,9 @@
     x  -> H(h_1(x), ..., h_M(x))           each h_m fitted to all rows
 
 What members say about their own training rows is too good, and would teach the final learner to
-trust whoever overfits; cross-fitted predictions (`novum.core.cross_fitting`) are what they will say
-about new rows. All members are cross-fitted on the same folds. For members whose statistics add
-up, the folds cost no more than one fit.
+trust whoever overfits; cross-fitted predictions (`core.learners.cross_fitting`) are what they
+will say about new rows. All members are cross-fitted on the same folds. For members whose
+statistics add up, the folds cost no more than one fit.
 
 Unless one is given, the final learner of classes is a Gaussian classifier with one covariance whose
 parameters are integrated out (linear discriminant analysis that stays calm where probabilities are
@@ -20,18 +20,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import ModelFileError
-from novum.core.unseen_levels import said_once
-from novum.ensemble.rows import TrainingRows, training_rows
+from novum.core.learners import fitted, parameter
+from novum.core.tables import TrainingRows, said_once
 from novum.ensemble.stacking_model import Stacking, final_has
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats
 
 
 class StackingClassifier(DecisionMixin, ClassifierMixin, Stacking):
@@ -93,31 +91,16 @@ class StackingClassifier(DecisionMixin, ClassifierMixin, Stacking):
     (['up'], (60, 2))
     """
 
-    classes_: Any
-    class_prior_: Floats
+    classes_: Any = fitted()
+    class_prior_: Floats = fitted()
 
-    def __init__(
-        self,
-        estimators: list[tuple[str, Any]],
-        final_estimator: Any = None,
-        *,
-        cv: Any = None,
-        stack_method: str = "auto",
-        n_jobs: int | None = None,
-        passthrough: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.estimators = estimators
-        self.final_estimator = final_estimator
-        self.cv = cv
-        self.stack_method = stack_method
-        self.n_jobs = n_jobs
-        self.passthrough = passthrough
-        self.verbose = verbose
+    stack_method: str = parameter(
+        {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+    )
 
     @final_has("predict")
     @said_once()
-    def predict(self, X: Any, **predict_params: Any) -> NDArray[Any]:
+    def predict(self, X: Any, **predict_params: Any) -> Array:
         """The class of every row; arguments are passed on to the final learner."""
         check_is_fitted(self)
         final, more = self.final_estimator_, self._predict_params(predict_params)
@@ -155,7 +138,7 @@ class StackingClassifier(DecisionMixin, ClassifierMixin, Stacking):
         return final.set_fit_request(sample_weight=True) if _routing_enabled() else final
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
-        training = training_rows(self, X, y, sample_weight, target="labels")
+        training = TrainingRows.of(self, X, y, sample_weight, target="labels")
         self.classes_ = training.classes
         self.__dict__.pop("class_prior_", None)
         if isinstance(self.classes_, np.ndarray):
@@ -206,23 +189,6 @@ feature_names_in_, certificate_
     [6.0]
     """
 
-    def __init__(
-        self,
-        estimators: list[tuple[str, Any]],
-        final_estimator: Any = None,
-        *,
-        cv: Any = None,
-        n_jobs: int | None = None,
-        passthrough: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.estimators = estimators
-        self.final_estimator = final_estimator
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.passthrough = passthrough
-        self.verbose = verbose
-
     @final_has("predict")
     @said_once()
     def predict(self, X: Any, **predict_params: Any) -> Any:
@@ -241,4 +207,4 @@ feature_names_in_, certificate_
         return RidgeCV().set_fit_request(sample_weight=True) if _routing_enabled() else RidgeCV()
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
-        return training_rows(self, X, y, sample_weight, target="one number")
+        return TrainingRows.of(self, X, y, sample_weight, target="one number")

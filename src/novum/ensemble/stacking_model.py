@@ -12,10 +12,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import (
     TransformerMixin,
     _fit_context,
@@ -23,7 +23,7 @@ from sklearn.base import (
     is_classifier,
     is_regressor,
 )
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -33,17 +33,26 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from novum.core.cross_fitting import (
+from novum.core.errors import InputError, ModelFileError
+from novum.core.learners import (
     Predictions,
     SharedFolds,
     align_classes,
     cross_fit_predictions,
+    fitted,
+    parameter,
     takes_weights,
 )
-from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.member_rows import checked_rows
-from novum.core.unseen_levels import said_once
+from novum.core.runtime import fitting
+from novum.core.tables import (
+    TrainingRows,
+    checked_rows,
+    columns_of,
+    frame_of,
+    is_frame,
+    said_once,
+    with_columns,
+)
 from novum.ensemble.certification import certify_stack
 from novum.ensemble.members import (
     NamedMembers,
@@ -52,9 +61,7 @@ from novum.ensemble.members import (
     member_codes,
     shared_invariances,
 )
-from novum.ensemble.rows import TrainingRows, beside
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats
 
 _METHODS = ("predict_proba", "decision_function", "predict")
 
@@ -84,22 +91,13 @@ def _calm(probabilities: Floats) -> Floats:
 class Stacking(TransformerMixin, NamedMembers):
     """Shared by the two; see `StackingClassifier`."""
 
-    final_estimator: Any
-    cv: Any
-    passthrough: bool
-    final_estimator_: Any
-    stack_method_: list[str]
-    _widths: list[int]
+    final_estimator: Any = parameter(None, HasMethods("fit"), default=None, kw_only=False)
+    cv: Any = parameter("cv_object", {"prefit"}, default=None)
+    passthrough: bool = parameter(default=False)
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimators": [list],
-        "final_estimator": [None, HasMethods("fit")],
-        "cv": ["cv_object", StrOptions({"prefit"})],
-        "stack_method": [StrOptions({"auto", *_METHODS})],
-        "n_jobs": [None, Integral],
-        "passthrough": ["boolean"],
-        "verbose": ["verbose"],
-    }
+    final_estimator_: Any = fitted()
+    stack_method_: list[str] = fitted()
+    _widths: list[int] = fitted()
 
     # What a learner of the family says
 
@@ -175,7 +173,7 @@ class Stacking(TransformerMixin, NamedMembers):
         check_is_fitted(self)
         return self._seen_by_final(X)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns that `transform` gives."""
         check_is_fitted(self, "n_features_in_")
         given = _check_feature_names_in(self, input_features, generate_names=self.passthrough)
@@ -306,7 +304,7 @@ class Stacking(TransformerMixin, NamedMembers):
         joined = np.hstack(columns)
         return beside(joined, self._column_names(), table) if self.passthrough else joined
 
-    def _column_names(self) -> NDArray[Any]:
+    def _column_names(self) -> Array:
         prefix, names = type(self).__name__.lower(), []
         for name, width in zip(self._names, self._widths, strict=True):
             several = [f"{prefix}_{name}{j}" for j in range(width)]
@@ -352,3 +350,33 @@ class Stacking(TransformerMixin, NamedMembers):
             "parallel", [self._final()], names=["final_estimator"], dash_wrapped=False
         )
         return _VisualBlock("serial", (super()._sk_visual_block_(), last), dash_wrapped=False)
+
+
+def beside(columns: Floats, names: Array, X: Any) -> Any:
+    """Columns of numbers put in front of a table.
+
+    An array or a frame of numbers gives an array, a sparse matrix a sparse one. A frame with other
+    columns stays a frame, so that nominal and missing cells keep their meaning.
+    """
+    if sparse.issparse(X):
+        return sparse.hstack([columns, X], format="csr")
+    if not is_frame(X):
+        if len(np.shape(X)) != 2:
+            raise InputError(
+                "The rows of X are no cells in columns, so predictions cannot be put beside them. "
+                "Use passthrough=False."
+            )
+        return np.hstack([columns, X])
+    frame = frame_of(X)
+    if all(dtype.is_numeric() for dtype in frame.schema.values()):
+        return np.hstack([columns, frame.to_numpy().astype(np.float64)])
+    taken = sorted(set(names.tolist()) & set(frame.columns))
+    if taken:
+        raise InputError(
+            f"X has a column {taken[0]!r}, the name of a member's predictions. Rename the column "
+            "or the member."
+        )
+    n_own, n_new = len(frame.columns), len(names)
+    return columns_of(
+        with_columns(X, names.tolist(), columns), np.roll(np.arange(n_own + n_new), n_new)
+    )

@@ -13,17 +13,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from novum.core.errors import InputError
-from novum.core.label_sets import LabelTarget, labels_like, read_labels
-from novum.core.tables import frame_of
-from novum.core.targets import check_classes, check_numbers, plain_target
-
-Floats = NDArray[np.float64]
+from novum.core.tables import (
+    LabelTarget,
+    as_rows,
+    check_classes,
+    check_numbers,
+    frame_of,
+    is_frame,
+    labels_like,
+    plain_target,
+    read_labels,
+    with_columns,
+)
+from novum.numerics import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +48,15 @@ class TargetColumns:
     """
 
     form: str
-    columns: tuple[NDArray[Any], ...]
-    classes: tuple[NDArray[Any], ...] | None = None
-    names: NDArray[Any] | None = None
+    columns: tuple[Array, ...]
+    classes: tuple[Array, ...] | None = None
+    names: Array | None = None
 
     @property
     def n_rows(self) -> int:
         return len(self.columns[0])
 
-    def rows(self, chosen: NDArray[Any]) -> TargetColumns:
+    def rows(self, chosen: Array) -> TargetColumns:
         """Some of the rows; labels of a column that none of them has are gone."""
         columns = tuple(column[chosen] for column in self.columns)
         if self.form != "labels":
@@ -133,7 +139,7 @@ def _one_column(learner: str) -> InputError:
 # --- Predictions ----------------------------------------------------------------------------------
 
 
-def joined(form: str, names: Any, columns: Sequence[NDArray[Any]]) -> Any:
+def joined(form: str, names: Any, columns: Sequence[Array]) -> Any:
     """Predicted columns as one target of that form."""
     table = np.column_stack(columns)
     return table if form in ("numbers", "labels") else labels_like(form, names, table == 1)
@@ -142,7 +148,7 @@ def joined(form: str, names: Any, columns: Sequence[NDArray[Any]]) -> Any:
 # --- Tables with columns added --------------------------------------------------------------------
 
 
-def with_columns(X: Any, added: Floats) -> Any:
+def with_previous(X: Any, added: Floats) -> Any:
     """A table of any kind with columns of numbers behind its own.
 
     In frames they are called `previous_0`, `previous_1`, ..., with further underscores where a
@@ -150,34 +156,19 @@ def with_columns(X: Any, added: Floats) -> Any:
 
     Examples
     --------
-    >>> with_columns([[1.0], [2.0]], np.array([[0.0], [1.0]])).tolist()
+    >>> with_previous([[1.0], [2.0]], np.array([[0.0], [1.0]])).tolist()
     [[1.0, 0.0], [2.0, 1.0]]
     """
     if added.shape[1] == 0:
         return X
-    if sparse.issparse(X):
-        return sparse.hstack((X, sparse.csr_matrix(added)), format="csr")
-    if nw.dependencies.is_into_dataframe(X):
-        frame = frame_of(X)
-        if all(isinstance(name, str) for name in frame.columns):
-            return _frame_with(frame, added)
-        X = frame.to_numpy()
-    table = np.asarray(X)
-    if table.dtype.kind in "US":
-        table = np.asarray(X, dtype=object)
-    return np.hstack((table, added.astype(object) if table.dtype.kind == "O" else added))
-
-
-def _frame_with(frame: Any, added: Floats) -> Any:
-    taken, backend = set(frame.columns), nw.get_native_namespace(frame)
-    new = []
-    for k in range(added.shape[1]):
-        name = f"previous_{k}"
-        while name in taken:
-            name += "_"
-        new.append(nw.new_series(name, added[:, k], backend=backend))
-    if hasattr(frame.to_native(), "index"):
-        # pandas joins series by their index, which need not count from zero.
-        rows = nw.maybe_get_index(frame)
-        new = [nw.maybe_set_index(series, index=rows) for series in new]
-    return frame.with_columns(*new).to_native()
+    names = [f"previous_{k}" for k in range(added.shape[1])]
+    if is_frame(X):
+        columns = frame_of(X).columns
+        if all(isinstance(name, str) for name in columns):
+            for k, name in enumerate(names):
+                while name in columns:
+                    name += "_"
+                names[k] = name
+            return with_columns(X, names, added)
+        X = frame_of(X).to_numpy()
+    return with_columns(as_rows(X), names, added)

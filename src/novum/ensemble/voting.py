@@ -10,29 +10,24 @@ fit is as good as the weakest of them, and deterministic if they are.
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin, _fit_context
 from sklearn.preprocessing import LabelEncoder
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from novum.core.cross_fitting import align_classes
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.member_rows import checked_rows
-from novum.core.unseen_levels import said_once
+from novum.core.learners import align_classes, fitted, parameter
+from novum.core.runtime import fitting
+from novum.core.tables import TrainingRows, checked_rows, said_once
 from novum.ensemble.certification import certify_members
 from novum.ensemble.combining import checked_votes, vote_shares, weighted_mean, winners
 from novum.ensemble.members import NamedMembers, member_codes
-from novum.ensemble.rows import TrainingRows, training_rows
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats
 
 
 def _is_soft(model: Any) -> bool:
@@ -47,15 +42,10 @@ def _is_soft(model: Any) -> bool:
 class Voting(TransformerMixin, NamedMembers):
     """Shared by the two; see `VotingClassifier`."""
 
-    weights: ArrayLike | None
-    _votes: Floats | None
+    weights: ArrayLike | None = parameter("array-like", default=None)
+    verbose = False
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimators": [list],
-        "weights": ["array-like", None],
-        "n_jobs": [None, Integral],
-        "verbose": ["verbose"],
-    }
+    _votes: Floats | None = fitted()
 
     def _fit_all(self, training: TrainingRows, params: Any) -> None:
         active = self._checked_members()
@@ -74,7 +64,7 @@ class Voting(TransformerMixin, NamedMembers):
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self.fit(X, y, **more, **fit_params).transform(X)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns that `transform` gives: one for each member."""
         check_is_fitted(self, "n_features_in_")
         _check_feature_names_in(self, input_features, generate_names=False)
@@ -138,31 +128,11 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
     (['a'], GaussianNB())
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Voting._parameter_constraints,
-        "voting": [StrOptions({"hard", "soft"})],
-        "flatten_transform": ["boolean"],
-    }
+    voting: str = parameter({"hard", "soft"}, default="hard")
+    flatten_transform: bool = parameter(default=True)
 
-    classes_: NDArray[Any]
-    class_prior_: Floats
-
-    def __init__(
-        self,
-        estimators: list[tuple[str, Any]],
-        *,
-        voting: str = "hard",
-        weights: ArrayLike | None = None,
-        n_jobs: int | None = None,
-        flatten_transform: bool = True,
-        verbose: bool = False,
-    ) -> None:
-        self.estimators = estimators
-        self.voting = voting
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.flatten_transform = flatten_transform
-        self.verbose = verbose
+    classes_: Array = fitted()
+    class_prior_: Floats = fitted()
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
@@ -178,7 +148,7 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
             For members that request them under scikit-learn's metadata routing.
         """
         with fitting(self) as watch:
-            training = training_rows(self, X, y, sample_weight, target="classes")
+            training = TrainingRows.of(self, X, y, sample_weight, target="classes")
             self._fit_all(training, fit_params)
             if self.voting == "soft":
                 self._refuse_members_without_probabilities()
@@ -194,7 +164,7 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
             )
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The class of every row; of tied classes the first."""
         check_is_fitted(self)
         if self.voting == "soft":
@@ -212,7 +182,7 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
             lambda m: self._probabilities(table, m), len(self.estimators_), self._votes, self.n_jobs
         )
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any) -> Array:
         """What every member says.
 
         Returns
@@ -228,7 +198,7 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
         found = [self._probabilities(table, m) for m in range(len(self.estimators_))]
         return np.hstack(found) if self.flatten_transform else np.stack(found)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns that `transform` gives."""
         names = super().get_feature_names_out(input_features)
         if self.voting == "hard":
@@ -248,7 +218,7 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
         return encoder
 
     @said_once()
-    def _predictions(self, X: Any) -> NDArray[Any]:
+    def _predictions(self, X: Any) -> Array:
         table, codes = checked_rows(self, X, reset=False), np.arange(len(self.classes_))
         return np.stack([member_codes(m, table, codes) for m in self.estimators_], axis=1)
 
@@ -299,24 +269,11 @@ class VotingRegressor(RegressorMixin, Voting):
     [1.75]
     """
 
-    def __init__(
-        self,
-        estimators: list[tuple[str, Any]],
-        *,
-        weights: ArrayLike | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimators = estimators
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit a clone of every member to all rows; arguments as for `VotingClassifier`."""
         with fitting(self) as watch:
-            training = training_rows(self, X, y, sample_weight, target="one number")
+            training = TrainingRows.of(self, X, y, sample_weight, target="one number")
             self._fit_all(training, fit_params)
             self.certificate_ = certify_members(
                 self.estimators_,
@@ -342,6 +299,6 @@ class VotingRegressor(RegressorMixin, Voting):
         return self._predictions(X)
 
     @said_once()
-    def _predictions(self, X: Any) -> NDArray[Any]:
+    def _predictions(self, X: Any) -> Array:
         table = checked_rows(self, X, reset=False)
         return np.stack([np.asarray(m.predict(table)) for m in self.estimators_], axis=1)

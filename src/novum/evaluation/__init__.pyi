@@ -1,6 +1,5 @@
 from novum.evaluation.baselines.dummy import DummyClassifier, DummyRegressor
 from novum.evaluation.calibration.calibrated_classifier import CalibratedClassifierCV
-from novum.evaluation.calibration.fixed_threshold import FixedThresholdClassifier
 from novum.evaluation.calibration.methods import (
     IsotonicCalibration,
     PriorWeightedLogistic,
@@ -8,6 +7,7 @@ from novum.evaluation.calibration.methods import (
     SigmoidCalibration,
     TemperatureCalibration,
 )
+from novum.evaluation.calibration.threshold_classifier import FixedThresholdClassifier
 from novum.evaluation.calibration.tuned_threshold import TunedThresholdClassifierCV
 from novum.evaluation.comparison.comparison import Comparison, compare_scores
 from novum.evaluation.comparison.dataset_pairs import DatasetPair
@@ -21,13 +21,11 @@ from novum.evaluation.comparison.pairs.power import (
     detectable_effect,
     repeats_needed,
 )
-from novum.evaluation.comparison.pairs.resampled import (
+from novum.evaluation.comparison.pairs.rope import RopePosterior, bayesian_correlated_t_test
+from novum.evaluation.comparison.pairs.t_tests import (
     corrected_t_test,
     five_by_two_f_test,
     five_by_two_t_test,
-)
-from novum.evaluation.comparison.pairs.rope import RopePosterior, bayesian_correlated_t_test
-from novum.evaluation.comparison.pairs.t_tests import (
     one_sample_t_test,
     paired_t_test,
     unpaired_t_test,
@@ -36,19 +34,23 @@ from novum.evaluation.comparison.ranks.diagram import (
     CriticalDifferenceDiagram,
     critical_difference_diagram,
 )
-from novum.evaluation.comparison.ranks.friedman import Friedman, friedman_test, score_ranks
-from novum.evaluation.comparison.ranks.multiplicity import holm_adjusted
-from novum.evaluation.comparison.ranks.post_hoc import (
+from novum.evaluation.comparison.ranks.friedman import (
+    Friedman,
     baseline_p_values,
     critical_difference,
+    friedman_test,
     nemenyi_p_values,
+    score_ranks,
 )
-from novum.evaluation.comparison.ranks.signed_rank import signed_rank_test
-from novum.evaluation.comparison.ranks.win_tie_loss import WinTieLoss, win_tie_loss
-from novum.evaluation.decisions.bayes_error import BayesErrorCurve, bayes_error_curve
+from novum.evaluation.comparison.ranks.multiplicity import adjusted_p_values, holm_adjusted
+from novum.evaluation.comparison.ranks.signed_rank import WinTieLoss, signed_rank_test, win_tie_loss
 from novum.evaluation.decisions.continuous import PinballLoss, bayes_output, expected_loss
 from novum.evaluation.decisions.detection_cost import (
+    BayesErrorCurve,
     MinimumCost,
+    ThresholdChoice,
+    bayes_error_curve,
+    choose_threshold,
     detection_cost,
     minimum_detection_cost,
 )
@@ -70,17 +72,18 @@ from novum.evaluation.decisions.risk import (
     empirical_bayes_risk,
     risk_of_actions,
 )
-from novum.evaluation.decisions.thresholds import ThresholdChoice, choose_threshold
 from novum.evaluation.inspection.complexity_curves import (
     ComplexityCurve,
     complexity_curve,
     validation_curve,
 )
-from novum.evaluation.inspection.importances import PermutationImportance
 from novum.evaluation.inspection.learning_curves import LearningCurve, learning_curve
 from novum.evaluation.inspection.partial_dependence import PartialDependence, partial_dependence
-from novum.evaluation.inspection.permutation import permutation_importance
+from novum.evaluation.inspection.permutation import PermutationImportance, permutation_importance
 from novum.evaluation.measures.catalog import Measure, measure, measure_names
+
+# What other packages use.
+from novum.evaluation.measures.catalog import is_measure as is_measure
 from novum.evaluation.measures.confusion import ConfusionMatrix, confusion_matrix
 from novum.evaluation.measures.curves import (
     Curves,
@@ -106,6 +109,7 @@ from novum.evaluation.measures.probability_scores import (
     log_loss,
 )
 from novum.evaluation.measures.ranking import ndcg, pair_error
+from novum.evaluation.measures.rates import RATES as RATES
 from novum.evaluation.measures.scorers import Scorer, resolve_scoring, scorer
 from novum.evaluation.measures.separation import average_precision, equal_error_rate, roc_area
 from novum.evaluation.measures.thresholds import ThresholdCurve, threshold_curve
@@ -117,6 +121,17 @@ from novum.evaluation.open_set.measures import (
 )
 from novum.evaluation.open_set.open_set import OpenSet
 from novum.evaluation.open_set.rules import Density, Distance, Margin
+from novum.evaluation.reports.charts import Series as Series
+from novum.evaluation.reports.charts import calibration_chart as calibration_chart
+from novum.evaluation.reports.charts import confusion_chart as confusion_chart
+from novum.evaluation.reports.charts import curve_marks as curve_marks
+from novum.evaluation.reports.charts import det_chart as det_chart
+from novum.evaluation.reports.charts import observed_chart as observed_chart
+from novum.evaluation.reports.charts import precision_recall_chart as precision_recall_chart
+from novum.evaluation.reports.charts import quantiles_chart as quantiles_chart
+from novum.evaluation.reports.charts import residuals_chart as residuals_chart
+from novum.evaluation.reports.charts import roc_chart as roc_chart
+from novum.evaluation.reports.charts import threshold_chart as threshold_chart
 from novum.evaluation.reports.classification import ClassificationReport
 from novum.evaluation.reports.regression import RegressionReport
 from novum.evaluation.search.choice import OneStandardError
@@ -136,28 +151,33 @@ from novum.evaluation.selection.column_tests import (
     f_regression,
 )
 from novum.evaluation.selection.concentration import DistanceConcentration, distance_concentration
-from novum.evaluation.selection.filters import SelectKBest, SelectPercentile
-from novum.evaluation.selection.level_filters import SelectFdr, SelectFpr, SelectFwe
-from novum.evaluation.selection.multiplicity import adjusted_p_values
+from novum.evaluation.selection.filters import (
+    SelectFdr,
+    SelectFpr,
+    SelectFwe,
+    SelectKBest,
+    SelectPercentile,
+)
 from novum.evaluation.selection.mutual_information import (
     MutualInformation,
     mutual_info_classif,
     mutual_info_regression,
 )
 from novum.evaluation.selection.selector import NothingSelectedWarning
-from novum.evaluation.selection.sequential import SequentialFeatureSelector
+from novum.evaluation.selection.sequential import (
+    CorrectedGain,
+    MinimalGain,
+    SelectionStep,
+    SequentialFeatureSelector,
+    StopRule,
+    WithinStandardError,
+)
 from novum.evaluation.selection.stability import (
     SelectionStability,
     selection_stability,
     stability_index,
 )
-from novum.evaluation.selection.stop_rules import (
-    CorrectedGain,
-    MinimalGain,
-    SelectionStep,
-    StopRule,
-    WithinStandardError,
-)
+from novum.evaluation.validation.certainty import corrected_interval as corrected_interval
 from novum.evaluation.validation.cross_validation import (
     CrossValidation,
     cross_val_predict,

@@ -1,7 +1,10 @@
 from novum.graphical.classifier import BayesianNetworkClassifier
 from novum.graphical.factor import Factor
-from novum.graphical.formats.pgmpy import from_pgmpy, to_pgmpy
-from novum.graphical.formats.pyagrum import from_pyagrum, to_pyagrum
+
+# What other packages use.
+from novum.graphical.formats.files import file_bytes as file_bytes
+from novum.graphical.formats.files import file_text as file_text
+from novum.graphical.formats.other_libraries import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
 from novum.graphical.formats.uai import read_evidence, read_factors, write_factors
 from novum.graphical.inference.belief_propagation import LoopyPropagation
 from novum.graphical.inference.blocks import MixingError
@@ -11,17 +14,19 @@ from novum.graphical.inference.chain_diagnosis import (
     rank_r_hat,
     split_r_hat,
 )
-from novum.graphical.inference.elimination import VariableElimination
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.forecast import Forecast
-from novum.graphical.inference.gibbs import Gibbs
+from novum.graphical.inference.gibbs import Gibbs, MetropolisHastings
 from novum.graphical.inference.importance import ImportanceSampling
 from novum.graphical.inference.junction import JunctionTree
 from novum.graphical.inference.limits import TimeLimitError
-from novum.graphical.inference.log_junction import LogJunctionTree
 from novum.graphical.inference.mean_field import MeanField
-from novum.graphical.inference.metropolis import MetropolisHastings
-from novum.graphical.inference.plain_junction import PlainJunctionTree
+from novum.graphical.inference.plain_junction import (
+    LogJunctionTree,
+    PlainJunctionTree,
+    SumProduct,
+    VariableElimination,
+)
 from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, ExactEngine
 from novum.graphical.inference.sampling import (
     ForwardSampling,
@@ -29,7 +34,6 @@ from novum.graphical.inference.sampling import (
     NothingAcceptedError,
     RejectionSampling,
 )
-from novum.graphical.inference.trees import SumProduct
 from novum.graphical.inference.trellis import Trellis
 from novum.graphical.inference.within_limits import WithinLimits
 from novum.graphical.models.answers import Configuration, Marginals, Posterior
@@ -41,6 +45,8 @@ from novum.graphical.models.explaining import Explanation, Finding
 from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.models.markov_chain import CommunicatingClass, MarkovChain
 from novum.graphical.models.observed import ObservedNetwork
+from novum.graphical.models.questions import states_given as states_given
+from novum.graphical.models.states import state_like as state_like
 from novum.graphical.structure.dag import CyclicGraphError, Dag
 from novum.graphical.structure.equivalence import PartialDag, are_equivalent
 from novum.graphical.structure.independence_maps import (

@@ -9,22 +9,19 @@ every column depends on the class alone (`novum.graphical.naive_network`).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate, Verdict
-from novum.core.decisions import DecisionMixin
+from novum.core.decisions import DecisionMixin, label_array
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.schema import Column, Kind, Schema
+from novum.core.learners import Certificate, Learner, Verdict, parameter
+from novum.core.runtime import fitting
+from novum.core.tables import Column, Kind, Schema, check_features, check_sample, is_frame
 from novum.core.text import label_text, listed, meant
-from novum.core.validation import check_features, check_sample
-from novum.core.working_point import label_array
-from novum.distributions.joint_table_states import StateAxis
+from novum.distributions import StateAxis
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.questions import place_of
 from novum.graphical.models.row_codes import read_rows
@@ -36,11 +33,10 @@ from novum.graphical.naive_network import (
     naive_network,
     state_codes,
 )
+from novum.numerics import Array, Floats, Integers
 
-Floats = NDArray[np.float64]
 
-
-class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
+class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
     """Predicts one node of a Bayesian network from the others.
 
     Parameters
@@ -87,14 +83,8 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
 
     categorical_features = "auto"
     invariances: Any = ("row_order", "duplication")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "network": [BayesianNetwork, None],
-        "target": [str, None],
-    }
-
-    def __init__(self, network: BayesianNetwork | None = None, target: str | None = None) -> None:
-        self.network = network
-        self.target = target
+    network: BayesianNetwork | None = parameter(default=None, kw_only=False)
+    target: str | None = parameter(default=None, kw_only=False)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -175,7 +165,7 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
             "target=..."
         )
 
-    def _store(self, network: BayesianNetwork, target: str, order: NDArray[np.int64]) -> None:
+    def _store(self, network: BayesianNetwork, target: str, order: Integers) -> None:
         self.network_, self.target_ = network, target
         self._order = order
         self.class_prior_ = network.query(target).probabilities[order]
@@ -194,12 +184,12 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The most probable class of each row; of equal ones the first."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
-    def _given_codes(self, X: Any) -> NDArray[np.int64]:
+    def _given_codes(self, X: Any) -> Integers:
         columns, named = _columns(X)
         if named:
             names = _nodes_of(self.network_, self.target_, columns, named)
@@ -213,7 +203,7 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
         given = dict(zip(names, columns.values(), strict=True))
         return read_rows(self.network_, given, strict=False)
 
-    def _codes(self, X: Any) -> NDArray[np.int64]:
+    def _codes(self, X: Any) -> Integers:
         sample = check_features(self, X, allow_missing=True)
         codes = state_codes(self.column_states_ or (), sample)
         # The class is the first node, and nothing is known of it.
@@ -256,11 +246,9 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, BaseEstimator):
 
 def _columns(X: Any) -> tuple[dict[str, Any], bool]:
     """Columns by name, and whether the names are the user's."""
-    import narwhals.stable.v2 as nw
+    from novum.distributions import named_columns
 
-    from novum.distributions.joint_table_counts import named_columns
-
-    if isinstance(X, dict) or nw.dependencies.is_into_dataframe(X):
+    if isinstance(X, dict) or is_frame(X):
         return named_columns(X, what="Rows are read"), True
     if isinstance(X, (list, tuple)) and X and all(isinstance(row, dict) for row in X):
         names = dict.fromkeys(name for row in X for name in row)
@@ -313,7 +301,7 @@ def _check_labels(axis: StateAxis, y: Any, n_rows: int) -> None:
         raise InputError(
             "BayesianNetworkClassifier requires y to be passed, but the target y is None."
         )
-    from novum.core.targets import check_classes
+    from novum.core.tables import check_classes
 
     labels, codes = check_classes(y, "BayesianNetworkClassifier")
     if len(codes) != n_rows:

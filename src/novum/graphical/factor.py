@@ -11,23 +11,28 @@ so are messages. Values are at least 0 and need not sum to anything.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
+from novum.core.tables import Level
 from novum.core.text import label_text, listed
-from novum.distributions.joint_table import JointTable, table_over
-from novum.distributions.joint_table_states import StateAxis, StateSpace, check_cells, names_of
-from novum.distributions.joint_table_text import as_html, as_text
+from novum.distributions import (
+    JointTable,
+    StateAxis,
+    StateSpace,
+    as_html,
+    as_text,
+    check_cells,
+    names_of,
+    table_over,
+)
 from novum.graphical.models.states import refuse_set
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Floats, cached_property
 
-Floats = NDArray[np.float64]
 Names = str | Iterable[str]
 
 
@@ -57,9 +62,7 @@ class Factor:
     variables: tuple[StateAxis, ...]
 
     def __init__(
-        self,
-        values: ArrayLike,
-        variables: Mapping[str, Sequence[Level]] | Sequence[StateAxis],
+        self, values: ArrayLike, variables: Mapping[str, Sequence[Level]] | Sequence[StateAxis]
     ) -> None:
         axes = _axes(variables)
         space = StateSpace(axes)
@@ -193,7 +196,7 @@ class Factor:
         return as_text(self.space, self.values, "value")
 
     def _repr_html_(self) -> str:
-        return as_html(self.space, self.values, html.escape("value"))
+        return as_html(self.space, self.values, "value")
 
 
 def _axes(variables: Mapping[str, Sequence[Level]] | Sequence[StateAxis]) -> tuple[StateAxis, ...]:

@@ -15,18 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import ModelFileError
-from novum.core.schema import Kind, Level, Schema
-from novum.core.validation import Sample
-from novum.distributions.joint_table_states import StateAxis
+from novum.core.tables import Kind, Level, Sample, Schema
+from novum.distributions import StateAxis
 from novum.graphical.models.arrays import UNKNOWN
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.conditional import Tabular
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from novum.numerics import Array, Floats, Integers
 
 # Columns of up to so many different numbers have each as a state; others are cut into fewer
 # intervals, so that every one keeps a fair share of the rows.
@@ -49,14 +45,14 @@ class ColumnStates:
     axis: StateAxis
     cuts: Floats | None = None
 
-    def codes(self, cells: NDArray[Any]) -> Codes:
+    def codes(self, cells: Array) -> Integers:
         """The state of each cell, `UNKNOWN` where it is missing or a level that is no state."""
         if self.cuts is None:
             known = (cells >= 0) & (cells < len(self.axis.states))
             return np.where(known, cells, UNKNOWN).astype(np.int64)
-        found = np.searchsorted(self.cuts, cells, side="left").astype(np.int64)
-        found[np.isnan(cells)] = UNKNOWN
-        return found
+        codes = np.searchsorted(self.cuts, cells, side="left").astype(np.int64)
+        codes[np.isnan(cells)] = UNKNOWN
+        return codes
 
 
 def column_states(sample: Sample) -> tuple[ColumnStates | None, ...]:
@@ -67,11 +63,13 @@ def column_states(sample: Sample) -> tuple[ColumnStates | None, ...]:
     )
 
 
-def state_codes(states: tuple[ColumnStates | None, ...], sample: Sample) -> Codes:
+def state_codes(states: tuple[ColumnStates | None, ...], sample: Sample) -> Integers:
     """The states of all cells, of shape (n_rows, n_columns that have states)."""
     cells = [cells for _, _, cells in _columns(sample)]
-    found = [item.codes(part) for item, part in zip(states, cells, strict=True) if item is not None]
-    return np.column_stack(found) if found else np.empty((sample.n_rows, 0), np.int64)
+    columns = [
+        item.codes(part) for item, part in zip(states, cells, strict=True) if item is not None
+    ]
+    return np.column_stack(columns) if columns else np.empty((sample.n_rows, 0), np.int64)
 
 
 def check_column_states(states: object, schema: Schema) -> None:
@@ -102,7 +100,11 @@ def _are_cuts(cuts: object, n_intervals: int) -> bool:
 
 
 def naive_network(
-    target: StateAxis, axes: tuple[StateAxis, ...], classes: Codes, codes: Codes, weights: Floats
+    target: StateAxis,
+    axes: tuple[StateAxis, ...],
+    classes: Integers,
+    codes: Integers,
+    weights: Floats,
 ) -> BayesianNetwork:
     """The network with `target` as the only parent of every other variable.
 
@@ -136,7 +138,7 @@ def naive_network(
 # --- Columns --------------------------------------------------------------------------------------
 
 
-def _columns(sample: Sample) -> list[tuple[str, Any, NDArray[Any]]]:
+def _columns(sample: Sample) -> list[tuple[str, Any, Array]]:
     """Name, column unless it is numeric, and cells: numbers or codes of levels."""
     numbers = iter(range(sample.numeric.shape[1]))
     levels = iter(range(sample.codes.shape[1]))
@@ -148,7 +150,7 @@ def _columns(sample: Sample) -> list[tuple[str, Any, NDArray[Any]]]:
     ]
 
 
-def _of_levels(name: str, column: Any, cells: NDArray[Any]) -> ColumnStates | None:
+def _of_levels(name: str, column: Any, cells: Array) -> ColumnStates | None:
     del cells
     if not column.levels:
         return None
@@ -168,14 +170,11 @@ def _of_numbers(name: str, cells: Floats, weights: Floats) -> ColumnStates | Non
         # Up to rounding of sums: weights of 2 and rows that occur twice cut alike.
         chosen = np.unique(np.searchsorted(shares, wanted * (1 - 1e-12)))
         chosen = chosen[chosen < len(values) - 1]
-    cuts = _between(values[chosen], values[chosen + 1])
-    return ColumnStates(StateAxis(name, _interval_names(values, cuts), ordered=True), cuts)
-
-
-def _between(low: Floats, high: Floats) -> Floats:
-    """Middles of neighbors, at least the lower and below the higher one."""
+    # Middles of neighbors, at least the lower and below the higher one.
+    low, high = values[chosen], values[chosen + 1]
     middle = low / 2 + high / 2
-    return np.where((middle >= low) & (middle < high), middle, low)
+    cuts = np.where((middle >= low) & (middle < high), middle, low)
+    return ColumnStates(StateAxis(name, _interval_names(values, cuts), ordered=True), cuts)
 
 
 def _interval_names(values: Floats, cuts: Floats) -> tuple[Level, ...]:

@@ -1,6 +1,5 @@
-from novum.kernels.algebra import Power, Product, Scaled, Sum
+from novum.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from novum.kernels.callables import FromCallable
-from novum.kernels.constant import Constant
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.graphs.graph import Graph
 from novum.kernels.graphs.graph_forms import from_adjacency, from_neighbors, from_networkx
@@ -10,9 +9,13 @@ from novum.kernels.graphs.shortest_path import ShortestPath
 from novum.kernels.graphs.weisfeiler_lehman import WeisfeilerLehman
 from novum.kernels.landmarks.low_rank import LowRank, LowRankForm, low_rank
 from novum.kernels.landmarks.nystroem import Nystroem
+
+# What other packages use.
+from novum.kernels.names import NAMES as NAMES
 from novum.kernels.names import resolve_kernel
 from novum.kernels.normalization import normalize
 from novum.kernels.parts import on
+from novum.kernels.parts import rows_of as rows_of
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.projection import project, shift
 from novum.kernels.protocol import Kernel, Prepared
@@ -24,12 +27,14 @@ from novum.kernels.trees.ordered_tree import OrderedTree
 from novum.kernels.trees.subset_tree import SubsetTreeKernel
 from novum.kernels.trees.subtree import SubtreeKernel
 from novum.kernels.validity import IndefiniteKernelError, KernelVerdict, check_kernel
+from novum.kernels.validity import admitted as admitted
 from novum.kernels.vectors.delta import Delta
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.kernels.vectors.mixed import Mixed
 from novum.kernels.vectors.polynomial import Polynomial
 from novum.kernels.vectors.sigmoid import Sigmoid
+from novum.kernels.vectors.vector_rows import ProductRows as ProductRows
 
 __all__ = [
     "AlignmentWeights",

@@ -20,20 +20,23 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
-from novum.kernels.constant import Constant
-from novum.kernels.feature_maps import Crossed, Monomials, SideBySide, stretched
+from novum.kernels.feature_maps import (
+    Crossed,
+    Monomials,
+    Ones,
+    SideBySide,
+    count_objects,
+    stretched,
+)
 from novum.kernels.parameters import kernel_factor, positive_integer
-from novum.kernels.protocol import Array, Kernel, Prepared, Takes
+from novum.kernels.protocol import Kernel, Prepared, Takes
 from novum.kernels.vectors.polynomial import raised_in_place
 from novum.kernels.vectors.vector_rows import LARGEST_SINGLE, as_single
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
-
+from novum.numerics import Array, Floats, cached_property
 
 # --- The operators --------------------------------------------------------------------------------
 
@@ -345,3 +348,61 @@ class CombinedRows(Prepared):
         with np.errstate(over="ignore"):
             sizes = [float(np.abs(part.diagonal()).max(initial=0.0)) for part in self.parts]
             return max(*sizes, float(np.abs(self.diagonal()).max(initial=0.0)))
+
+
+# --- Constants ------------------------------------------------------------------------------------
+#
+#     k(x, z) = value,  at least 0
+#
+# Its feature space has one dimension, in which all objects are the same: a bias inside the kernel.
+
+
+@dataclass(frozen=True, repr=False)
+class Constant(Kernel):
+    """`k(x, z) = value` for all objects; what a number in a sum of kernels stands for.
+
+    Examples
+    --------
+    >>> Constant(2.0).gram(["any", "objects"])
+    array([[2., 2.],
+           [2., 2.]])
+    """
+
+    value: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", kernel_factor(self.value))
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    @property
+    def is_psd_by_construction(self) -> bool:
+        return True
+
+    @property
+    def feature_map(self) -> Ones:
+        return Ones(float(np.sqrt(self.value)))
+
+    def prepare(self, X: Any, like: Any = None) -> ConstantRows:  # noqa: ARG002
+        return ConstantRows(self.value, count_objects(X))
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantRows(Prepared):
+    """So many objects, of which nothing is known."""
+
+    value: float
+    n_rows: int
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def take(self, rows: Any) -> ConstantRows:
+        return ConstantRows(self.value, len(np.empty(self.n_rows)[rows]))
+
+    def diagonal(self) -> Floats:
+        return np.full(self.n_rows, self.value)
+
+    def cross(self, other: ConstantRows, dtype: DTypeLike = np.float64) -> Array:
+        return np.full((self.n_rows, other.n_rows), self.value, dtype)

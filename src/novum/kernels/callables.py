@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
 from novum.kernels.precomputed import check_symmetric
-from novum.kernels.protocol import Array, Kernel, Prepared, Takes
+from novum.kernels.protocol import Kernel, Prepared, Takes
 from novum.kernels.vectors.vector_rows import as_single, read_vectors
+from novum.numerics import Array, Floats
 
-Floats = NDArray[np.float64]
 Form = Literal["matrix", "pair"]
 # Objects whose diagonal is cut from one small Gram matrix.
 DIAGONAL_BLOCK = 32

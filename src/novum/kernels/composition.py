@@ -16,20 +16,19 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
 from novum.kernels.feature_maps import Monomials
 from novum.kernels.parameters import positive_number
-from novum.kernels.protocol import Array, Kernel, Prepared, Takes
+from novum.kernels.protocol import Kernel, Prepared, Takes
 from novum.kernels.vectors.gaussian import SINGLE_LIMIT
 from novum.kernels.vectors.polynomial import Polynomial
 from novum.kernels.vectors.sigmoid import Sigmoid
 from novum.kernels.vectors.vector_rows import LARGEST_SINGLE, as_single
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Array, Floats, cached_property
 
-Floats = NDArray[np.float64]
 MIN_WIDTH = 1e-100
 
 

@@ -19,15 +19,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.protocol import Kernel
 from novum.kernels.similarity_matrix import objects_at
 from novum.kernels.validity import check_kernel
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Positions, cached_property
 
 # Single precision carries 24 bits; sums over features and functions of them lose some.
 SINGLE = 1e-4
@@ -59,7 +56,7 @@ class KernelCase:
     def n(self) -> int:
         return len(self.matrix)
 
-    def part(self, rows: NDArray[np.intp]) -> Any:
+    def part(self, rows: Positions) -> Any:
         """Some of the objects."""
         return objects_at(self.objects, rows)
 

@@ -17,13 +17,13 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from novum.core.errors import InputError
-from novum.core.memory import check_memory, format_bytes
-from novum.kernels.vectors.polynomial_features import MAX_FEATURES, PolynomialFeatures
+from novum.core.runtime import check_memory, format_bytes
+from novum.kernels.vectors.polynomial import MAX_FEATURES, PolynomialFeatures
 from novum.kernels.vectors.vector_rows import in_form_of, squared_lengths
+from novum.numerics import Floats
 
 Map = Any
 
@@ -58,7 +58,7 @@ class Ones:
 
     value: float
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> Floats:
         return np.full((count_objects(X), 1), self.value)
 
 
@@ -74,7 +74,7 @@ class Crossed:
 
     maps: tuple[Map, ...]
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> Floats:
         blocks = [phi(X) for phi in self.maps]
         # Python's integers do not overflow.
         width = 1
@@ -98,7 +98,7 @@ class Monomials:
     constant: float = 0.0
     scale: float = 1.0
 
-    def __call__(self, X: Any) -> NDArray[np.float64]:
+    def __call__(self, X: Any) -> Floats:
         outer = PolynomialFeatures(self.degree, self.constant, self.scale)
         return outer(_dense(self.map(X)))
 
@@ -136,7 +136,7 @@ def count_objects(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def _dense(features: Any) -> NDArray[np.float64]:
+def _dense(features: Any) -> Floats:
     return np.asarray(in_form_of(features, np.empty((0, features.shape[1]))))
 
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-from novum.kernels.protocol import Array, Prepared
+from novum.kernels.protocol import Prepared
 from novum.kernels.vectors.linear import Linear
 from novum.kernels.vectors.vector_rows import ProductRows
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)

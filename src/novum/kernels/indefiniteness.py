@@ -15,16 +15,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.interrupts import long_call
-from novum.numerics.blas_threads import one_blas_thread
-from novum.numerics.definiteness import definiteness_of
-from novum.numerics.double_double import two_product
-from novum.numerics.lapack import eigenpairs, factorize
-from novum.numerics.linear_algebra import EPSILON, unit_scale
+from novum.core.runtime import long_call
+from novum.numerics import (
+    EPSILON,
+    Floats,
+    definiteness_of,
+    eigenpairs,
+    factorize,
+    one_blas_thread,
+    two_product,
+    unit_scale,
+)
 
-Floats = NDArray[np.float64]
 WITNESS_BITS = 26
 
 

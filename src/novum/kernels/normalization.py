@@ -14,19 +14,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
 from novum.kernels.algebra import Scaled
 from novum.kernels.composition import GaussianOf
 from novum.kernels.feature_maps import UnitLength
-from novum.kernels.protocol import Array, Kernel, Prepared, Takes
+from novum.kernels.protocol import Kernel, Prepared, Takes
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.vector_rows import LARGEST_SINGLE
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats, cached_property
 
 
 def normalize(kernel: Kernel) -> Kernel:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from types import MethodType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
@@ -53,3 +55,37 @@ def kernel_factor(value: Any) -> float:
         f"{factor} times a kernel is not positive semi-definite, so it is no kernel. Use numbers "
         "of at least 0; an indefinite similarity can be given as a function or precomputed."
     )
+
+
+# --- Methods of a class and of its values ---------------------------------------------------------
+#
+# Gaussian.of(inner)         the settings of the class, which are its defaults
+# Gaussian(2.0).of(inner)    the settings of the value
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class class_or_value(Generic[P, R]):  # noqa: N801
+    """A method whose first argument is the value it is called on, or else the class.
+
+    Examples
+    --------
+    >>> class Ring:
+    ...     radius = 1.0
+    ...     @class_or_value
+    ...     def double(given):
+    ...         return 2 * given.radius
+    >>> ring = Ring()
+    >>> ring.radius = 5.0
+    >>> Ring.double(), ring.double()
+    (2.0, 10.0)
+    """
+
+    def __init__(self, function: Callable[Concatenate[Any, P], R]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, value: Any, owner: type) -> Callable[P, R]:
+        return MethodType(self._function, owner if value is None else value)

@@ -26,19 +26,16 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from novum.core.errors import InputError
-from novum.core.schema import UNSEEN, Schema
-from novum.core.tables import frame_of
+from novum.core.tables import UNSEEN, Sample, Schema, frame_of, is_frame
 from novum.core.text import label_text, listed
-from novum.core.validation import Sample
-from novum.kernels.protocol import Array, Kernel, Prepared, Takes
+from novum.kernels.protocol import Kernel, Prepared, Takes
+from novum.numerics import Array, Floats
 
-Floats = NDArray[np.float64]
 Part = str | int
 
 
@@ -108,7 +105,7 @@ class On(Kernel):
         """The parts of all objects, in a form that the inner kernel takes."""
         if isinstance(X, Sample):
             return _of_sample(X, self.part, self.kernel.takes)
-        if nw.dependencies.is_into_dataframe(X):
+        if is_frame(X):
             return _of_frame(frame_of(X), self.part, self.kernel.takes)
         if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
             return _of_matrix(X, self.part, self.kernel.takes)

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from novum.core.errors import InputError
-from novum.kernels.protocol import Array, Kernel, Prepared
+from novum.kernels.protocol import Kernel, Prepared
 from novum.kernels.vectors.vector_rows import as_single, in_form_of, read_vectors
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Array, Floats, Positions, cached_property
 
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
 # What single-precision products leave of symmetry; relative to the largest entry.
 ASYMMETRY = 1e-6
 BLOCK = 512

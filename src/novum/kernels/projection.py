@@ -18,18 +18,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.interrupts import long_call
-from novum.core.memory import check_memory
+from novum.core.runtime import check_memory, long_call
 from novum.kernels.feature_rows import FeatureRows
 from novum.kernels.similarity_matrix import similarities
-from novum.numerics.blas_threads import one_blas_thread
-from novum.numerics.definiteness import checked_symmetric
-from novum.numerics.linear_algebra import EPSILON
-
-Floats = NDArray[np.float64]
+from novum.numerics import EPSILON, Floats, checked_symmetric, one_blas_thread
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,10 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-Floats = NDArray[np.float64]
-Array = NDArray[Any]
+from novum.numerics import Array, Floats
+
 # What a kernel is a similarity of: rows of numbers; rows of a table with kinds; or any objects.
 Takes = Literal["vectors", "table", "objects"]
 

@@ -10,17 +10,14 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 from sklearn.utils import _safe_indexing
 
 from novum.core.errors import InputError
-from novum.core.memory import check_memory
-from novum.core.validation import Sample
+from novum.core.runtime import check_memory
+from novum.core.tables import Sample
 from novum.kernels.protocol import Kernel, Prepared
-from novum.numerics.linear_algebra import EPSILON
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
+from novum.numerics import EPSILON, Array, Floats, Positions
 
 # Entries go through a few rounded operations after the last sum that could be counted.
 ROUNDINGS = 16
@@ -31,7 +28,7 @@ ASYMMETRY = 1e-10
 class MatrixRows(Prepared):
     """A matrix in the place of prepared objects."""
 
-    def __init__(self, matrix: NDArray[Any]) -> None:
+    def __init__(self, matrix: Array) -> None:
         self.matrix = matrix
 
     def __len__(self) -> int:
@@ -43,7 +40,7 @@ class MatrixRows(Prepared):
     def diagonal(self) -> Floats:
         return np.diagonal(self.matrix).astype(float)
 
-    def cross(self, other: Any, dtype: Any = np.float64) -> NDArray[Any]:  # noqa: ARG002
+    def cross(self, other: Any, dtype: Any = np.float64) -> Array:  # noqa: ARG002
         return np.array(self.matrix, dtype)
 
 
@@ -157,3 +154,22 @@ def asymmetry_of(K: Floats) -> tuple[float, tuple[int, int] | None]:
 def is_crooked(K: Floats, asymmetry: float, accuracy: float) -> bool:
     """Whether an asymmetry is more than the rounding of entries explains."""
     return asymmetry > max(ASYMMETRY, 4 * accuracy) * float(np.abs(K).max())
+
+
+# --- Blocks ---------------------------------------------------------------------------------------
+
+
+def empty_block(n: int, m: int, dtype: DTypeLike) -> Array:
+    """A matrix of n times m numbers that are still to be filled in.
+
+    Examples
+    --------
+    >>> empty_block(2, 3, np.float32).shape
+    (2, 3)
+    """
+    check_memory(
+        n * m * np.dtype(dtype).itemsize,
+        f"A matrix of {n * m:,} similarities",
+        "Ask for a part of the rows at a time (take), or use single precision.",
+    )
+    return np.empty((n, m), dtype)

@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
 from novum.kernels.indefiniteness import Evidence, evidence_of, is_nearly_psd
 from novum.kernels.protocol import Kernel
 from novum.kernels.similarity_matrix import (
@@ -33,11 +32,9 @@ from novum.kernels.similarity_matrix import (
     rows_of,
     similarities,
 )
-from novum.numerics.linear_algebra import EPSILON
+from novum.numerics import EPSILON, Floats, Positions
 
-Floats = NDArray[np.float64]
 Answer = Literal["valid", "invalid", "undecided"]
-Positions = NDArray[np.intp]
 
 # Rows of which a learner looks at all pairs; the factor then takes about a second.
 LEARNER_ROWS = 4096

@@ -1,22 +1,35 @@
-from novum.linear.gradient import Descent, GradientDescent, StochasticGradientDescent
-from novum.linear.gradient_steps import AdaGrad, Backtracking, ConstantStep, DecayingStep
-from novum.linear.inference import LinearInference
-from novum.linear.least_squares import LinearRegression
-from novum.linear.logistic import LogisticRegression
-from novum.linear.logistic_inference import ChiSquaredTest, LogisticInference
-from novum.linear.logistic_information import LogisticSummary, likelihood_ratio_test
-from novum.linear.ordinal import OrdinalRegression
-from novum.linear.ordinal_inference import OrdinalInference
-from novum.linear.ordinal_proportionality import ProportionalOddsTest
-from novum.linear.ordinal_target import AbsentClassWarning, UnorderedTargetWarning
-from novum.linear.perceptron import Perceptron
-from novum.linear.perceptron_proof import Margins
-from novum.linear.quadratic_expansion import QuadraticForm
-from novum.linear.quadratic_features import QuadraticFeatures
-from novum.linear.ridge import Ridge
-from novum.linear.ridge_cv import RidgeCV
-from novum.linear.separation import Separation
-from novum.linear.statistics import LeastSquaresStatistics
+from novum.linear.class_labels import class_factors as class_factors
+from novum.linear.class_labels import labels_among as labels_among
+from novum.linear.class_labels import places_among as places_among
+from novum.linear.descent.regression import Descent, GradientDescent, StochasticGradientDescent
+from novum.linear.descent.steps import AdaGrad, Backtracking, ConstantStep, DecayingStep
+from novum.linear.isotonic import IsotonicRegression
+from novum.linear.least_squares.inference import LinearInference
+from novum.linear.least_squares.regression import LinearRegression
+from novum.linear.least_squares.ridge import Ridge, RidgeCV
+from novum.linear.least_squares.ridge import strengths as strengths
+from novum.linear.least_squares.statistics import LeastSquaresStatistics
+from novum.linear.logistic.inference import ChiSquaredTest, LogisticInference
+from novum.linear.logistic.information import LogisticSummary, likelihood_ratio_test
+from novum.linear.logistic.objective import Factor as Factor
+from novum.linear.logistic.regression import LogisticRegression
+from novum.linear.logistic.separation import Separation
+from novum.linear.ordinal.inference import OrdinalInference, ProportionalOddsTest
+from novum.linear.ordinal.regression import OrdinalRegression
+from novum.linear.ordinal.rows import AbsentClassWarning, UnorderedTargetWarning
+from novum.linear.perceptron.classifier import Perceptron
+from novum.linear.perceptron.proof import Margins
+from novum.linear.perceptron.proof import Proof as Proof
+
+# What other packages use.
+from novum.linear.perceptron.proof import certify as certify
+from novum.linear.perceptron.proof import margins_of as margins_of
+from novum.linear.perceptron.training import Run as Run
+from novum.linear.perceptron.training import Training as Training
+from novum.linear.perceptron.training import Visits as Visits
+from novum.linear.perceptron.training import row_digests as row_digests
+from novum.linear.perceptron.training import visits_of as visits_of
+from novum.linear.quadratic_features import QuadraticFeatures, QuadraticForm
 
 __all__ = [
     "AbsentClassWarning",
@@ -27,6 +40,7 @@ __all__ = [
     "DecayingStep",
     "Descent",
     "GradientDescent",
+    "IsotonicRegression",
     "LeastSquaresStatistics",
     "LinearInference",
     "LinearRegression",

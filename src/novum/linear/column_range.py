@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
+from novum.numerics import Floats
 
-Floats = NDArray[np.float64]
 # Asked for only where a column is refused: a wide table has many names.
 Names = Callable[[], Sequence[str]]
 

@@ -90,6 +90,9 @@ def one_blas_thread() -> Iterator[None]:
     >>> with one_blas_thread():
     ...     pass
     """
+    if holds_one_thread():
+        yield
+        return
     _import_blas()
     user = _User()
     try:
@@ -126,6 +129,7 @@ def _libraries() -> tuple[list[Any], list[Any]]:
     """BLAS libraries with one limit for the process, and those with one for each thread."""
     from threadpoolctl import ThreadpoolController
 
+    _import_blas()
     found = ThreadpoolController().select(user_api="blas").lib_controllers
     by_thread = [lib for lib in found if getattr(lib, "threading_layer", None) == "openmp"]
     return [lib for lib in found if lib not in by_thread], by_thread

@@ -23,12 +23,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.numerics.definiteness import checked_symmetric
 from novum.numerics.linear_algebra import EPSILON
-
-Floats = NDArray[np.float64]
+from novum.numerics.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

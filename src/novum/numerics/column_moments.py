@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.numerics import double_double as dd
 from novum.numerics.jit import as_argument
@@ -26,14 +26,13 @@ from novum.numerics.moments import (
     merged,
     negated,
 )
+from novum.numerics.types import Floats, Mask
 from novum.numerics.weighted_rows import (
     blocks_of_rows,
     check_underflow,
     checked_rows,
     unusable_cell,
 )
-
-Floats = NDArray[np.float64]
 
 # Below this many cells NumPy takes less than the half second a compilation would; the choice looks
 # at the size only, so that the bits do not depend on the state of the cache.
@@ -204,7 +203,8 @@ def column_moments_of(X: ArrayLike, weight: ArrayLike | None = None) -> ColumnMo
             if not np.all(np.isfinite(scatter)):
                 raise unusable_cell(_present(rows[start:stop]), "column moments")
             mean, mean_low = dd.two_sum(center, rest)
-            result = result + ColumnMoments(total, mean, scatter, None, mean_low)
+            block = ColumnMoments(total, mean, scatter, None, mean_low)
+            result = block if start == 0 else result + block
         if not np.all(np.isfinite(result.scatter)):
             raise unusable_cell(_present(rows), "column moments")
     check_underflow(result.scatter, rows)
@@ -242,13 +242,13 @@ def _square(delta: dd.Pair) -> dd.Pair:
     return dd.multiply(delta, delta)
 
 
-def _where(use: NDArray[np.bool_], statistics: ColumnMoments, absent: float = 1.0) -> Parts:
+def _where(use: Mask, statistics: ColumnMoments, absent: float = 1.0) -> Parts:
     """The parts of the columns to combine; the others get a weight that divides without harm."""
     weight, mean, scatter = statistics._parts()
     return (np.where(use, weight[0], absent), np.where(use, weight[1], 0.0)), mean, scatter
 
 
-def _from_parts(parts: Parts, use: NDArray[np.bool_], otherwise: list[Floats]) -> ColumnMoments:
+def _from_parts(parts: Parts, use: Mask, otherwise: list[Floats]) -> ColumnMoments:
     """The combined columns where `use`, the other arrays elsewhere."""
     high = [np.where(use, part[0], other) for part, other in zip(parts, otherwise[:3], strict=True)]
     low = [np.where(use, part[1], other) for part, other in zip(parts, otherwise[3:], strict=True)]

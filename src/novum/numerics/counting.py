@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novum.numerics.jit import as_argument
+from novum.numerics.types import Codes, Floats, Integers
 from novum.numerics.weighted_rows import checked_weights
 
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64] | NDArray[np.float64]
-Floats = NDArray[np.float64]
+Counts = Integers | Floats
 
 MISSING = -1
 UNSEEN = -2
@@ -181,7 +180,7 @@ def count_by_class(
 
 
 def _count_by_column(
-    table: Codes, offsets: NDArray[np.int64], labels: Codes, n_classes: int, weights: Floats | None
+    table: Codes, offsets: Integers, labels: Codes, n_classes: int, weights: Floats | None
 ) -> Floats:
     out = np.zeros((int(offsets[-1]), n_classes))
     for column, start, stop in zip(table.T, offsets[:-1], offsets[1:], strict=True):
@@ -193,7 +192,7 @@ def _count_by_column(
 
 
 def _count_compiled(
-    table: Codes, offsets: NDArray[np.int64], labels: Codes, n_classes: int, weights: Floats | None
+    table: Codes, offsets: Integers, labels: Codes, n_classes: int, weights: Floats | None
 ) -> Floats:
     from novum.numerics.counting_kernels import add_class_counts
 
@@ -215,7 +214,7 @@ def _count_compiled(
     return out
 
 
-def _bincount(cell: NDArray[np.int64], weights: Floats | None, n_cells: int) -> Counts:
+def _bincount(cell: Integers, weights: Floats | None, n_cells: int) -> Counts:
     if weights is None:
         return np.bincount(cell, minlength=n_cells).astype(np.int64)
     if n_cells > BLOCK_ROWS:

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.numerics.linear_algebra import EPSILON, unit_scale
-
-Floats = NDArray[np.float64]
+from novum.numerics.types import Floats
 
 
 class Verdict(Enum):

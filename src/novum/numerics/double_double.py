@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from novum.numerics.types import Floats
+
 Pair = tuple[Floats, Floats]
 
 # Splits 53 bits into 26 + 26 with the sign as the missing one (Veltkamp).

@@ -23,12 +23,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.numerics.definiteness import checked_symmetric
 from novum.numerics.linear_algebra import EPSILON, power_of_two
-
-Floats = NDArray[np.float64]
+from novum.numerics.types import Floats, Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +50,8 @@ class EigenPairs:
     values: Floats
     vectors: Floats
     residuals: Floats
-    iterations: NDArray[np.int64]
-    converged: NDArray[np.bool_]
+    iterations: Integers
+    converged: Mask
 
 
 def rayleigh_quotient(A: ArrayLike, x: ArrayLike) -> float:

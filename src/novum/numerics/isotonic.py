@@ -19,10 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize
 
-Floats = NDArray[np.float64]
+from novum.numerics.types import Floats, Positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ def checked_columns(
     return (x, t, w) if w.all() else (x[w > 0], t[w > 0], w[w > 0])
 
 
-def _violation(means: Floats, weights: Floats, values: Floats, blocks: NDArray[np.intp]) -> float:
+def _violation(means: Floats, weights: Floats, values: Floats, blocks: Positions) -> float:
     sums = np.r_[0.0, np.cumsum(weights * (means - values))]
     starts = sums[blocks[:-1]]
     inside = sums[1:] - np.repeat(starts, np.diff(blocks))

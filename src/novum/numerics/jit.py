@@ -31,10 +31,11 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from novum import __version__
 from novum.numerics.jit_notice import announce_slow_compilations
+from novum.numerics.types import Array
 
 Decorator = Callable[[Callable[..., Any]], Any]
 
@@ -157,7 +158,7 @@ def fast_inner_kernel() -> Decorator:
     return _decorator(None, fastmath={"reassoc", "contract"}, counts_references=False)
 
 
-def as_argument(values: ArrayLike, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+def as_argument(values: ArrayLike, dtype: DTypeLike = np.float64) -> Array:
     """`values` as the array a kernel's signature names: this dtype, C-contiguous, writable type.
 
     Numba compiles anew for read-only arrays. They are passed as a view of the same memory with the
@@ -178,7 +179,7 @@ def as_argument(values: ArrayLike, dtype: DTypeLike = np.float64) -> NDArray[Any
 class _WritableView:
     """Hands an array's memory to NumPy without its read-only flag, and keeps the array alive."""
 
-    def __init__(self, array: NDArray[Any]) -> None:
+    def __init__(self, array: Array) -> None:
         self.array = array
         address, _ = array.__array_interface__["data"]
         self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}

@@ -29,7 +29,7 @@ def interpreted(kernel: Any) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> from novum.numerics.jit import kernel
+    >>> from novum.numerics import kernel
     >>> @kernel("int64(int64)")
     ... def twice(x):
     ...     return 2 * x
@@ -74,7 +74,7 @@ class Patience:
 
     Examples
     --------
-    >>> from novum.numerics.jit import kernel
+    >>> from novum.numerics import kernel
     >>> @kernel("int64(int64)")
     ... def half(x):
     ...     return x // 2

@@ -13,6 +13,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock
 
 from novum.numerics.shared_state import held_over_fork
@@ -35,4 +36,7 @@ def compile_while_waiting(dispatcher: Any) -> None:
 
 @cache
 def _hold_over_forks() -> None:
+    # What is registered last is taken first: the compiler's lock, then LLVM's, as compilers do.
+    # The key of a cache asks LLVM without the compiler's.
+    held_over_fork(ffi.lib._lock._lock)
     held_over_fork(global_compiler_lock)

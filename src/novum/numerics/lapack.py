@@ -7,6 +7,7 @@ the rest, called at the addresses that SciPy offers to compiled code:
     potrf    A = L L'               in single and double precision, in place
     potri    A^-1 from L            in place
     syevr    some eigenpairs of a symmetric matrix
+    geqrf    A = Q R                reflections
 
 A Cholesky factor is made of panels, and the interpreter has its turn between them: Ctrl-C ends it
 within a fraction of a second, and no thread is needed.
@@ -21,16 +22,19 @@ from typing import Any
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from novum.numerics.types import Array, Floats
 
 # Columns of a panel, and columns to the left of it that are taken into account in one call.
 PANEL = 256
 _DEPTH = 1024
+# Cells up to which reflections take less than a millisecond.
+_BRIEF = 2**14
+# Rows up to which a Cholesky factor does.
+_FEW = 64
 
 
-def factorize(A: NDArray[Any]) -> bool:
+def factorize(A: Array) -> bool:
     """Writes `L` of `A = L L'` into the lower triangle of a symmetric matrix in Fortran order.
 
     Returns
@@ -46,6 +50,12 @@ def factorize(A: NDArray[Any]) -> bool:
     """
     _check(A)
     n = len(A)
+    if n <= _FEW:
+        # Over before anybody could wait for it, and without the cost of a call by address.
+        from scipy.linalg import lapack
+
+        potrf = lapack.dpotrf if A.dtype == np.float64 else lapack.spotrf
+        return int(potrf(A, lower=1, clean=0, overwrite_a=1)[1]) == 0
     for start in range(0, n, PANEL):
         width = min(PANEL, n - start)
         rest, below = n - start, n - start - width
@@ -108,13 +118,40 @@ def eigenpairs(A: Floats, first: int, last: int) -> tuple[Floats, Floats]:
     return values[:m], vectors
 
 
-def _in_place(name: str, A: NDArray[Any], start: int, width: int) -> int:
+def reflect(A: Floats) -> Floats:
+    """`R` of `A = Q R` in the upper triangle of a matrix, by Householder reflections.
+
+    Examples
+    --------
+    >>> np.abs(np.triu(reflect(np.array([[3.0], [4.0]])))).round(12).tolist()
+    [[5.0], [0.0]]
+    """
+    m, k = A.shape
+    if A.size == 0:
+        return np.array(A)
+    if A.size <= _BRIEF:
+        # SciPy's function costs a microsecond, and is over before anybody could wait for it.
+        from scipy.linalg import lapack
+
+        packed, _, _, info = lapack.dgeqrf(A, lwork=64 * k)
+        status = int(info)
+    else:
+        packed, state = np.array(A, np.float64, order="F"), c_int(0)
+        tau, work = np.empty(min(m, k)), np.empty(64 * k)
+        _call("geqrf", packed, m, k, (0, 0), m, tau, work, 64 * k, state)
+        status = state.value
+    if status != 0:  # pragma: no cover - LAPACK refuses only malformed calls
+        raise LinAlgError(f"LAPACK's geqrf failed with info={status}.")
+    return np.asarray(packed)
+
+
+def _in_place(name: str, A: Array, start: int, width: int) -> int:
     info = c_int(0)
     _call(name, A, b"L", width, (start, start), len(A), info)
     return info.value
 
 
-def _call(name: str, A: NDArray[Any], *arguments: Any) -> None:
+def _call(name: str, A: Array, *arguments: Any) -> None:
     """A routine for the numbers of `A`, in which `(i, j)` is the place of an entry."""
     real = c_float if A.dtype == np.float32 else c_double
     given: list[Any] = []
@@ -135,7 +172,7 @@ def _call(name: str, A: NDArray[Any], *arguments: Any) -> None:
     _routine(("s" if real is c_float else "d") + name, len(given))(*given)
 
 
-def _check(A: NDArray[Any]) -> None:
+def _check(A: Array) -> None:
     square = A.ndim == 2 and A.shape[0] == A.shape[1] > 0
     if not (square and A.flags.f_contiguous and A.dtype in (np.float32, np.float64)):
         raise ValueError(

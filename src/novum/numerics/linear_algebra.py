@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from novum.numerics.types import Floats
 
 EPSILON = float(np.finfo(np.float64).eps)
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
@@ -226,8 +226,12 @@ def unit_scale(sizes: Floats) -> Floats:
     """
     # The power for a subnormal number would overflow; that for the smallest normal one is near
     # enough.
-    normal = np.where(sizes > 0, np.maximum(sizes, SMALLEST_NORMAL), 0.0)
-    return np.asarray(1 / power_of_two(normal))
+    normal = np.where(sizes > 0, np.maximum(sizes, SMALLEST_NORMAL), 1.0)
+    return np.asarray(np.ldexp(1.0, 1 - np.frexp(normal)[1]))
+
+
+# Sums of squares in which no term that matters has lost digits.
+_SAFE_SQUARE = 1e-250
 
 
 def column_norms(columns: Floats) -> Floats:
@@ -236,6 +240,10 @@ def column_norms(columns: Floats) -> Floats:
     >>> column_norms(np.array([[3e-200], [4e-200]])).tolist()
     [5e-200]
     """
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.add.reduce(columns * columns, axis=0)
+    if squares.size and squares.min() > _SAFE_SQUARE and squares.max() < 1 / _SAFE_SQUARE:
+        return np.asarray(np.sqrt(squares))
     scale = unit_scale(np.abs(columns).max(axis=0, initial=0.0))
     return np.asarray(np.linalg.norm(columns * scale, axis=0) / scale)
 

@@ -10,9 +10,10 @@ everything finite, NaN stays NaN. No function warns.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from novum.numerics.types import Floats
+
 Axis = int | tuple[int, ...] | None
 
 

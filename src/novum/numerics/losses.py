@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from novum.numerics.types import Floats, Mask
 
 
 @runtime_checkable
@@ -50,7 +50,7 @@ def _pair(first: ArrayLike, target: ArrayLike) -> tuple[Floats, Floats]:
     return np.asarray(first, dtype=np.float64), np.asarray(target, dtype=np.float64)
 
 
-def _inside(allowed: NDArray[np.bool_], conjugate: Floats) -> Floats:
+def _inside(allowed: Mask, conjugate: Floats) -> Floats:
     return np.where(allowed, conjugate, np.inf)
 
 

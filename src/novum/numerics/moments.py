@@ -27,10 +27,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.numerics import double_double as dd
 from novum.numerics.blas_threads import one_blas_thread
+from novum.numerics.types import Floats
 from novum.numerics.weighted_rows import (
     blocks_of_rows,
     check_underflow,
@@ -38,7 +39,6 @@ from novum.numerics.weighted_rows import (
     unusable_cell,
 )
 
-Floats = NDArray[np.float64]
 Parts = tuple[dd.Pair, dd.Pair, dd.Pair]
 Square = Callable[[dd.Pair], dd.Pair]
 
@@ -215,14 +215,17 @@ def moments_of(X: ArrayLike, weight: ArrayLike | None = None) -> Moments:
     about 1e-154) is refused by name instead of turning into infinity or zero.
     """
     rows, weights = checked_rows(X, weight)
-    result = Moments.zero(rows.shape[1])
+    if not len(rows):
+        return Moments.zero(rows.shape[1])
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
         blocks = list(blocks_of_rows(*rows.shape))
-        for first in range(0, len(blocks), _BLOCKS_PER_MERGE):
+        result = _moments_of_run(rows, weights, blocks[:_BLOCKS_PER_MERGE])
+        for first in range(_BLOCKS_PER_MERGE, len(blocks), _BLOCKS_PER_MERGE):
             run = blocks[first : first + _BLOCKS_PER_MERGE]
-            found = _moments_of_run(rows, weights, run)
-            result = found if first == 0 else result + found
-        _check_representable(result, rows)
+            result = result + _moments_of_run(rows, weights, run)
+        if len(blocks) > _BLOCKS_PER_MERGE and not np.isfinite(result.scatter).all():
+            raise unusable_cell(rows, "moments")
+        check_underflow(result.scatter.diagonal(), rows)
     return result
 
 
@@ -250,10 +253,12 @@ def _moments_of_run(rows: Floats, weights: Floats | None, blocks: list[tuple[int
     The first mean is amid the data, so the correction takes away no more than a few times what it
     leaves, even where the blocks drift.
     """
-    mean = _first_mean(*_block(rows, weights, *blocks[0]))
+    block, unit = _block(rows, weights, *blocks[0])
+    mean = _first_mean(block, unit)
     total, sums, scatter = 0.0, np.zeros_like(mean), np.zeros((len(mean), len(mean)))
     for start, stop in blocks:
-        block, unit = _block(rows, weights, start, stop)
+        if start > blocks[0][0]:
+            block, unit = _block(rows, weights, start, stop)
         centered = block - mean
         total += float(unit.sum())
         sums += unit @ centered
@@ -261,8 +266,8 @@ def _moments_of_run(rows: Floats, weights: Floats | None, blocks: list[tuple[int
             centered *= np.sqrt(unit)[:, None]
         scatter += centered.T @ centered
     rest = sums / total
-    scatter -= total * np.outer(rest, rest)
-    if not np.all(np.isfinite(scatter)):
+    scatter -= total * (rest[:, None] * rest)
+    if not np.isfinite(scatter).all():
         raise unusable_cell(rows[blocks[0][0] : blocks[-1][1]], "moments")
     high, low = dd.two_sum(mean, rest)
     return Moments(total, high, scatter, 0.0, low)
@@ -393,9 +398,3 @@ def _check_same_columns(a: Moments, b: Moments) -> None:
         raise ValueError(
             f"Moments of {a.n_columns} and of {b.n_columns} columns cannot be combined."
         )
-
-
-def _check_representable(result: Moments, rows: Floats) -> None:
-    if not np.all(np.isfinite(result.scatter)):
-        raise unusable_cell(rows, "moments")
-    check_underflow(np.diagonal(result.scatter), rows)

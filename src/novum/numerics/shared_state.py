@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -80,10 +81,14 @@ def held_over_fork(lock: Any) -> None:
     lock : RLock or what has its `acquire` and `release`
         Reentrant: the thread that forks may hold it.
     """
+
+    def release() -> None:
+        # A fork may be under way while another thread registers: it did not take this lock.
+        with suppress(RuntimeError):
+            lock.release()
+
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(
-            before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
-        )
+        os.register_at_fork(before=lock.acquire, after_in_parent=release, after_in_child=release)
 
 
 if hasattr(os, "register_at_fork"):

@@ -15,9 +15,9 @@ model ranks by its scores (areas under curves, detection costs) are ranked by th
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from novum.numerics.types import Floats, Mask, Positions
 
 ROUNDING = 2.0**-46
 DIFFERENCES = 1e-9
@@ -77,7 +77,7 @@ def score_differences(first: ArrayLike, second: ArrayLike) -> Floats:
         return np.where(_equal(a, b), 0.0, a - b)
 
 
-def at_least(values: ArrayLike, limit: ArrayLike) -> NDArray[np.bool_]:
+def at_least(values: ArrayLike, limit: ArrayLike) -> Mask:
     """Whether numbers are at least a limit, or equal to it but for rounding.
 
     >>> at_least([0.29, 0.3, 0.31], 0.1 + 0.2).tolist()
@@ -98,13 +98,13 @@ def best_of(values: ArrayLike, *, last: bool = False) -> int:
     return int(near[-1 if last else 0])
 
 
-def _equal(a: Floats, b: Floats) -> NDArray[np.bool_]:
+def _equal(a: Floats, b: Floats) -> Mask:
     with np.errstate(invalid="ignore"):
         size = np.maximum(np.abs(a), np.abs(b))
         return np.asarray((a == b) | ((np.abs(a - b) <= ROUNDING * size) & np.isfinite(size)))
 
 
-def _group_starts(ordered: Floats, tolerance: float | None) -> NDArray[np.intp]:
+def _group_starts(ordered: Floats, tolerance: float | None) -> Positions:
     """For each of some sorted numbers the position of the smallest of its group; NaN is alone."""
     starts = np.arange(ordered.size)
     known = ordered[~np.isnan(ordered)]

@@ -11,8 +11,9 @@ block may be centered where its own data lie, and nothing cancels.
 
 Blocks of rows are folded in one by one, in order, so the bits depend on the rows and on nothing
 else. Householder reflections (LAPACK `geqrf`) never square a value: cells of 1e150 are safe. Small
-tables and merges use reflections in extended precision: rounding an exact factor costs each
-entry half a unit, while rounding errors on the way are as large as the longest column.
+tables of a large condition number, and merges, use reflections in extended precision: rounding an
+exact factor costs each entry half a unit, while rounding errors on the way are as large as the
+longest column.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-Floats = NDArray[np.float64]
+from novum.numerics.lapack import reflect
+from novum.numerics.linear_algebra import SMALLEST_NORMAL, column_norms
+from novum.numerics.types import Floats, Positions
+
 Fill = Callable[[int, int, Floats], None]
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -34,8 +38,10 @@ _OVERFLOW = (
     "beyond 1e150 by a power of ten."
 )
 
-# Up to this many cells a factor is computed in extended precision: a millisecond or two.
+# Up to this many cells a factor may be computed in extended precision: a millisecond or two. It
+# is where the condition number is larger than this, so that double precision costs digits.
 _SMALL_CELLS = 2**12
+_WELL_CONDITIONED = 50.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +99,10 @@ class TriangularFactor:
     @property
     def uncentered(self) -> Floats:
         """A factor (not triangular) of the columns as they are."""
-        return self.recentered(np.zeros(self.n_columns)).factor[:, 1:]
+        whole = self.factor[:, 1:].copy()
+        if len(whole):
+            whole[0] += self.factor[0, 0] * self.center
+        return whole
 
     def recentered(self, center: Floats) -> TriangularFactor:
         """The factor of the same rows about another center."""
@@ -120,7 +129,7 @@ class TriangularFactor:
         about_zero = np.where(chosen < 0, 0.0, np.append(self.center, 0.0)[chosen])
         padded = np.column_stack([self.factor[:, 1:], np.zeros(len(self.factor))])
         raw = np.column_stack([self.factor[:, :1], padded[:, chosen]])
-        return TriangularFactor(_upper(raw), about_zero, self.weight, self.rows)
+        return TriangularFactor(upper_triangle(raw), about_zero, self.weight, self.rows)
 
     def isclose(self, other: TriangularFactor, rtol: float = 1e-10) -> bool:
         """Equal cross-products, relative to the size of the columns about a common center.
@@ -205,7 +214,7 @@ def factor_of_rows(
         if part is not None:
             block *= np.sqrt(part)[:, np.newaxis]
         scratch[: len(factor)] = factor
-        factor = _upper(scratch[: len(factor) + stop - start])
+        factor = upper_triangle(scratch[: len(factor) + stop - start])
     return TriangularFactor(factor, center, *_counts(n_rows, weight))
 
 
@@ -215,11 +224,32 @@ def _factor_of_small(
     table = np.empty((n_rows, n_columns))
     fill(0, n_rows, table)
     center = _block_center(table, weight)
-    rows = np.ones((n_rows, n_columns + 1), np.longdouble)
-    np.subtract(table, center, out=rows[:, 1:], dtype=np.longdouble)
+    rows = np.ones((n_rows, n_columns + 1), order="F")
+    np.subtract(table, center, out=rows[:, 1:])
     if weight is not None:
-        rows *= np.sqrt(weight.astype(np.longdouble))[:, np.newaxis]
-    return TriangularFactor(_upper_extended(rows), center, *_counts(n_rows, weight))
+        rows *= np.sqrt(weight)[:, np.newaxis]
+    upper = upper_triangle(rows)
+    if not _is_well_conditioned(upper):
+        extended = np.ones((n_rows, n_columns + 1), np.longdouble)
+        np.subtract(table, center, out=extended[:, 1:], dtype=np.longdouble)
+        if weight is not None:
+            extended *= np.sqrt(weight.astype(np.longdouble))[:, np.newaxis]
+        upper = _upper_extended(extended)
+    return TriangularFactor(upper, center, *_counts(n_rows, weight))
+
+
+def _is_well_conditioned(upper: Floats) -> bool:
+    """Whether the condition number of the scaled columns is proved to be small."""
+    if len(upper) < upper.shape[1]:
+        return False
+    size = column_norms(upper)
+    if not ((size > SMALLEST_NORMAL) & (size < 1 / SMALLEST_NORMAL)).all():
+        return False
+    scaled = upper / size
+    inverse = inverse_triangle(scaled)
+    if inverse is None:
+        return False
+    return bool(np.linalg.norm(scaled) * np.linalg.norm(inverse) <= _WELL_CONDITIONED)
 
 
 def _counts(n_rows: int, weight: Floats | None) -> tuple[float, float]:
@@ -250,13 +280,10 @@ def _block_center(block: Floats, weight: Floats | None) -> Floats:
     return np.asarray(center)
 
 
-def _upper(rows: Floats) -> Floats:
+def upper_triangle(rows: Floats) -> Floats:
     """The triangular factor of a block, its diagonal made non-negative so that it is unique."""
     m, k = rows.shape
-    packed, _, _, info = linalg.lapack.dgeqrf(rows, lwork=64 * k)
-    if info != 0:  # pragma: no cover - LAPACK refuses only malformed calls
-        raise linalg.LinAlgError(f"LAPACK's geqrf failed with info={info}.")
-    upper = np.triu(packed[: min(m, k)])
+    upper = np.triu(reflect(rows)[: min(m, k)])
     upper[np.diagonal(upper) < 0] *= -1.0
     return upper
 
@@ -280,6 +307,35 @@ def _upper_extended(rows: NDArray[np.longdouble]) -> Floats:
     return upper
 
 
+# --- Small triangles ------------------------------------------------------------------------------
+
+
+def solve_triangle(upper: Floats, right: Floats, *, transposed: bool = False) -> Floats:
+    """`R^-1 B`, or `R'^-1 B`, for an upper triangle `R`.
+
+    >>> solve_triangle(np.array([[2.0, 1.0], [0.0, 4.0]]), np.array([[4.0], [8.0]])).tolist()
+    [[1.0], [2.0]]
+    """
+    if not right.size:
+        return np.zeros_like(right)
+    solution, info = linalg.lapack.dtrtrs(upper, right, trans=int(transposed))
+    if info != 0:
+        raise linalg.LinAlgError(f"The triangle is singular: its diagonal has a zero at {info}.")
+    return np.asarray(solution)
+
+
+def inverse_triangle(upper: Floats) -> Floats | None:
+    """`R^-1` of an upper triangle, or None where its diagonal has a zero.
+
+    >>> inverse_triangle(np.array([[2.0, 1.0], [0.0, 4.0]])).tolist()
+    [[0.5, -0.125], [0.0, 0.25]]
+    """
+    if not upper.size:
+        return np.zeros_like(upper)
+    inverse, info = linalg.lapack.dtrtri(upper)
+    return np.asarray(inverse) if info == 0 else None
+
+
 # --- Merging and removing -------------------------------------------------------------------------
 
 
@@ -294,7 +350,7 @@ def merge(a: TriangularFactor, b: TriangularFactor) -> TriangularFactor:
         moved[0, 1:] += moved[0, 0] * (b.center.astype(np.longdouble) - a.center)
         upper = _upper_extended(np.vstack([a.factor, moved]))
     else:
-        upper = _upper(np.vstack([a.factor, b.recentered(a.center).factor]))
+        upper = upper_triangle(np.vstack([a.factor, b.recentered(a.center).factor]))
     return TriangularFactor(upper, a.center, a.weight + b.weight, a.rows + b.rows)
 
 
@@ -344,7 +400,7 @@ def remove(
 
 
 def _downdate(
-    a: TriangularFactor, removed: Floats, rows: float, discrete: NDArray[np.intp]
+    a: TriangularFactor, removed: Floats, rows: float, discrete: Positions
 ) -> tuple[Floats, float]:
     upper, size = a.factor, np.linalg.norm(a.factor, axis=0)
     size[size == 0] = 1.0
@@ -366,7 +422,7 @@ def _downdate(
         raise _never_added("what is left would have negative squares")
     gone = remaining <= floor
     remaining[gone] = 0.0
-    left = _upper(np.sqrt(remaining)[:, np.newaxis] * (wt @ upper))
+    left = upper_triangle(np.sqrt(remaining)[:, np.newaxis] * (wt @ upper))
     # A column that lost all but rounding errors of its spread is constant now, and one that lost
     # all but rounding errors of itself sits at the center.
     for first in (1, 0):

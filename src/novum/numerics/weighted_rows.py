@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from novum.numerics.types import Floats
 
 # One megabyte: a block and its centered copy stay in a second-level cache.
 BLOCK_CELLS = 2**17
+
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 def blocks_of_rows(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:
@@ -89,8 +91,10 @@ def check_underflow(squares: Floats, rows: Floats) -> None:
     A product that underflows is off by at most 2^-1075, so a sum of n of them above n 2^-1022 is
     as exact as any other; below, digits are missing.
     """
-    limit = max(1, len(rows)) * float(np.finfo(np.float64).tiny)
-    for column in np.flatnonzero(squares < limit):
+    small = squares < max(1, len(rows)) * _TINY
+    if not small.any():
+        return
+    for column in np.flatnonzero(small):
         present = rows[:, column][~np.isnan(rows[:, column])]
         if present.size and present.min() != present.max():
             spread = present.max() - present.min()

@@ -7,50 +7,33 @@ module makes a classifier of any number of classes of it.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from types import MethodType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.exceptions import NotFittedError
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Stopwatch, warn_if_stopped
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
+from novum.core.learners import Stopwatch, parameter, warn_if_stopped
+from novum.core.runtime import RandomSource, fitting
 from novum.core.text import label_text
-from novum.linear.logistic_weights import class_factors
-from novum.numerics.coupling import vote_scores
-from novum.numerics.sigmoid import SigmoidMap
-from novum.svm.binary_machine import BinaryMachine, BinaryTask
+from novum.linear import class_factors
+from novum.numerics import Array, Floats, SigmoidMap, vote_scores
+from novum.svm.binary_machine import BinaryMachine, BinaryTask, fit_map, probabilities
 from novum.svm.kernel_machine import KernelMachine, read_only
 from novum.svm.margins import MarginErrorBound, margin_error_bound
 from novum.svm.members import Member, in_layout, members_of, pair_values
 from novum.svm.objects import KernelSample
-from novum.svm.parameters import KERNEL_PARAMETERS, SOLVER_PARAMETERS
-from novum.svm.probabilities import fit_map, probabilities
+from novum.svm.parameters import SolverParameters
 from novum.svm.solver.certification import cache_bytes_of, certify, stopping_of
-from novum.svm.solver.many_programs import LEAST_PROGRAMS, solve_many
 from novum.svm.solver.problem import QuadraticProblem, Solution
-
-Floats = NDArray[np.float64]
-
-CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
-    **KERNEL_PARAMETERS,
-    **SOLVER_PARAMETERS,
-    "probability": ["boolean", StrOptions({"sigmoid", "isotonic"})],
-    "class_weight": [StrOptions({"balanced"}), dict, None],
-    "decision_function_shape": [StrOptions({"ovo", "ovr"})],
-    "break_ties": ["boolean"],
-    "multiclass": [StrOptions({"pairs", "rest"})],
-    "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
-}
-
+from novum.svm.solver.small import MOST_VARIABLES
+from novum.svm.solver.solving import solve_pairs
 
 # Decision values of machines, and the sums they are made of, that exist at once: 32 MB.
 BLOCK_MARGINS = 2**22
@@ -85,8 +68,15 @@ class _WithProbability:
         return MethodType(self._method, model)
 
 
-class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, BaseEstimator):
+class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, SolverParameters):
     """The part of SVC and NuSVC that does not depend on how a hyperplane is found."""
+
+    probability: bool | str = parameter({"sigmoid", "isotonic"}, default=False)
+    class_weight: dict[Any, float] | str | None = parameter({"balanced"}, dict, default=None)
+    decision_function_shape: str = parameter({"ovo", "ovr"}, default="ovr")
+    break_ties: bool = parameter(default=False)
+    multiclass: str = parameter({"pairs", "rest"}, default="pairs")
+    random_state: RandomSource = parameter(default=None)
 
     _objective: ClassVar[str]
 
@@ -176,12 +166,12 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
     def _learn(
         self, plan: Plan, watch: Stopwatch, starts: list[Floats] | None = None
     ) -> list[BinaryMachine]:
-        given = [None] * len(plan.tasks) if starts is None else starts
-        found = self._solved_together(plan, watch)
-        machines = [
-            self._machine(task, watch, start, solution)
-            for task, start, solution in zip(plan.tasks, given, found, strict=True)
-        ]
+        machines = []
+        for k, together in enumerate(self._solved_together(plan, watch)):
+            solution, start = together, None if starts is None else starts[k]
+            if together is not None and together.stopped_by is not None:
+                solution, start = None, together.coefficients
+            machines.append(self._machine(plan.tasks[k], watch, start, solution))
         self._store_support(plan, machines)
         self._store_margins(plan, machines)
         if self.probability:
@@ -196,19 +186,16 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
         self.n_iter_ = np.array([found.iterations for found in solutions], np.int32)
         return machines
 
-    def _solved_together(self, plan: Plan, watch: Stopwatch) -> list[Solution | None]:
-        """Solutions of small programs, if there are many; None for what is to be solved alone."""
-        if len(plan.tasks) < LEAST_PROGRAMS:
-            return [None] * len(plan.tasks)
-        stopping, m = stopping_of(self, watch), len(plan.prepared)
-        gram = plan.prepared.gram() if 8 * m * m <= cache_bytes_of(self) else None
-
-        def gram_of(number: int) -> Floats:
-            rows = plan.members[number].rows
-            whole = plan.tasks[number].prepared.gram() if gram is None else gram[np.ix_(rows, rows)]
-            return np.asarray(whole)
-
-        return solve_many(gram_of, [self._program(task) for task in plan.tasks], stopping)
+    def _solved_together(self, plan: Plan, watch: Stopwatch) -> Sequence[Solution | None]:
+        """Solutions of small programs on one Gram matrix; None for what is to be solved alone."""
+        m = len(plan.prepared)
+        is_whole = m <= MOST_VARIABLES or 8 * m * m <= cache_bytes_of(self)
+        sizes = [len(member.rows) for member in plan.members]
+        if not is_whole or max(sizes) > MOST_VARIABLES or self.max_iter != -1:
+            return [None] * len(sizes)
+        programs = [self._program(task) for task in plan.tasks]
+        rows = [member.rows for member in plan.members]
+        return solve_pairs(plan.prepared, programs, rows, stopping_of(self, watch))
 
     def _store_support(self, plan: Plan, machines: list[BinaryMachine]) -> None:
         sample, m, K = plan.sample, len(plan.prepared), len(self.classes_)
@@ -300,7 +287,7 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
 
     # Predicting
 
-    def _by_blocks(self, X: Any, finish: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
+    def _by_blocks(self, X: Any, finish: Callable[[Floats], Array]) -> Array:
         """What `finish` makes of decision values, which many classes have too many of at once."""
         new = self._prepared_new(X)
         size = max(1, BLOCK_MARGINS // (2 * len(self.intercepts_)))
@@ -336,7 +323,7 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
             return margins
         return -margins if self.decision_function_shape == "ovo" else vote_scores(margins)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The class on whose side of the hyperplanes an object lies.
 
         Of pairs the class with the most votes; of several such classes the first, or with
@@ -344,7 +331,7 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Bas
         """
         return self._by_blocks(X, self._classes_of)
 
-    def _classes_of(self, margins: Floats) -> NDArray[Any]:
+    def _classes_of(self, margins: Floats) -> Array:
         if len(self.classes_) == 2:
             codes = (margins[:, 0] > 0).astype(np.intp)
         elif self.multiclass == "rest":

@@ -10,23 +10,30 @@ slack: hard margins, which exist exactly where the classes can be separated.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
-from novum.core.certificate import Stopwatch, warn_if_stopped
-from novum.core.fitting import fitting
-from novum.core.randomness import RandomSource
-from novum.svm.binary_machine import BinaryMachine, BinaryTask, soft_margin, soft_program
-from novum.svm.classification import CLASSIFIER_PARAMETERS, SupportVectorClassifier
-from novum.svm.parameters import PRICE
+from novum.core.learners import Stopwatch, parameter, warn_if_stopped
+from novum.core.runtime import fitting
+from novum.core.text import label_text
+from novum.numerics import Floats
+from novum.svm.binary_machine import (
+    BinaryMachine,
+    BinaryTask,
+    nu_margin,
+    nu_program,
+    soft_margin,
+    soft_program,
+)
+from novum.svm.classification import SupportVectorClassifier
+from novum.svm.parameters import PRICE, SHARE
 from novum.svm.solver.certification import cache_bytes_of, stopping_of
 from novum.svm.solver.problem import QuadraticProblem, Solution
-
-Floats = NDArray[np.float64]
+from novum.svm.solver.problems import check_nu, feasible_nu
 
 
 class SVC(SupportVectorClassifier):
@@ -36,18 +43,6 @@ class SVC(SupportVectorClassifier):
     ----------
     C : float, default=1.0
         Price of slack, above zero. `inf` gives hard margins, and an error where there are none.
-    kernel : str, callable or Kernel, default="rbf"
-        scikit-learn's names ("linear", "poly", "rbf", "sigmoid", "precomputed"), a function of two
-        arrays, or any value of `novum.kernels`, also of strings, graphs or mixed columns.
-    degree : int, default=3
-        Of the kernel "poly".
-    gamma : {"scale", "auto"} or float, default="scale"
-        Of "rbf", "poly" and "sigmoid": 1 / (n_columns * variance of all cells), 1 / n_columns, or
-        a number.
-    coef0 : float, default=0.0
-        Of "poly" and "sigmoid".
-    shrinking : bool
-        Without effect.
     probability : bool, "sigmoid" or "isotonic", default=False
         Whether probabilities are fitted to decision values of five machines of rows held out:
         True and "sigmoid" by Platt's method, "isotonic" by any function that never falls.
@@ -55,14 +50,8 @@ class SVC(SupportVectorClassifier):
         Relative duality gap to be reached. Once it is, steps go on until no decision value of a
         training row misses its condition of optimality by more than `tol / 4`, which LIBSVM's rule
         with the same number allows twice; see `certificate_.residual`.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix.
     class_weight : dict, "balanced" or None
         Factors of the price of slack of classes.
-    verbose : bool
-        Without effect.
-    max_iter : int, default=-1
-        Most steps of the solver for each machine; -1 for no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         What `decision_function` gives of more than two classes.
     break_ties : bool, default=False
@@ -75,13 +64,6 @@ class SVC(SupportVectorClassifier):
         thus have different folds.
     multiclass : {"pairs", "rest"}, default="pairs"
         More than two classes by a machine for every pair, or for each class against the rest.
-    max_seconds : float, optional
-        Most wall-clock time of a fit; what was reached by then is certified.
-    categorical_features : "auto", "all", None, mask, names or indices
-        Columns to be coded by their levels, where the kernel takes vectors.
-    indefinite : {"refuse", "project"}, default="refuse"
-        What to do with a kernel that is not positive semi-definite: an error, or the nearest one
-        that is.
 
     Attributes
     ----------
@@ -139,50 +121,7 @@ class SVC(SupportVectorClassifier):
     """
 
     _objective = "hinge loss with a large margin"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**CLASSIFIER_PARAMETERS, "C": PRICE}
-
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        shrinking: bool = True,
-        probability: bool | str = False,
-        tol: float = 1e-3,
-        cache_size: float = 200,
-        class_weight: dict[Any, float] | str | None = None,
-        verbose: bool = False,
-        max_iter: int = -1,
-        decision_function_shape: str = "ovr",
-        break_ties: bool = False,
-        random_state: RandomSource = None,
-        multiclass: str = "pairs",
-        max_seconds: float | None = None,
-        categorical_features: Any = "auto",
-        indefinite: str = "refuse",
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.multiclass = multiclass
-        self.max_seconds = max_seconds
-        self.categorical_features = categorical_features
-        self.indefinite = indefinite
+    C: float = parameter(PRICE, default=1.0)
 
     def _program(self, task: BinaryTask) -> QuadraticProblem:
         return soft_program(task, float(self.C))
@@ -247,3 +186,78 @@ def _scaled_starts(
         return None
     ratio = price / earlier[0] if np.isfinite(price) and np.isfinite(earlier[0]) else 1.0
     return [ratio * machine.solution.coefficients for machine in earlier[1]]
+
+
+# --- A share of margin errors in place of a price -------------------------------------------------
+#
+#     min over w, b, rho, xi   |w|^2 / 2 - nu rho + sum_i w_i xi_i / W
+#                              so that   y_i (<w, phi(x_i)> + b) >= rho - xi_i,    rho >= 0
+#
+# `nu` bounds the share of margin errors from above and the share of support vectors from below. A
+# solution exists only where `nu` is at most twice the share of the smaller class. The machine is
+# divided by `rho`; it is then the one of `SVC` with the price `C = 1 / (rho W)`.
+
+
+class ReducedShareWarning(UserWarning):
+    """Weights of classes do not allow the chosen share of margin errors; a smaller is taken."""
+
+
+class NuSVC(SupportVectorClassifier):
+    """Support vector classifier with a chosen share of margin errors.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Largest share of margin errors, above 0; at most twice the share of the smaller class of
+        every pair, or an error says how large it may be; where only `class_weight` is to blame,
+        the largest feasible one is taken with a warning.
+    probability, class_weight, decision_function_shape, break_ties, random_state, multiclass
+        As in `SVC`.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, bound_, \
+unbound_, margin_, xi_, margin_error_bound_, certificate_, class_weight_, class_prior_, \
+calibration_, kernel_, fit_status_, n_iter_, shape_fit_
+        As in `SVC`; coefficients and margins are those of the machine divided by `rho`, the
+        certificate is that of the problem above.
+
+    References
+    ----------
+    Schoelkopf, Smola, Williamson and Bartlett (2000).
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+    >>> NuSVC(nu=0.5, kernel="linear").fit(X, y).predict([[1.9], [2.1]]).tolist()
+    [0, 1]
+    """
+
+    _objective = "margin errors with a large margin"
+    nu: float = parameter(SHARE, default=0.5)
+
+    def _check_task(self, task: BinaryTask) -> None:
+        check_nu(float(self.nu), task.sign, task.count, task.labels)
+        largest = feasible_nu(task.sign, task.weight)
+        if self.nu > largest:
+            warnings.warn(
+                f"class_weight makes the lighter of classes {label_text(task.labels[0])} and "
+                f"{label_text(task.labels[1])} so light that no nu above {largest:.6g} is "
+                f"feasible; this is taken in place of {self.nu:.6g}. Weigh the classes less "
+                "unevenly, or choose a smaller nu.",
+                ReducedShareWarning,
+                stacklevel=6,
+            )
+
+    def _program(self, task: BinaryTask) -> QuadraticProblem:
+        return nu_program(task, float(self.nu))
+
+    def _machine(
+        self,
+        task: BinaryTask,
+        watch: Stopwatch,
+        start: Floats | None = None,
+        found: Solution | None = None,
+    ) -> BinaryMachine:
+        stopping, cache_bytes = stopping_of(self, watch), cache_bytes_of(self)
+        return nu_margin(task, float(self.nu), stopping, cache_bytes, start, found)

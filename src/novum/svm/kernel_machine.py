@@ -20,18 +20,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import MissingValuesError, ModelFileError
-from novum.core.parallel import check_cancelled
-from novum.core.validation import Sample, Target
-from novum.kernels.precomputed import Precomputed
-from novum.kernels.protocol import Kernel
-from novum.kernels.validity import admitted
-from novum.kernels.vectors.linear import Linear
-from novum.numerics.blas_threads import one_blas_thread
-from novum.numerics.shared_state import cached_property
+from novum.core.learners import fitted
+from novum.core.runtime import check_cancelled
+from novum.core.tables import Sample, Target
+from novum.kernels import Kernel, Linear, Precomputed, admitted
+from novum.numerics import Floats, Mask, Positions, cached_property, one_blas_thread
 from novum.svm.objects import (
     KernelSample,
     SparseVectors,
@@ -41,10 +38,8 @@ from novum.svm.objects import (
     read_training,
     takes_of,
 )
+from novum.svm.parameters import KernelParameters
 from novum.svm.solver.centering import linear_rows, middle_of
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
 
 # Similarities of one block: small enough for the second cache, large enough for one matrix product.
 BLOCK_ENTRIES = 2**19
@@ -55,11 +50,10 @@ SINGLE_ERROR = 1e-3
 _CANCELLED = 1e-13
 
 
-class KernelMachine:
-    """Mixin of the learners whose model is an expansion in a kernel.
+class KernelMachine(KernelParameters):
+    """A learner whose model is an expansion in a kernel.
 
-    A learner has the parameters `kernel` (and `gamma`, `degree`, `coef0` where it knows them),
-    `categorical_features` and `indefinite`. Its `fit` calls `_read`, `_prepared` and `_keep`; its
+    Its `fit` calls `_read`, `_prepared` and `_keep`; its
     predictions are made of `_scores`.
 
     Attributes
@@ -76,12 +70,9 @@ class KernelMachine:
     # A file of such a model has rows of the training data in it.
     _holds_training_rows = True
 
-    kernel: Any
-    categorical_features: Any
-    kernel_: Kernel
-    support_: Positions
-    expansion_: Floats
-    indefinite: str
+    kernel_: Kernel = fitted()
+    support_: Positions = fitted()
+    expansion_: Floats = fitted()
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -138,7 +129,7 @@ class KernelMachine:
         # Made now, so that no prediction changes the model.
         _ = self._support
 
-    def _keep_slack(self, sample: KernelSample, slack: Floats, bound: NDArray[np.bool_]) -> None:
+    def _keep_slack(self, sample: KernelSample, slack: Floats, bound: Mask) -> None:
         """Sets `xi_`, and `bound_` and `unbound_` among the support.
 
         Parameters
@@ -157,7 +148,7 @@ class KernelMachine:
         self.bound_, self.unbound_ = support[full[support]], support[~full[support]]
 
     def _forget(self) -> None:
-        vars(self).pop("_support", None)
+        self.__dict__.pop("_support", None)
 
     # The support
 
@@ -239,7 +230,7 @@ class KernelMachine:
     # scikit-learn
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         takes = takes_of(self.kernel)
         tags.input_tags.pairwise = is_pairwise(self.kernel)
         tags.input_tags.sparse = takes == "vectors" and not is_pairwise(self.kernel)
@@ -343,7 +334,7 @@ def _hyperplanes(rows: Floats, coefficients: Floats) -> Floats:
     return np.asarray(coefficients @ (rows - middle) + np.outer(sums, middle))
 
 
-def _cancel(coefficients: Floats) -> NDArray[np.bool_]:
+def _cancel(coefficients: Floats) -> Mask:
     """Whether the coefficients of each output add up to zero, but for rounding."""
     sums, sizes = coefficients.sum(axis=1), np.abs(coefficients).sum(axis=1)
     return np.asarray(np.abs(sums) <= _CANCELLED * sizes)

@@ -18,12 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log, sqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
 from novum.core.errors import InputError
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,12 @@ sorted by class, so that new objects need one matrix product for each class.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.numerics.coupling import pair_indices
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
+from novum.numerics import Array, Floats, Integers, Positions, pair_indices
 
 
 class Member(NamedTuple):
@@ -35,7 +32,7 @@ class Member(NamedTuple):
     positive: int
 
 
-def members_of(codes: NDArray[np.int64], n_classes: int, multiclass: str) -> list[Member]:
+def members_of(codes: Integers, n_classes: int, multiclass: str) -> list[Member]:
     """The machines that K classes need.
 
     Parameters
@@ -58,21 +55,18 @@ def members_of(codes: NDArray[np.int64], n_classes: int, multiclass: str) -> lis
     if multiclass == "rest":
         everything = np.arange(len(codes))
         return [_member(codes, everything, -1, k) for k in range(n_classes)]
-    pairs = zip(*pair_indices(n_classes), strict=True)
-    chosen = [np.flatnonzero(codes == k) for k in range(n_classes)]
+    is_in = [codes == k for k in range(n_classes)]
     return [
-        _member(codes, np.sort(np.concatenate([chosen[i], chosen[j]])), int(i), int(j))
-        for i, j in pairs
+        _member(codes, np.flatnonzero(is_in[i] | is_in[j]), i, j)
+        for i, j in combinations(range(n_classes), 2)
     ]
 
 
-def _member(codes: NDArray[np.int64], rows: Positions, negative: int, positive: int) -> Member:
+def _member(codes: Integers, rows: Positions, negative: int, positive: int) -> Member:
     return Member(rows, np.where(codes[rows] == positive, 1.0, -1.0), negative, positive)
 
 
-def in_layout(
-    members: Sequence[Member], values: Sequence[NDArray[Any]], m: int, n_classes: int
-) -> NDArray[Any]:
+def in_layout(members: Sequence[Member], values: Sequence[Array], m: int, n_classes: int) -> Array:
     """What each machine says of its objects, as a matrix of shape (K - 1, m) or (n_members, m).
 
     Examples

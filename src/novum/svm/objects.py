@@ -15,34 +15,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from novum.core.coding import treatment_rows
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-from novum.core.targets import check_classes, check_numbers, plain_target
-from novum.core.validation import (
+from novum.core.tables import (
     Sample,
+    Schema,
     Target,
+    check_classes,
     check_features,
+    check_numbers,
     check_sample,
     checked_weight,
+    plain_target,
+    treatment_rows,
 )
-from novum.kernels.names import resolve_kernel
-from novum.kernels.parts import rows_of
-from novum.kernels.precomputed import Precomputed
-from novum.kernels.protocol import Kernel
-from novum.svm.solver.distinct_rows import distinct_rows
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
-
+from novum.kernels import Kernel, Precomputed, resolve_kernel, rows_of
+from novum.linear import row_digests
+from novum.numerics import Array, Floats, Mask, Positions
 
 # --- Values ---------------------------------------------------------------------------------------
 
@@ -60,8 +55,8 @@ class SparseVectors:
     """
 
     data: Floats
-    indices: NDArray[Any]
-    starts: NDArray[Any]
+    indices: Array
+    starts: Array
     n_columns: int
 
     def __post_init__(self) -> None:
@@ -106,7 +101,7 @@ class KernelSample:
     kernel: Kernel
     objects: Any
     target: Any
-    classes: NDArray[Any] | None
+    classes: Array | None
     weight: Floats
     rows: Positions
     group: Positions
@@ -257,7 +252,7 @@ def _read_objects(
     if y is None and target != "none":
         raise InputError(f"{name} requires y to be passed, but the target y is None.")
     objects = _sequence(X, name)
-    classes: NDArray[Any] | None = None
+    classes: Array | None = None
     values: Any = None
     if target == "classes":
         classes, values = check_classes(y, name)
@@ -280,7 +275,7 @@ def _each_its_own(
     kernel: Kernel,
     objects: Any,
     target: Any,
-    classes: NDArray[Any] | None,
+    classes: Array | None,
     weight: Floats | None,
     kept: Positions,
     schema: Schema | None,
@@ -372,3 +367,73 @@ def _weighted_positions(sample_weight: Any, n_kept: int) -> Positions:
 def _n_given(sample_weight: Any, n_kept: int) -> int:
     """How many rows there were before those of weight zero were left out."""
     return n_kept if sample_weight is None or sample_weight.ndim == 0 else len(sample_weight)
+
+
+# --- Rows that are equal --------------------------------------------------------------------------
+#
+#     rows, targets  ->  which rows are the first of their kind, and which kind each row is
+#
+# The kinds stand in the order of their digests, which depends on the cells alone. A learner that
+# works with one object of each kind, weighted by how often it occurs, therefore gives the same bits
+# for any order of the table, and for a row that stands twice as for one of weight two.
+
+
+class DistinctRows(NamedTuple):
+    """Rows without repetitions.
+
+    Attributes
+    ----------
+    chosen : int array of shape (m,)
+        One row of each kind.
+    group : int array of shape (n,)
+        The kind of every row, a place in `chosen`.
+    """
+
+    chosen: Positions
+    group: Positions
+
+
+def distinct_rows(objects: Any, target: Any = None) -> DistinctRows:
+    """The kinds of rows, equal in all cells and in their targets.
+
+    Parameters
+    ----------
+    objects : array of shape (n, n_columns), CSR matrix or Sample
+    target : array of shape (n,) or (n, n_targets), optional
+
+    Examples
+    --------
+    >>> found = distinct_rows(np.array([[1.0], [2.0], [1.0]]))
+    >>> len(found.chosen), bool(found.group[0] == found.group[2])
+    (2, True)
+    """
+    cells = _cells(objects)
+    targets = np.zeros(cells.shape[0]) if target is None else np.asarray(target)
+    # Targets are shifted, since a digest of zeros is zero: it would leave the order to the table.
+    digests = row_digests(cells) ^ row_digests(targets.reshape(len(targets), -1) + 3.0)
+    order = np.argsort(digests, kind="stable")
+    first, second = order[:-1], order[1:]
+    alike = np.flatnonzero(digests[first] == digests[second])
+    equal = _equal(cells, targets, first[alike], second[alike])
+    starts = np.ones(len(order), bool)
+    starts[alike[equal] + 1] = False
+    group = np.empty(len(order), np.intp)
+    group[order] = np.cumsum(starts) - 1
+    return DistinctRows(order[starts], group)
+
+
+def _cells(objects: Any) -> Any:
+    if isinstance(objects, Sample):
+        return np.column_stack([objects.numeric, objects.codes.astype(np.float64)])
+    return objects
+
+
+def _equal(cells: Any, targets: Any, first: Positions, second: Positions) -> Mask:
+    if not len(first):
+        return np.zeros(0, bool)
+    if sparse.issparse(cells):
+        same = np.asarray(abs(cells[first] - cells[second]).sum(axis=1)).ravel() == 0
+    else:
+        same = (cells[first] == cells[second]).all(axis=1)
+    equal = targets[first] == targets[second]
+    return np.asarray(same & (equal if equal.ndim == 1 else equal.all(axis=1)))

@@ -10,40 +10,38 @@ each has the sum of its coefficients as the better one minus those as the worse 
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.base import _fit_context
 from sklearn.utils.validation import column_or_1d
 
-from novum.core.certificate import warn_if_stopped
 from novum.core.errors import InputError
-from novum.core.fitting import fitting
-from novum.core.missing import missing_mask, refuse_missing
-from novum.core.randomness import RandomSource
-from novum.core.targets import check_numbers, plain_target
-from novum.core.validation import checked_weight
-from novum.kernels.vectors.linear import Linear
+from novum.core.learners import Learner, parameter, warn_if_stopped
+from novum.core.runtime import RandomSource, fitting
+from novum.core.tables import (
+    check_numbers,
+    checked_weight,
+    missing_mask,
+    plain_target,
+    refuse_missing,
+)
+from novum.kernels import Linear
+from novum.numerics import Floats, Positions
 from novum.svm.kernel_machine import KernelMachine
 from novum.svm.objects import KernelSample
-from novum.svm.parameters import KERNEL_PARAMETERS, PRICE, SOLVER_PARAMETERS
+from novum.svm.parameters import PRICE
 from novum.svm.ranking_pairs import PairRows, Pairs, of_objects, ordered_pairs, pairwise_accuracy
 from novum.svm.solver.certification import cache_bytes_of, certify, stopping_of
 from novum.svm.solver.problem import UNGROUPED, QuadraticProblem, Solution
 from novum.svm.solver.solving import solve
 
-Floats = NDArray[np.float64]
-Groups = NDArray[np.intp]
-
 # Differences of rows are written down for the linear kernel up to this size.
 _DIFFERENCE_BYTES = 2**28
 
 
-class RankingSVM(KernelMachine, BaseEstimator):
+class RankingSVM(KernelMachine, Learner):
     """Support vector ranking: scores whose differences order the rows of each group.
 
     Parameters
@@ -53,7 +51,7 @@ class RankingSVM(KernelMachine, BaseEstimator):
     kernel : str, callable or Kernel, default="linear"
         "linear", "poly", "rbf", "sigmoid", "cosine", "precomputed", a function of two matrices, or
         a kernel of `novum.kernels` on any objects.
-    degree, gamma, coef0
+    gamma
         Of the named kernels, as in `SVC`.
     max_pairs : int, optional
         Learns from so many pairs drawn at random where there are more, each at a price that is
@@ -67,8 +65,6 @@ class RankingSVM(KernelMachine, BaseEstimator):
     max_seconds : float, optional
     random_state : int, generator or None, default=0
         Of the drawn pairs.
-    indefinite : {"refuse", "project"}, default="refuse"
-    categorical_features : "auto", "all", None, mask, names or positions, default="auto"
 
     Attributes
     ----------
@@ -107,48 +103,14 @@ class RankingSVM(KernelMachine, BaseEstimator):
 
     invariances = ("row_order", "duplication")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **KERNEL_PARAMETERS,
-        "C": PRICE,
-        "max_pairs": [Interval(Integral, 1, None, closed="left"), None],
-        "tol": SOLVER_PARAMETERS["tol"],
-        "cache_size": SOLVER_PARAMETERS["cache_size"],
-        "max_iter": SOLVER_PARAMETERS["max_iter"],
-        "max_seconds": SOLVER_PARAMETERS["max_seconds"],
-        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
-        "categorical_features": [str, None, "array-like"],
-    }
-
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        kernel: Any = "linear",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        max_pairs: int | None = None,
-        tol: float = 1e-3,
-        cache_size: float = 200,
-        max_iter: int = -1,
-        max_seconds: float | None = None,
-        random_state: RandomSource = 0,
-        indefinite: str = "refuse",
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.max_pairs = max_pairs
-        self.tol = tol
-        self.cache_size = cache_size
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.random_state = random_state
-        self.indefinite = indefinite
-        self.categorical_features = categorical_features
+    C: float = parameter(PRICE, default=1.0)
+    kernel = "linear"
+    max_pairs: int | None = parameter(default=None, at_least=1)
+    tol: float = parameter(default=1e-3, above=0)
+    cache_size: float = parameter(default=200, above=0)
+    max_iter: int = parameter(default=-1, at_least=-1)
+    max_seconds: float | None = parameter(default=None, above=0)
+    random_state: RandomSource = parameter(default=0)
 
     # Fitting
 
@@ -284,7 +246,7 @@ def _target(y: Any, groups: Any, learner: str) -> Floats:
     return np.column_stack([relevance, codes])
 
 
-def _group_codes(groups: Any, learner: str) -> Groups:
+def _group_codes(groups: Any, learner: str) -> Positions:
     labels = plain_target(groups)
     if labels.ndim != 1:
         raise InputError(f"groups is one label for each row, got an array of shape {labels.shape}.")

@@ -17,15 +17,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-from novum.core.memory import check_memory
-from novum.core.randomness import RandomSource, stream
-from novum.kernels.protocol import Array, Prepared
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
+from novum.core.runtime import RandomSource, check_memory, stream
+from novum.kernels import Prepared
+from novum.numerics import Array, Floats, Integers, Positions, cached_property
 
 # Positions, bounds, gradients and what the solver keeps besides.
 _PAIR_BYTES = 160
@@ -72,7 +68,7 @@ class PairNumbers:
     [(1, 0), (1, 2), (2, 0)]
     """
 
-    def __init__(self, target: Floats, groups: NDArray[Any]) -> None:
+    def __init__(self, target: Floats, groups: Array) -> None:
         self.order = np.lexsort((target, groups))
         sorted_target, sorted_groups = target[self.order], groups[self.order]
         new_group = np.concatenate([[True], np.diff(sorted_groups) != 0])
@@ -87,7 +83,7 @@ class PairNumbers:
     def count(self) -> int:
         return int(self.ends[-1])
 
-    def pairs(self, numbers: NDArray[np.int64]) -> tuple[Positions, Positions]:
+    def pairs(self, numbers: Integers) -> tuple[Positions, Positions]:
         """Positions above and below of the pairs with these numbers."""
         place = np.searchsorted(self.ends, numbers, side="right")
         first = self.ends[place] - np.diff(self.ends, prepend=0)[place]
@@ -97,7 +93,7 @@ class PairNumbers:
 
 def ordered_pairs(
     target: Floats,
-    groups: NDArray[Any],
+    groups: Array,
     max_pairs: int | None = None,
     random_state: RandomSource = 0,
 ) -> Pairs:
@@ -216,7 +212,7 @@ def of_objects(pairs: Pairs, coefficients: Floats, n_objects: int) -> Floats:
 
 
 def pairwise_accuracy(
-    scores: Floats, target: Floats, groups: NDArray[Any], weight: Floats | None = None
+    scores: Floats, target: Floats, groups: Array, weight: Floats | None = None
 ) -> float:
     """Share of the pairs that the scores order as the target does; equal scores count half.
 

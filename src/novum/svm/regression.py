@@ -8,26 +8,27 @@ below; at most one of them is not zero, and their sum is `b_i`.
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin, _fit_context
 from sklearn.exceptions import DataConversionWarning
 
-from novum.core.certificate import Stopwatch, warn_if_stopped
 from novum.core.errors import InputError
-from novum.core.fitting import fitting
+from novum.core.learners import Stopwatch, parameter, warn_if_stopped
+from novum.core.runtime import fitting
+from novum.numerics import Floats
 from novum.svm.kernel_machine import KernelMachine
 from novum.svm.objects import KernelSample
+from novum.svm.parameters import SHARE, SolverParameters
+from novum.svm.solver import problems
 from novum.svm.solver.certification import cache_bytes_of, certify, stopping_of
 from novum.svm.solver.problem import QuadraticProblem, Solution
 from novum.svm.solver.solving import solve
-
-Floats = NDArray[np.float64]
 
 
 class Tube(NamedTuple):
@@ -37,7 +38,7 @@ class Tube(NamedTuple):
     epsilon: float
 
 
-class SupportVectorRegressor(KernelMachine, RegressorMixin, BaseEstimator):
+class SupportVectorRegressor(KernelMachine, RegressorMixin, SolverParameters):
     """The part of SVR and NuSVR that does not depend on who chooses the tube's width."""
 
     _objective: ClassVar[str]
@@ -126,3 +127,132 @@ def _with_one_target(sample: KernelSample, learner: str) -> KernelSample:
         stacklevel=5,
     )
     return replace(sample, target=np.ascontiguousarray(sample.target[:, 0]))
+
+
+# --- The width of the tube is given ---------------------------------------------------------------
+#
+#     min over w, b, xi   |w|^2 / 2 + C sum_i w_i xi_i    so that   |y_i - f(x_i)| <= epsilon + xi_i
+#
+# Targets inside the tube cost nothing, and their rows have no coefficient.
+
+
+class SVR(SupportVectorRegressor):
+    """Support vector regressor with any kernel, solved to a proved duality gap.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of slack, above zero and finite.
+    epsilon : float, default=0.1
+        Half-width of the tube.
+    units : {"target", "spread"}, default="target"
+        Of `C` and `epsilon`: those of the target, or standard deviations of it, so that a target
+        in cents gives a hundred times the predictions of one in dollars.
+
+    Attributes
+    ----------
+    support_, support_vectors_, dual_coef_, intercept_, coef_, kernel_, certificate_, fit_status_, \
+shape_fit_
+        As in `SVC`, of one machine.
+    n_support_ : int array of shape (1,)
+    n_iter_ : int
+    bound_, unbound_ : int arrays
+        Support vectors outside the tube, and on its border.
+    xi_ : array of shape (n_rows,)
+        How far each target is outside of the tube. NaN for rows of weight zero.
+    epsilon_ : float
+        Half-width of the tube, in units of the target.
+    unit_ : float
+        What `C` and `epsilon` were multiplied by.
+
+    Notes
+    -----
+    Weights count repetitions: weight 2 is the row twice, and weight 0 the row absent. Missing cells
+    are refused. Without unbound support vectors the bias is the middle of its admissible interval.
+
+    References
+    ----------
+    Drucker et al. (1997); Smola and Schoelkopf (2004).
+
+    Examples
+    --------
+    >>> model = SVR(kernel="linear", C=10.0, epsilon=0.5).fit([[0.0], [1.0], [2.0]], [0, 1, 4])
+    >>> model.predict([[1.0]]).round(4).tolist()
+    [1.5]
+    """
+
+    _objective = "absolute error beyond a tube, and flatness"
+    C: float = parameter(default=1.0, above=0)
+    epsilon: float = parameter(default=0.1, at_least=0)
+    units: str = parameter({"target", "spread"}, default="target")
+
+    def _problem(self, target: Floats, price: Floats) -> QuadraticProblem:
+        self.unit_ = 1.0 if self.units == "target" else spread_of(target, price)
+        return problems.regression(target, price * self.unit_, self.epsilon * self.unit_)
+
+    def _tube(self, solution: Solution) -> Tube:
+        return Tube(-float(solution.multipliers[0]), self.epsilon * self.unit_)
+
+
+def spread_of(target: Floats, weight: Floats) -> float:
+    """The weighted standard deviation of a target; 1 where it is constant.
+
+    Examples
+    --------
+    >>> spread_of(np.array([0.0, 10.0]), np.ones(2))
+    5.0
+    """
+    mean = np.average(target, weights=weight)
+    spread = math.sqrt(float(np.average((target - mean) ** 2, weights=weight)))
+    return spread if spread > 0 else 1.0
+
+
+# --- The share of rows outside is given -----------------------------------------------------------
+#
+#     min over w, b, xi, epsilon   |w|^2 / 2 + C (nu W epsilon + sum_i w_i xi_i)
+#                                  so that   |y_i - f(x_i)| <= epsilon + xi_i
+#
+# `nu` bounds the share of rows outside the tube from above, and the share of support vectors from
+# below; W is the sum of the weights. The multipliers of the two sides are `-epsilon - b` and
+# `epsilon - b`.
+
+
+class NuSVR(SupportVectorRegressor):
+    """Support vector regressor that chooses the width of its tube.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Largest share of rows outside the tube, above 0 and at most 1.
+    C : float, default=1.0
+        Price of slack, above zero and finite.
+
+    Attributes
+    ----------
+    epsilon_ : float
+        Half-width of the tube that was found.
+    support_, support_vectors_, dual_coef_, intercept_, coef_, n_support_, n_iter_, bound_, \
+unbound_, xi_, kernel_, certificate_, fit_status_, shape_fit_
+        As in `SVR`.
+
+    References
+    ----------
+    Schoelkopf, Smola, Williamson and Bartlett (2000).
+
+    Examples
+    --------
+    >>> model = NuSVR(kernel="linear", C=100.0, nu=0.4).fit([[0.0], [1.0], [2.0]], [0, 1, 4])
+    >>> round(model.epsilon_, 4)
+    0.5
+    """
+
+    _objective = "absolute error beyond a tube, its width, and flatness"
+    nu: float = parameter(SHARE, default=0.5)
+    C: float = parameter(default=1.0, above=0)
+
+    def _problem(self, target: Floats, price: Floats) -> QuadraticProblem:
+        return problems.nu_regression(target, price, float(self.nu))
+
+    def _tube(self, solution: Solution) -> Tube:
+        above, below = (float(r) for r in solution.multipliers)
+        return Tube(-(above + below) / 2, max((below - above) / 2, 0.0))

@@ -1,13 +1,20 @@
 from novum.core.svg_text import SvgText
 from novum.trees.classifier import DecisionTreeClassifier
-from novum.trees.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
+from novum.trees.forests.forest import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from novum.trees.forests.forest_value import Forest
 from novum.trees.forests.importances import PermutationImportances
 from novum.trees.general.gain_ratio import GainRatio
-from novum.trees.model_trees.model_tree import ModelTreeRegressor
+from novum.trees.growth.conversion import coded_table as coded_table
+from novum.trees.growth.conversion import tree_of as tree_of
+from novum.trees.growth.growing import grow as grow
+from novum.trees.model import certify as certify
+from novum.trees.model_trees.model_tree import ModelPruning, ModelTreeRegressor
 from novum.trees.model_trees.model_tree_models import LinearModel, NodeModels
-from novum.trees.model_trees.model_tree_pruning import ModelPruning
 from novum.trees.presets import c45, cart, id3
 from novum.trees.pruning.cost_complexity import (
     CostComplexity,
@@ -21,14 +28,24 @@ from novum.trees.pruning.reduced_error import ReducedError
 from novum.trees.pruning.task import PruningRule, PruningTask
 from novum.trees.reading.candidate_table import Candidates, CandidateSplit
 from novum.trees.reading.candidates import candidates
-from novum.trees.reading.drawing import tree_svg
+from novum.trees.reading.drawing import plot_tree, tree_svg
 from novum.trees.reading.explanation import Explanation, Step, explain
-from novum.trees.reading.plotting import plot_tree
 from novum.trees.reading.rules import Rule, RuleSet, rules
 from novum.trees.reading.single_row import Change
 from novum.trees.reading.text import tree_text
 from novum.trees.reading.trace import NodeTrace, Trace, trace
 from novum.trees.regressor import DecisionTreeRegressor
+from novum.trees.routing import tree_values as tree_values
+from novum.trees.settings import growth_rules as growth_rules
+from novum.trees.stumps.stump_growing import Stump as Stump
+from novum.trees.stumps.stump_growing import StumpGrower as StumpGrower
+from novum.trees.stumps.stump_growing import StumpRules as StumpRules
+from novum.trees.stumps.stumps import Stumps as Stumps
+from novum.trees.training import CellRows as CellRows
+
+# What other packages use.
+from novum.trees.training import cells_of as cells_of
+from novum.trees.training import has_missing as has_missing
 from novum.trees.tree import Question, Tree
 
 __all__ = [

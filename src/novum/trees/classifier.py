@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource
+from novum.core.learners import fitted, parameter
+from novum.numerics import Array, Floats
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.model import TreeModel
-from novum.trees.pruning.task import PruningRule
-from novum.trees.settings import GROWTH_CONSTRAINTS
-from novum.trees.training import TrainingRows, read_classes
-
-Floats = NDArray[np.float64]
+from novum.trees.training import CellRows, read_classes
 
 
 class DecisionTreeClassifier(DecisionMixin, ClassifierMixin, TreeModel):
@@ -35,38 +30,7 @@ class DecisionTreeClassifier(DecisionMixin, ClassifierMixin, TreeModel):
     Parameters
     ----------
     criterion : {"gini", "entropy", "log_loss", "gain_ratio"} or GainRatio
-    splitter : {"best", "random"}
-        "random" tries one random cut of each column.
-    max_depth : int, optional
-    min_samples_split, min_samples_leaf : int or float
-        Least weight of a node that is split, and of a leaf; a float is a share of all.
-    min_weight_fraction_leaf : float
-    max_features : int, float, "sqrt", "log2" or None
-        Columns that a node tries, drawn at random.
-    random_state : int, Generator, RandomState or None
-    max_leaf_nodes : int, optional
-        With it, the node whose split gains most is split first.
-    min_impurity_decrease : float
-        Least gain of a split, over the weight of all rows.
     class_weight : dict, list of dicts, "balanced" or None
-    ccp_alpha : float
-        Price of a leaf: `pruning=CostComplexity(ccp_alpha)`.
-    monotonic_cst : array-like or dict, optional
-        Per column 1 (the second class must not get less likely), -1 or 0; two classes only.
-    nominal : {"auto", "subset", "single", "multiway"}
-        "subset" divides the levels into two sets, "single" parts one level from the rest, "auto"
-        divides into sets where a node has 50 rows for each level and parts single levels
-        elsewhere; "multiway" makes a branch for each level.
-    missing : {"fractional", "auto", "direction", "most_common", "most_common_of_class"}
-        Missing cells go down all branches in parts (C4.5); or, node by node, in parts, all to one
-        side or to a branch of their own, whichever gains most ("auto"); or all to the better
-        side; or are replaced before the fit by the most common value of the column (of the class).
-    pruning : ReducedError, CostComplexity, Pessimistic or None
-    max_thresholds : int, optional
-        Cuts of a column that a node tries, drawn at random.
-    max_bins : int up to 255, or None
-        Columns of more distinct values are cut at as many quantiles; None keeps all values.
-    categorical_features : "auto", "all", None, mask, names or indices
 
     Attributes
     ----------
@@ -108,67 +72,20 @@ class DecisionTreeClassifier(DecisionMixin, ClassifierMixin, TreeModel):
     ['no']
     """
 
-    classes_: Any
-    n_classes_: Any
-    n_outputs_: int
-    class_prior_: Floats
+    classes_: Any = fitted()
+    n_classes_: Any = fitted()
+    n_outputs_: int = fitted()
+    class_prior_: Floats = fitted()
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GROWTH_CONSTRAINTS,
-        "criterion": [StrOptions({"gini", "entropy", "log_loss", "gain_ratio"}), GainRatio],
-        "splitter": [StrOptions({"best", "random"})],
-        "class_weight": [dict, list, StrOptions({"balanced"}), None],
-        "nominal": [StrOptions({"subset", "single", "auto", "multiway"})],
-        "pruning": [HasMethods("prune"), None],
-    }
+    criterion: str | GainRatio = parameter(
+        {"gini", "entropy", "log_loss", "gain_ratio"}, default="gini"
+    )
+    class_weight: Any = parameter(dict, list, {"balanced"}, None, default=None)
 
-    def __init__(
-        self,
-        *,
-        criterion: str | GainRatio = "gini",
-        splitter: str = "best",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
-        random_state: RandomSource = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        class_weight: Any = None,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: Any = None,
-        nominal: str = "auto",
-        missing: str = "fractional",
-        pruning: PruningRule | None = None,
-        max_thresholds: int | None = None,
-        max_bins: int | None = 255,
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.nominal = nominal
-        self.missing = missing
-        self.pruning = pruning
-        self.max_thresholds = max_thresholds
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> CellRows:
         return read_classes(self, X, y, sample_weight, self.class_weight)
 
-    def _store_target(self, rows: TrainingRows) -> None:
+    def _store_target(self, rows: CellRows) -> None:
         store_classes(self, rows)
 
     def _check_state(self) -> None:
@@ -189,7 +106,7 @@ class DecisionTreeClassifier(DecisionMixin, ClassifierMixin, TreeModel):
         """Logarithm of `predict_proba`; `-inf` for a class without share."""
         return log_probabilities(self.predict_proba(X))
 
-    def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:  # noqa: ARG002
+    def predict(self, X: Any, check_input: bool = True) -> Array:  # noqa: ARG002
         """The most likely class of each row, the first of equals; a column for each target."""
         return most_likely(self.predict_proba(X), self.tree_.classes)
 
@@ -197,7 +114,7 @@ class DecisionTreeClassifier(DecisionMixin, ClassifierMixin, TreeModel):
 # --- Classes of one or several targets ------------------------------------------------------------
 
 
-def store_classes(model: Any, rows: TrainingRows) -> None:
+def store_classes(model: Any, rows: CellRows) -> None:
     """Stores labels, their number and their shares on a model, as scikit-learn names them."""
     assert rows.classes is not None
     model.n_outputs_ = len(rows.classes)
@@ -212,7 +129,7 @@ def store_classes(model: Any, rows: TrainingRows) -> None:
     model.__dict__.pop("class_prior_", None)
 
 
-def by_target(values: Floats, classes: tuple[NDArray[Any], ...] | None) -> Any:
+def by_target(values: Floats, classes: tuple[Array, ...] | None) -> Any:
     """Probabilities of all targets side by side, taken apart; one target stays an array."""
     assert classes is not None
     ends = np.cumsum([len(labels) for labels in classes])
@@ -227,7 +144,7 @@ def log_probabilities(probabilities: Any) -> Any:
         return np.log(probabilities)
 
 
-def most_likely(probabilities: Any, classes: tuple[NDArray[Any], ...] | None) -> NDArray[Any]:
+def most_likely(probabilities: Any, classes: tuple[Array, ...] | None) -> Array:
     """The label of the largest probability of each target, the first of equals."""
     assert classes is not None
     parts = probabilities if isinstance(probabilities, list) else [probabilities]

@@ -12,58 +12,57 @@ from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils import Bunch
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import InputError
-from novum.core.fitting import fitting
-from novum.core.randomness import RandomSource, seed_sequence, stream
-from novum.core.schema import Kind, Schema
-from novum.core.validation import check_features
-from novum.trees.cells import cells_of
+from novum.core.learners import Certificate, Verdict, deferred, fitted, later, parameter
+from novum.core.runtime import fitting, seed_sequence, stream
+from novum.core.tables import Kind, Schema, check_features
+from novum.numerics import Floats, Integers
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.growing import grow_general
-from novum.trees.growth.coded_rows import coded_table
 from novum.trees.growth.coding import refuse_many_levels
+from novum.trees.growth.conversion import coded_table, tree_of
 from novum.trees.growth.growing import grow
-from novum.trees.growth.grown import tree_of
 from novum.trees.pruning.cost_complexity import CostComplexity, cost_complexity_path
 from novum.trees.pruning.pessimistic import Pessimistic
 from novum.trees.pruning.task import PruningRule, PruningTask, held_out_rows, read_validation_part
 from novum.trees.reading.readable import ReadableTree
 from novum.trees.routing import heaviest_leaves, leaf_shares, route, tree_values
-from novum.trees.scale.tree_streams import TreeStreams
-from novum.trees.settings import general_rules, growth_rules
-from novum.trees.training import TrainingRows, common_values, replaced_cells
+from novum.trees.scale.streams import TreeStreams
+from novum.trees.settings import GrowthParameters, general_rules, growth_rules
+from novum.trees.training import CellRows, cells_of, common_values, replaced_cells
 from novum.trees.tree import Question, Tree
 
-Floats = NDArray[np.float64]
-
+# What trees that draw nothing are grown with: fresh entropy would cost them a twentieth of the fit.
+_NO_CHANCE = np.random.SeedSequence(0)
 # Names of scikit-learn for a criterion that has another one.
 _OTHER_NAMES = {"log_loss": "entropy", "friedman_mse": "squared_error"}
 
 
-class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
-    """Shared fit and prediction; see `DecisionTreeClassifier` and `DecisionTreeRegressor`."""
+class TreeModel(TreeStreams, ReadableTree, GrowthParameters, ABC):
+    """Shared fit and prediction; see `DecisionTreeClassifier` and `DecisionTreeRegressor`.
 
-    criterion: Any
-    nominal: str
-    missing: str
-    pruning: PruningRule | None
-    ccp_alpha: float
-    max_bins: int | None
-    random_state: RandomSource
+    Parameters
+    ----------
+    splitter : {"best", "random"}
+        "random" tries one random cut of each column.
+    pruning : ReducedError, CostComplexity, Pessimistic (of classes) or None
+    """
 
-    tree_: Tree
-    schema_: Schema
-    certificate_: Certificate
-    replaced_: dict[str, int]
-    common_values_: Floats
-    max_features_: int
+    splitter: str = parameter({"best", "random"}, default="best")
+    pruning: PruningRule | None = parameter(HasMethods("prune"), default=None)
+
+    tree_: Tree = fitted()
+    schema_: Schema = fitted()
+    certificate_: Certificate = deferred()
+    replaced_: dict[str, int] = fitted()
+    common_values_: Floats = fitted()
+    max_features_: int = fitted()
 
     # In tables of more than 20,000 rows the bins come from a choice of rows by place.
     invariances: ClassVar[tuple[str, ...]] = ("shift", "column_scale", "row_order", "duplication")
@@ -80,11 +79,11 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
     # What the two say
 
     @abstractmethod
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> CellRows:
         """The checked rows."""
 
     @abstractmethod
-    def _store_target(self, rows: TrainingRows) -> None:
+    def _store_target(self, rows: CellRows) -> None:
         """Stores what is known of the target."""
 
     # Fit
@@ -113,8 +112,10 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
             self._fit_rows(rows)
         return self
 
-    def _fit_rows(self, rows: TrainingRows) -> None:
-        root = seed_sequence(self.random_state)
+    def _fit_rows(self, rows: CellRows) -> None:
+        draws = self.splitter == "random" or bool(self.max_features or self.max_thresholds)
+        chance = draws or self.random_state is not None or self.pruning is not None
+        root = seed_sequence(self.random_state) if chance else _NO_CHANCE
         self.schema_ = rows.schema
         self.common_values_, self.replaced_ = np.empty(0), {}
         if self.missing in ("most_common", "most_common_of_class"):
@@ -127,13 +128,13 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
             self.common_values_ = common_values(rows)
             rows, self.replaced_ = replaced_cells(rows, self.common_values_, by_class=by_class)
         self.tree_ = self._pruned(rows, root)
-        self.certificate_ = certify(self.tree_)
+        self.certificate_ = later(certify, self.tree_)
 
-    def _pruned(self, rows: TrainingRows, root: np.random.SeedSequence) -> Tree:
+    def _pruned(self, rows: CellRows, root: np.random.SeedSequence) -> Tree:
         """The tree, pruned if asked."""
         rule = self._pruning_rule()
         if rule is None:
-            return self._grown(rows, stream(root, "growing"))
+            return self._grown(rows, root)
         growing, held_out = rows, None
         if rule.validation_part is not None:
             held_out = read_validation_part(
@@ -143,14 +144,14 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
             rng = stream(root, "validation")
             kept, held = held_out_rows(rows.targets, rows.n_classes, rule.held_out_fraction, rng)
             growing, held_out = rows.rows(kept), _task(rows.rows(held))
-        tree = self._grown(growing, stream(root, "growing"))
+        tree = self._grown(growing, root)
         task = PruningTask(
             growing.cells,
             growing.targets,
             growing.weight,
             growing.n_classes,
             held_out,
-            lambda chosen: self._grown(growing.rows(chosen), stream(root, "growing")),
+            lambda chosen: self._grown(growing.rows(chosen), root),
             stream(root, "pruning"),
         )
         return rule.prune(tree, task)
@@ -174,7 +175,7 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
         assert isinstance(self.criterion, GainRatio)
         return self.criterion
 
-    def _grown(self, rows: TrainingRows, rng: np.random.Generator) -> Tree:
+    def _grown(self, rows: CellRows, root: np.random.SeedSequence) -> Tree:
         """A tree without pruning."""
         criterion = self._criterion()
         multiway = self.nominal == "multiway" and _has_nominal(rows.schema)
@@ -182,14 +183,14 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
             refuse_many_levels(rows.schema)
             rules = general_rules(self, rows, criterion)
             self.max_features_ = rules.max_features or rows.schema.n_columns
-            return grow_general(
-                rows.cells, rows.targets, rows.weight, rows.schema, rows.classes, rules, rng
-            )
+            about = (rows.schema, rows.classes, rules, stream(root, "growing"))
+            return grow_general(rows.cells, rows.targets, rows.weight, *about)
         table, scale = coded_table(rows, self.max_bins)
         binary = growth_rules(self, rows, criterion)
         self.max_features_ = binary.max_features or rows.schema.n_columns
         if scale is not None:
             binary = binary.scaled(scale.unit**-2)
+        rng = stream(root, "growing") if binary.draws else None
         grown = grow(table, binary, rows.weight, rng)
         return tree_of(grown, table, rows.schema, rows.classes, scale)
 
@@ -206,7 +207,7 @@ class TreeModel(TreeStreams, ReadableTree, BaseEstimator, ABC):
         cells = self._cells(X)
         return tree_values(self.tree_, cells)
 
-    def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:  # noqa: ARG002
+    def apply(self, X: Any, check_input: bool = True) -> Integers:  # noqa: ARG002
         """The leaf of each row; of a row that ends in several, the one with its largest share."""
         cells = self._cells(X)
         return heaviest_leaves(self.tree_, cells)
@@ -281,5 +282,5 @@ def _has_nominal(schema: Schema) -> bool:
     return any(column.kind is Kind.NOMINAL for column in schema.columns)
 
 
-def _task(rows: TrainingRows) -> PruningTask:
+def _task(rows: CellRows) -> PruningTask:
     return PruningTask(rows.cells, rows.targets, rows.weight, rows.n_classes)

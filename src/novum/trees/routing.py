@@ -11,29 +11,32 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from novum.core.interrupts import time_sliced
-from novum.numerics import as_argument
+from novum.core.runtime import time_sliced
+from novum.numerics import Codes, Floats, Integers, as_argument
 from novum.trees.tree import Question, Tree
-
-Floats = NDArray[np.float64]
 
 
 def route(tree: Tree, cells: Floats) -> sparse.csr_matrix:
     """Share of every row at every node it reaches, of shape (n, n_nodes); at the root it is 1."""
-    return _visited(tree, cells, leaves_only=False)
+    room = len(cells) * (tree.depth + 1)
+    return visited(arrays_of(tree), range(tree.n_nodes), cells, room, leaves_only=False)
 
 
 def leaf_shares(tree: Tree, cells: Floats) -> sparse.csr_matrix:
     """Share of every row at every leaf, of shape (n, n_nodes); the shares of a row add to 1."""
-    return _visited(tree, cells, leaves_only=True)
+    nodes = range(tree.n_nodes)
+    return visited(arrays_of(tree), nodes, cells, len(cells), leaves_only=True)
 
 
-def heaviest_leaves(tree: Tree, cells: Floats) -> NDArray[np.int64]:
+def heaviest_leaves(tree: Tree, cells: Floats) -> Integers:
     """The leaf of every row; of a row that ends in several, the first with its largest share."""
-    shares = leaf_shares(tree, cells)
+    return first_of_largest(leaf_shares(tree, cells))
+
+
+def first_of_largest(shares: sparse.csr_matrix) -> Integers:
+    """The column of the largest entry of every row, the first of equals."""
     if shares.nnz == shares.shape[0]:
         return shares.indices.astype(np.int64)
     return np.asarray(shares.argmax(axis=1), np.int64).ravel()
@@ -76,16 +79,16 @@ def leaf_answers(tree: Tree) -> Floats:
 
 
 def added_values(
-    arrays: tuple[Any, ...], roots: NDArray[np.int64], cells: Floats, answers: Floats
+    arrays: tuple[Any, ...], roots: Integers, cells: Floats, answers: Floats
 ) -> Floats:
     """Sum over the trees at `roots` of what their leaves say, (n, n_values)."""
     from novum.trees.routing_kernels import leaf_values
 
     cells, answers = as_argument(cells), as_argument(answers)
     out = np.zeros((len(cells), answers.shape[1]))
-    stack = _stack(arrays)
+    stack = _stack((arrays[0], arrays[4]))
     for start, stop in time_sliced(len(cells), block=256):
-        leaf_values(*arrays, roots, cells, answers, start, stop, *stack, out)
+        leaf_values(arrays, roots, cells, answers, start, stop, stack, out)
     return out
 
 
@@ -104,26 +107,38 @@ def arrays_of(tree: Tree) -> tuple[Any, ...]:
     )
 
 
-def _visited(tree: Tree, cells: Floats, *, leaves_only: bool) -> sparse.csr_matrix:
+def visited(
+    arrays: tuple[Any, ...], nodes: range, cells: Floats, room: int, *, leaves_only: bool
+) -> sparse.csr_matrix:
+    """Shares of rows at the nodes of one tree, (n, number of nodes), of which `room` are expected.
+
+    Parameters
+    ----------
+    arrays : tuple
+        Of `arrays_of`, or of all trees of a forest.
+    nodes : range
+        The nodes of the tree in these arrays, its root first.
+    """
     from novum.trees.routing_kernels import visits
 
-    cells, arrays = as_argument(cells), arrays_of(tree)
+    own = slice(nodes.start, nodes.stop)
+    cells, stack = as_argument(cells), _stack((arrays[0][own], arrays[4][own]))
     start = np.empty(len(cells) + 1, np.int64)
-    room = len(cells) if leaves_only else len(cells) * (tree.depth + 1)
     while True:
-        nodes, shares = np.empty(room, np.int32), np.empty(room)
-        count = visits(*arrays, 0, cells, leaves_only, start, nodes, shares, *_stack(arrays))
+        places, shares = np.empty(room, np.int32), np.empty(room)
+        count = visits(arrays, nodes.start, cells, leaves_only, start, places, shares, stack)
         if count <= room:
             break
         room = count
-    shape = (len(cells), tree.n_nodes)
-    matrix = sparse.csr_matrix((shares[:count], nodes[:count], start), shape)
+    entries = (shares[:count], places[:count] - nodes.start, start)
+    matrix = sparse.csr_matrix(entries, (len(cells), len(nodes)))
     matrix.sort_indices()
     return matrix
 
 
-def _stack(arrays: tuple[Any, ...]) -> tuple[NDArray[np.int32], Floats]:
-    """Room for the branches that wait: at most all children along one path."""
-    question, n_children = arrays[0], arrays[4]
+def _stack(questions: tuple[Codes, Codes]) -> tuple[Codes, Floats]:
+    """Room for the branches that wait, from questions and numbers of children: at most all of them
+    along one path."""
+    question, n_children = questions
     room = int(n_children[question != Question.LEAF].sum()) + 1
     return np.empty(room, np.int32), np.empty(room)

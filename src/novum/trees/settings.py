@@ -13,51 +13,77 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 
 from novum.core.errors import InputError
-from novum.core.schema import Kind, Schema
+from novum.core.learners import Learner, count, parameter, share
+from novum.core.runtime import RandomSource
+from novum.core.tables import Kind, Schema
+from novum.numerics import Floats
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.rules import GeneralRules
 from novum.trees.growth.growing import GrowthRules
-from novum.trees.training import TrainingRows
-
-Floats = NDArray[np.float64]
+from novum.trees.training import CellRows
 
 MISSING_RULES = {"fractional", "direction", "auto", "most_common", "most_common_of_class"}
 
-# Parameters that trees and forests share, as scikit-learn checks them.
-GROWTH_CONSTRAINTS: dict[str, list[Any]] = {
-    "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-    "min_samples_split": [
-        Interval(Integral, 2, None, closed="left"),
-        Interval(RealNotInt, 0.0, 1.0, closed="right"),
-    ],
-    "min_samples_leaf": [
-        Interval(Integral, 1, None, closed="left"),
-        Interval(RealNotInt, 0.0, 1.0, closed="neither"),
-    ],
-    "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
-    "max_features": [
-        Interval(Integral, 1, None, closed="left"),
-        Interval(RealNotInt, 0.0, 1.0, closed="right"),
-        StrOptions({"sqrt", "log2"}),
-        None,
-    ],
-    "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
-    "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
-    "random_state": ["random_state", HasMethods("integers"), None],
-    "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
-    "monotonic_cst": ["array-like", dict, None],
-    "missing": [StrOptions(MISSING_RULES)],
-    "max_thresholds": [Interval(Integral, 1, None, closed="left"), None],
-    "max_bins": [Interval(Integral, 2, 255, closed="both"), None],
-    "categorical_features": ["array-like", str, None],
-}
+
+class GrowthParameters(Learner):
+    """What trees and forests share: when a node is split, by what, and what missing cells do.
+
+    Parameters
+    ----------
+    max_depth : int
+    min_samples_split, min_samples_leaf : int or float
+        Least weight of a node that is split, and of a leaf; a float is a share of all. In a
+        forest a row weighs as often as it was drawn.
+    min_weight_fraction_leaf : float
+    max_features : int, float, "sqrt", "log2" or None
+        Columns that a node tries, drawn at random.
+    max_leaf_nodes : int
+        With it, the node whose split gains most is split first.
+    min_impurity_decrease : float
+        Least gain of a split, over the weight of all rows of the tree.
+    random_state : int, Generator, RandomState or None
+    ccp_alpha : float
+        Price of a leaf, by which a tree is pruned: `pruning=CostComplexity(ccp_alpha)`.
+    monotonic_cst : array-like or dict
+        Per column 1 (the second class must not get less likely, predictions must not fall), -1 or
+        0; two classes or squared error only.
+    nominal : {"auto", "subset", "single", "multiway"}
+        "subset" divides the levels into two sets, "single" parts one level from the rest, "auto"
+        divides into sets where a node has 50 rows for each level and parts single levels
+        elsewhere; "multiway" makes a branch for each level.
+    missing : {"fractional", "auto", "direction", "most_common", "most_common_of_class"}
+        Missing cells go down all branches in parts (C4.5); or, node by node, in parts, all to one
+        side or to a branch of their own, whichever gains most ("auto"); or all to the better
+        side; or are replaced before the fit by the most common value of the column (of numbers
+        in regression the median) or, in classification, of the column within the class.
+    max_thresholds : int
+        Cuts of a column that a node tries, drawn at random.
+    max_bins : int up to 255, or None
+        Columns of more distinct values are cut at as many quantiles; None keeps all values.
+    categorical_features : "auto", "all", None, mask, names or indices
+    """
+
+    criterion: Any = parameter()
+    max_depth: int | None = parameter(default=None, at_least=1)
+    min_samples_split: float = parameter(count(2), share(), default=2)
+    min_samples_leaf: float = parameter(count(), share("neither"), default=1)
+    min_weight_fraction_leaf: float = parameter(default=0.0, at_least=0.0, at_most=0.5)
+    max_features: Any = parameter(count(), share(), {"sqrt", "log2"}, None, default=None)
+    max_leaf_nodes: int | None = parameter(default=None, at_least=2)
+    min_impurity_decrease: float = parameter(default=0.0, at_least=0.0)
+    random_state: RandomSource = parameter(default=None)
+    ccp_alpha: float = parameter(default=0.0, at_least=0.0)
+    monotonic_cst: Any = parameter("array-like", dict, None, default=None)
+    nominal: str = parameter({"auto", "subset", "single", "multiway"}, default="auto")
+    missing: str = parameter(MISSING_RULES, default="fractional")
+    max_thresholds: int | None = parameter(default=None, at_least=1)
+    max_bins: int | None = parameter(default=255, at_least=2, at_most=255)
+    categorical_features: Any = parameter("array-like", str, None, default="auto")
 
 
-def growth_rules(model: Any, rows: TrainingRows, criterion: str) -> GrowthRules:
+def growth_rules(model: Any, rows: CellRows, criterion: str) -> GrowthRules:
     """The rules of the binary engine for a model's parameters."""
     total = float(rows.weight.sum())
     split, leaf = least_weights(model, rows.weight)
@@ -78,7 +104,7 @@ def growth_rules(model: Any, rows: TrainingRows, criterion: str) -> GrowthRules:
     )
 
 
-def general_rules(model: Any, rows: TrainingRows, criterion: str | GainRatio) -> GeneralRules:
+def general_rules(model: Any, rows: CellRows, criterion: str | GainRatio) -> GeneralRules:
     """The rules of the general engine for a model's parameters."""
     if any(monotone_signs(model.monotonic_cst, rows)):
         raise InputError(
@@ -140,7 +166,7 @@ def n_features(max_features: Any, n_columns: int) -> int | None:
     return None if found >= n_columns else found
 
 
-def monotone_signs(constraints: Any, rows: TrainingRows) -> tuple[int, ...]:
+def monotone_signs(constraints: Any, rows: CellRows) -> tuple[int, ...]:
     """Per column 1 if predictions must not fall along it, -1 if they must not rise, else 0."""
     if constraints is None:
         return ()

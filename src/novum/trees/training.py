@@ -12,21 +12,27 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
 from novum.core.errors import InputError
-from novum.core.schema import Kind, Schema
-from novum.core.targets import check_classes, plain_target
-from novum.core.validation import Sample, check_sample
-from novum.trees.cells import cells_of
+from novum.core.runtime import check_memory
+from novum.core.tables import (
+    MISSING,
+    UNSEEN,
+    Kind,
+    Sample,
+    Schema,
+    check_classes,
+    check_sample,
+    plain_target,
+)
+from novum.numerics import Array, Floats, as_argument
 
-Floats = NDArray[np.float64]
-Labels = tuple[NDArray[Any], ...]
+Labels = tuple[Array, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingRows:
+class CellRows:
     """Checked rows of a tree.
 
     Attributes
@@ -41,7 +47,7 @@ class TrainingRows:
 
     schema: Schema
     cells: Floats
-    targets: NDArray[Any]
+    targets: Array
     weight: Floats
     classes: Labels | None
 
@@ -53,7 +59,7 @@ class TrainingRows:
     def n_classes(self) -> tuple[int, ...] | None:
         return None if self.classes is None else tuple(map(len, self.classes))
 
-    def rows(self, chosen: NDArray[Any]) -> TrainingRows:
+    def rows(self, chosen: Array) -> CellRows:
         """Some of the rows."""
         return replace(
             self,
@@ -66,7 +72,7 @@ class TrainingRows:
 # --- Reading --------------------------------------------------------------------------------------
 
 
-def read_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+def read_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> CellRows:
     """Rows with numeric targets, of shape (n,) or (n, n_targets)."""
     sample = check_sample(estimator, X, y, sample_weight, allow_missing=True, accept_sparse=True)
     return _rows(sample, np.ascontiguousarray(sample.targets), None)
@@ -74,7 +80,7 @@ def read_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training
 
 def read_classes(
     estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any = None
-) -> TrainingRows:
+) -> CellRows:
     """Rows with labels, of shape (n,) or (n, n_targets)."""
     targets = None if y is None else plain_target(y)
     if targets is None or targets.ndim != 2 or targets.shape[1] < 2:
@@ -102,9 +108,7 @@ def takes_several(estimator: Any) -> bool:
     return bool(get_tags(estimator).target_tags.multi_output)
 
 
-def _read_label_columns(
-    estimator: Any, X: Any, targets: NDArray[Any], sample_weight: Any
-) -> TrainingRows:
+def _read_label_columns(estimator: Any, X: Any, targets: Array, sample_weight: Any) -> CellRows:
     """Several targets of labels: their codes go through the check as numbers."""
     name = type(estimator).__name__
     columns = [check_classes(targets[:, t], name) for t in range(targets.shape[1])]
@@ -120,14 +124,14 @@ def _read_label_columns(
     return _rows(sample, kept, tuple(classes))
 
 
-def _rows(sample: Sample, targets: NDArray[Any], classes: Labels | None) -> TrainingRows:
-    return TrainingRows(sample.schema, cells_of(sample), targets, sample.weights, classes)
+def _rows(sample: Sample, targets: Array, classes: Labels | None) -> CellRows:
+    return CellRows(sample.schema, cells_of(sample), targets, sample.weights, classes)
 
 
 # --- Class weights --------------------------------------------------------------------------------
 
 
-def _with_class_weights(rows: TrainingRows, class_weight: Any) -> TrainingRows:
+def _with_class_weights(rows: CellRows, class_weight: Any) -> CellRows:
     if class_weight is None:
         return rows
     weight = rows.weight * class_factors(rows, class_weight, rows.weight)
@@ -137,7 +141,7 @@ def _with_class_weights(rows: TrainingRows, class_weight: Any) -> TrainingRows:
     return replace(rows, weight=weight) if kept.all() else replace(rows, weight=weight).rows(kept)
 
 
-def class_factors(rows: TrainingRows, class_weight: Any, weight: Floats) -> Floats:
+def class_factors(rows: CellRows, class_weight: Any, weight: Floats) -> Floats:
     """What the weight of every row is multiplied by.
 
     "balanced" gives every class of a target the same total: W / (K W_k), by the given weights.
@@ -164,7 +168,7 @@ def class_factors(rows: TrainingRows, class_weight: Any, weight: Floats) -> Floa
     return factors
 
 
-def _given_factors(given: Any, labels: NDArray[Any]) -> Floats:
+def _given_factors(given: Any, labels: Array) -> Floats:
     if not isinstance(given, Mapping):
         raise InputError(
             "class_weight of a target is a dict of classes and weights, or 'balanced'; got "
@@ -186,14 +190,14 @@ def _given_factors(given: Any, labels: NDArray[Any]) -> Floats:
 # --- Replacing missing cells ----------------------------------------------------------------------
 
 
-def common_values(rows: TrainingRows) -> Floats:
+def common_values(rows: CellRows) -> Floats:
     """The most common cell of every column; NaN for a column without any."""
     return np.array([_most_common(rows, j, slice(None)) for j in range(rows.schema.n_columns)])
 
 
 def replaced_cells(
-    rows: TrainingRows, common: Floats, *, by_class: bool
-) -> tuple[TrainingRows, dict[str, int]]:
+    rows: CellRows, common: Floats, *, by_class: bool
+) -> tuple[CellRows, dict[str, int]]:
     """The rows with missing cells replaced, and how many were in each column that had any.
 
     A column without any known cell keeps its missing cells.
@@ -213,7 +217,7 @@ def replaced_cells(
     return replace(rows, cells=cells), counts
 
 
-def _most_common(rows: TrainingRows, column: int, chosen: Any) -> float:
+def _most_common(rows: CellRows, column: int, chosen: Any) -> float:
     """The heaviest level, the first of equals; of numbers and ordered levels the median."""
     x, weight = rows.cells[chosen, column], rows.weight[chosen]
     known = ~np.isnan(x)
@@ -225,3 +229,54 @@ def _most_common(rows: TrainingRows, column: int, chosen: Any) -> float:
     order = np.argsort(x, kind="stable")
     below = np.cumsum(weight[order])
     return float(x[order][np.searchsorted(below, 0.5 * below[-1] * (1 - 1e-12))])
+
+
+# --- Cells ----------------------------------------------------------------------------------------
+#
+# A table as one matrix of cells, which trees and their pruning rules read.
+#
+# Columns stand in the order of the schema: numbers as they are, levels as their codes. A missing
+# cell is NaN; the cells that a sparse table leaves out are zeros. A level that training never met
+# is `UNSEEN_CELL` in a nominal column; an ordinal column has no place for it in its order, so there
+# it is missing.
+
+UNSEEN_CELL = float(UNSEEN)
+
+
+def cells_of(sample: Sample) -> Floats:
+    """The cells of a sample, of shape (n, number of columns), C-contiguous.
+
+    Examples
+    --------
+    >>> from novum.core.tables import Column, Kind, Schema
+    >>> schema = Schema((Column("color", Kind.NOMINAL, ("blue", "red")), Column("age")))
+    >>> cells_of(Sample(schema, np.array([[30.0]]), np.array([[1]], np.int32))).tolist()
+    [[1.0, 30.0]]
+    """
+    schema = sample.schema
+    if sample.is_sparse:
+        check_memory(
+            8 * sample.n_rows * schema.n_columns,
+            f"A sparse table of {sample.n_rows:,} rows and {schema.n_columns:,} columns, which "
+            "trees read cell by cell,",
+            "Take fewer columns, for example those that SelectKBest keeps, or rows in chunks.",
+        )
+        return as_argument(sample.numeric.toarray())
+    if schema.is_numeric:
+        return as_argument(sample.numeric)
+    cells = np.empty((sample.n_rows, schema.n_columns))
+    cells[:, schema.numeric] = sample.numeric
+    for place, column in enumerate(schema.categorical):
+        codes = sample.codes[:, place]
+        found = codes.astype(np.float64)
+        found[codes == MISSING] = np.nan
+        ordered = schema.columns[column].kind is Kind.ORDINAL
+        found[codes == UNSEEN] = np.nan if ordered else UNSEEN_CELL
+        cells[:, column] = found
+    return cells
+
+
+def has_missing(sample: Sample) -> bool:
+    """Whether any cell of a sample is missing."""
+    numbers = sample.numeric.data if sample.is_sparse else sample.numeric
+    return bool(np.isnan(numbers).any() or (sample.codes == MISSING).any())

@@ -21,18 +21,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.schema import Kind, Schema
-from novum.numerics.shared_state import cached_property
+from novum.core.tables import Kind, Schema
+from novum.numerics import Array, Codes, Floats, Integers, Mask, cached_property
 from novum.trees.tree_views import UNDEFINED, BinaryViews
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int32]
 
 
 class Question(IntEnum):
@@ -74,20 +69,20 @@ class Tree(BinaryViews):
     """
 
     schema: Schema
-    classes: tuple[NDArray[Any], ...] | None
-    question: Integers
-    column: Integers
+    classes: tuple[Array, ...] | None
+    question: Codes
+    column: Codes
     threshold: Floats
-    first_child: Integers
-    n_children: Integers
-    parent: Integers
+    first_child: Codes
+    n_children: Codes
+    parent: Codes
     share: Floats
-    missing_branch: Integers
-    level_start: Integers
-    level_branch: Integers
+    missing_branch: Codes
+    level_start: Codes
+    level_branch: Codes
     value: Floats
     weight: Floats
-    rows: NDArray[np.int64]
+    rows: Integers
     impurity: Floats
     gain: Floats
 
@@ -108,7 +103,7 @@ class Tree(BinaryViews):
         return int((self.question == Question.LEAF).sum())
 
     @cached_property
-    def depths(self) -> Integers:
+    def depths(self) -> Codes:
         """Questions from the root to each node."""
         depths = np.zeros(self.n_nodes, np.int32)
         for node in range(1, self.n_nodes):
@@ -128,7 +123,7 @@ class Tree(BinaryViews):
         first = int(self.first_child[node])
         return range(first, first + int(self.n_children[node]))
 
-    def branches(self, node: int) -> Integers:
+    def branches(self, node: int) -> Codes:
         """The branch of every level of the node's nominal column; -1 for levels without one."""
         start = int(self.level_start[node])
         n_levels = self.schema.columns[int(self.column[node])].n_levels
@@ -149,7 +144,7 @@ class Tree(BinaryViews):
 
     # Other trees
 
-    def cut(self, nodes: NDArray[np.bool_]) -> Tree:
+    def cut(self, nodes: Mask) -> Tree:
         """The tree in which the marked nodes are leaves.
 
         Parameters
@@ -195,7 +190,7 @@ class Tree(BinaryViews):
 
 def single_leaf(
     schema: Schema,
-    classes: tuple[NDArray[Any], ...] | None,
+    classes: tuple[Array, ...] | None,
     value: Floats,
     weight: float,
     *,

@@ -16,19 +16,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from novum.core.errors import InputError
-from novum.numerics import as_argument
+from novum.numerics import Array, Floats, Integers, Mask, as_argument
 
 if TYPE_CHECKING:
     from scipy import sparse
 
     from novum.trees.tree import Tree
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 LEAF = -1
 UNDEFINED = -2
@@ -40,22 +37,22 @@ class BinaryViews:
     # Nodes
 
     @property
-    def children_left(self: Tree) -> Places:  # type: ignore[misc]
+    def children_left(self: Tree) -> Integers:  # type: ignore[misc]
         """First child of every node, (n_nodes,); -1 in leaves."""
         return _view(np.where(_inner(self), self.first_child, LEAF))
 
     @property
-    def children_right(self: Tree) -> Places:  # type: ignore[misc]
+    def children_right(self: Tree) -> Integers:  # type: ignore[misc]
         """Second child of every node, (n_nodes,); -1 in leaves."""
         return _view(np.where(_inner(self), self.first_child + 1, LEAF))
 
     @property
-    def feature(self: Tree) -> Places:  # type: ignore[misc]
+    def feature(self: Tree) -> Integers:  # type: ignore[misc]
         """Column that every node asks about, (n_nodes,); -2 in leaves."""
         return _view(np.where(self.n_children > 0, self.column, UNDEFINED))
 
     @property
-    def n_node_samples(self: Tree) -> Places:  # type: ignore[misc]
+    def n_node_samples(self: Tree) -> Integers:  # type: ignore[misc]
         """Training rows that reach every node, in whole or in part, (n_nodes,)."""
         return _view(self.rows)
 
@@ -67,7 +64,7 @@ class BinaryViews:
         return found
 
     @property
-    def missing_go_to_left(self: Tree) -> NDArray[np.bool_]:  # type: ignore[misc]
+    def missing_go_to_left(self: Tree) -> Mask:  # type: ignore[misc]
         """Whether missing cells take the first branch, all of them, (n_nodes,)."""
         return self.missing_branch == 0
 
@@ -90,7 +87,7 @@ class BinaryViews:
         return int(self.value.shape[1]) if self.classes is None else len(self.classes)
 
     @property
-    def n_classes(self: Tree) -> Places:  # type: ignore[misc]
+    def n_classes(self: Tree) -> Integers:  # type: ignore[misc]
         """Classes of every target, (n_outputs,); ones for numbers."""
         if self.classes is None:
             return np.ones(self.n_outputs, np.int64)
@@ -102,7 +99,7 @@ class BinaryViews:
 
     # Rows of numbers, and codes of levels
 
-    def apply(self: Tree, X: Any) -> Places:  # type: ignore[misc]
+    def apply(self: Tree, X: Any) -> Integers:  # type: ignore[misc]
         """The leaf of each row of numbers or codes; of several the one with its largest share."""
         from novum.trees.routing import heaviest_leaves
 
@@ -133,7 +130,7 @@ class BinaryViews:
         return np.asarray(total / whole if whole > 0 else total, np.float64)
 
 
-def _inner(tree: Tree) -> NDArray[np.bool_]:
+def _inner(tree: Tree) -> Mask:
     """Which nodes are split; all of them must be split in two."""
     many = np.flatnonzero(tree.n_children > 2)
     if many.size:
@@ -156,7 +153,7 @@ def _cells(tree: Tree, X: Any) -> Floats:
     return cells
 
 
-def _view(array: NDArray[Any]) -> Places:
+def _view(array: Array) -> Integers:
     found = array.astype(np.int64)
     found.flags.writeable = False
     return found

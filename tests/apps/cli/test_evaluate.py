@@ -28,7 +28,7 @@ def test_classes_are_judged_as_the_library_does(iris_run: Path, tmp_path: Path) 
     told = json.loads(done.stdout)
     assert told["overall"]["accuracy"]["estimate"] == report["accuracy"].estimate
     assert told["confusion"] == report.confusion.counts.tolist()
-    assert "<img" in (tmp_path / "e.html").read_text()
+    assert "<svg" in (tmp_path / "e.html").read_text()
 
 
 def test_numbers_are_judged_as_the_library_does(cars_run: Path) -> None:

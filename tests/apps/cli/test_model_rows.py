@@ -18,8 +18,8 @@ from novum.apps.cli.model_rows import (
 )
 from novum.core import WorkingPoint, save
 from novum.core.errors import InputError
-from novum.core.pipeline import Pipeline
-from novum.core.schema import Column, Kind, Schema
+from novum.core.learners import Pipeline
+from novum.core.tables import Column, Kind, Schema
 from novum.data.scaling import StandardScaler
 from novum.ensemble import StackingClassifier
 from novum.linear import LinearRegression, LogisticRegression

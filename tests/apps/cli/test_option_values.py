@@ -7,7 +7,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.apps.cli.option_values import cross_validation_of, jobs_of, names_of, seconds_of
+from novum.apps.cli.run_options import cross_validation_of, jobs_of, names_of, seconds_of
 
 
 @given(hours=st.integers(0, 50), minutes=st.integers(0, 200), seconds=st.integers(1, 200))

@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from rich.console import Console
 
-from novum.apps.cli.progress import MOST_SILENCE, Progress
-from novum.apps.cli.remaining import Remaining
+from novum.apps.cli.progress import MOST_SILENCE, Progress, Remaining
 
 
 class Clock:

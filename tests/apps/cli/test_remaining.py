@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novum.apps.cli.remaining import Remaining, forecasts_of
+from novum.apps.cli.progress import Remaining, forecasts_of
 from novum.apps.job.record import PlannedTrial, PlanRecord
 
 

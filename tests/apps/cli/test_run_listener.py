@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from novum.apps.cli.progress import Progress
-from novum.apps.cli.run_listener import RunListener
+from novum.apps.cli.run import RunListener
 from novum.apps.job.record import PlannedTrial, PlanRecord
 from novum.apps.job.record_json import write_record
 from tests.apps.report.sample_records import binary_record

@@ -24,7 +24,7 @@ from novum.apps.job.table.partition import Parts, set_aside
 from novum.apps.job.table.reading import read
 from novum.apps.job.table.task import Task
 from novum.apps.job.trials import Trials
-from novum.evaluation.validation.outcomes import FoldRun
+from novum.evaluation.validation.fold_fits import FoldRun
 from novum.evaluation.validation.splits import plan_splits
 from novum.trees import DecisionTreeClassifier, RandomForestClassifier
 

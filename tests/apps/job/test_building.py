@@ -6,7 +6,7 @@ import pytest
 
 from novum.apps.job.building import build, candidate, grid, imported, learner_of, settings_text
 from novum.apps.job.families import FAMILIES, family
-from novum.core.pipeline import Pipeline
+from novum.core.learners import Pipeline
 from novum.trees import DecisionTreeClassifier, RandomForestClassifier
 
 

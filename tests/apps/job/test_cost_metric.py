@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.apps.job.cost_metric import cost_measure, risk_of_present
+from novum.apps.job.job import cost_measure, risk_of_present
 from novum.core import WorkingPoint
 from novum.evaluation import empirical_bayes_risk
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from novum.apps.job.families import family
-from novum.apps.job.finishing import (
+from novum.apps.job.choosing import (
     FEWEST_FITTED,
     SHARE_OF_A_FIT,
     fitted,
@@ -22,10 +21,11 @@ from novum.apps.job.finishing import (
     sampled,
     settled,
 )
+from novum.apps.job.families import family
 from novum.apps.job.job import metric_of
 from novum.apps.job.planning import STACK, TableSize, price
 from novum.apps.job.trials import LearningRows, Trials
-from novum.evaluation.validation.outcomes import FoldRun
+from novum.evaluation.validation.fold_fits import FoldRun
 from novum.evaluation.validation.splits import plan_splits
 from novum.trees import DecisionTreeClassifier
 from tests.apps.job.runs import labeled, plan_of

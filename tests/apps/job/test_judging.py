@@ -18,7 +18,7 @@ from novum.apps.job.judging import (
 )
 from novum.apps.job.record import Estimate, HoldoutRecord
 from novum.apps.job.record_json import from_json, to_json
-from novum.core.working_point import WorkingPoint
+from novum.core.decisions import WorkingPoint
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.reports.classification import ClassificationReport
 from novum.evaluation.reports.regression import RegressionReport

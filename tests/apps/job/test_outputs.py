@@ -18,7 +18,7 @@ from novum.apps.job.families import FAMILIES, Family, family
 from novum.apps.job.outputs import Made, Predictions, model_script, safe_cell, write_predictions
 from novum.apps.job.trials import LearningRows, stack_of
 from novum.core import load
-from novum.core.pipeline import Pipeline
+from novum.core.learners import Pipeline
 from novum.data.scaling import StandardScaler
 from novum.linear import LogisticRegression
 from tests.apps.job.runs import labeled, plan_of, read_csv, write_csv

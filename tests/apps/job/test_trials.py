@@ -31,7 +31,7 @@ from novum.apps.job.trials import (
     tuned,
 )
 from novum.evaluation.search.grid import GridSearchCV
-from novum.numerics.ties import best_of
+from novum.numerics import best_of
 from novum.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.apps.job.runs import StopError, labeled, numbered, plan_of, task_and_parts, write_csv
 from tests.apps.job.table.tables import task_of

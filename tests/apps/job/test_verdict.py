@@ -69,7 +69,7 @@ def test_without_rows_set_aside_the_folds_speak() -> None:
 
 
 def test_how_sure() -> None:
-    worse = tuple(np.array(GOOD) - 0.2)
+    worse = tuple(np.array(GOOD) - 0.2 - 0.01 * np.arange(len(GOOD)))
     clear = choice_of(constant=CONSTANT, tree=GOOD, linear=worse)
     assert sure(clear).endswith("better than the same answer for every row, and than every other "
                                 "model that was tried.")  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.apps.job.warnings_heard import Warnings
+from novum.apps.job.attempts import Warnings
 
 KINDS = [UserWarning, RuntimeWarning, DeprecationWarning]
 

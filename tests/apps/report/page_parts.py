@@ -11,12 +11,23 @@ _ALLOWED_TAGS = {
     *("h3", "div", "nav", "ol", "ul", "li", "main", "section", "span", "strong", "small", "dl"),
     *("dt", "dd", "table", "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption"),
     *("details", "summary", "pre", "svg", "g", "defs", "clippath", "use", "path", "rect", "text"),
-    "desc",
+    *("circle", "desc"),
 }
 _ALLOWED_ATTRIBUTES = {
     *("lang", "charset", "http-equiv", "content", "name", "class", "href", "id", "tabindex"),
     *("role", "aria-label", "aria-labelledby", "scope", "title", "d", "x", "y", "rx", "width"),
-    *("height", "viewbox", "transform", "fill", "fill-opacity", "stroke", "stroke-opacity"),
+    *(
+        "cx",
+        "cy",
+        "r",
+        "height",
+        "viewbox",
+        "transform",
+        "fill",
+        "fill-opacity",
+        "stroke",
+        "stroke-opacity",
+    ),
     *("stroke-width", "stroke-dasharray", "stroke-dashoffset", "stroke-linecap"),
     *("stroke-linejoin", "font-size", "font-weight", "text-anchor", "clip-path", "opacity"),
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from novum.apps.report.detail import LEVELS, first_of
+from novum.apps.report.detail import LEVELS, first_of, sentences
+from novum.display import Bullets, Paragraph
 
 
 def test_levels_fall_and_say_so() -> None:
@@ -25,3 +26,12 @@ def test_what_is_left_out_is_counted() -> None:
     assert words.startswith("The first 100 of 5,000 classes")
     assert first_of((), 3, "classes") == ((), "")
     assert first_of((1, 2, 3), 3, "classes") == ((1, 2, 3), "")
+
+
+def test_sentences_beyond_the_limit_are_counted() -> None:
+    assert sentences((), 3) == []
+    assert sentences(("a", "b"), 2) == [Bullets(("a", "b"))]
+    assert sentences(("a", "b", "c"), 1) == [
+        Bullets(("a",)),
+        Paragraph("2 more are in run.json.", "quiet"),
+    ]

@@ -10,9 +10,8 @@ import pytest
 from scipy.io import arff as scipy_arff
 
 from novum.core.errors import FileFormatError, InputError
-from novum.core.schema import Kind
-from novum.core.sources.arff import ArffSource
-from novum.core.sources.limits import Limits
+from novum.core.sources import ArffSource, Limits
+from novum.core.tables import Kind
 
 WEATHER = """% play or not
 @RELATION weather

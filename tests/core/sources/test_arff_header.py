@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import FileFormatError
-from novum.core.sources.arff_header import parse_attribute, read_token
-from novum.core.sources.limits import Limits
+from novum.core.sources import Limits
+from novum.core.sources.arff import parse_attribute, read_token
 
 
 @pytest.mark.parametrize(

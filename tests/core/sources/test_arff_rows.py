@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import FileFormatError
-from novum.core.sources.arff_header import Attribute
-from novum.core.sources.arff_rows import ArffDecoder
+from novum.core.sources.arff import ArffDecoder, Attribute
 
 ATTRIBUTES = (
     Attribute("n", "numeric"),
@@ -48,9 +47,9 @@ def test_an_empty_sparse_row_is_all_defaults() -> None:
 
 
 def test_comments_and_blank_lines_are_skipped_and_lines_counted() -> None:
-    columns, lines = DECODER.parsed(b"% note\r\n1,x,a\r\n\r\n2,y,b\r\n", 10)
+    columns, line_of = DECODER.parsed(b"% note\r\n1,x,a\r\n\r\n2,y,b\r\n", 10)
     assert columns[0].to_pylist() == ["1", "2"]
-    assert lines == [11, 13]
+    assert [line_of(row) for row in range(2)] == [11, 13]
 
 
 @given(st.lists(st.tuples(*[st.text(alphabet="ab1. ", max_size=4)] * 3), min_size=1, max_size=5))

@@ -10,17 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
-from novum.core.sources import record_blocks as module
-from novum.core.sources.blocks import TableBuilder, coded_column, table_type
-from novum.core.sources.cells import CellReader
-from novum.core.sources.delimited import DelimitedSource
+from novum.core.sources import CellReader, DelimitedSource, TableBuilder
+from novum.core.sources import delimited as module
+from novum.core.sources.cells import coded_column, table_type
+from novum.core.tables import Column, Kind, Schema
 
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_LEAST", 64)
-    monkeypatch.setattr(module, "_MOST", 64)
+    monkeypatch.setattr(module, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(module, "_MOST_BYTES", 64)
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.sources.cells import (
-    AMOUNT,
-    DATE,
-    DEFAULT_MISSING,
-    CellReader,
-    all_match,
-    is_number_text,
-)
+from novum.core.sources import AMOUNT, DATE, DEFAULT_MISSING, CellReader, all_match, is_number_text
 
 usual = CellReader(frozenset(DEFAULT_MISSING))
 

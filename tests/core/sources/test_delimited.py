@@ -16,13 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import FileFormatError, InputError, MixedColumnWarning, SchemaError
-from novum.core.schema import Kind
-from novum.core.sources import record_blocks as module
-from novum.core.sources.delimited import DelimitedSource
-from novum.core.sources.dialect import Dialect
-from novum.core.sources.limits import Limits
-from novum.core.sources.opening import open_source
-from novum.core.sources.parquet import ParquetSource
+from novum.core.sources import DelimitedSource, Dialect, Limits, ParquetSource, open_source
+from novum.core.sources import delimited as module
+from novum.core.tables import Kind
 from novum.data import read
 
 
@@ -162,8 +158,8 @@ def test_mixed_columns_are_reported_with_counts_values_and_lines(tmp_path: Path)
 def test_late_words_get_all_levels_by_a_second_pass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_LEAST", 64)
-    monkeypatch.setattr(module, "_MOST", 64)
+    monkeypatch.setattr(module, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(module, "_MOST_BYTES", 64)
     source = opened(tmp_path, "a,b\n" + "".join(f"{i},{i}\n" for i in range(50)) + "x,1\n")
     with pytest.warns(MixedColumnWarning, match="50 numbers and 1 word"):
         schema = source.schema()

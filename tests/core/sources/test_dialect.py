@@ -6,7 +6,8 @@ import io
 import pytest
 
 from novum.core.errors import InputError
-from novum.core.sources.dialect import ENCODINGS, Dialect, sniffed
+from novum.core.sources import Dialect
+from novum.core.sources.dialect import ENCODINGS, sniffed
 
 ROWS = [["name", "note", "size"], ["Ada", "x, y; z|t", "1.5"], ["Bob", 'say "hi"', "2"]]
 

@@ -9,9 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from novum.core.errors import FileFormatError, InputError, SchemaError
-from novum.core.sources.file_source import FileSource, check_names
-from novum.core.sources.opening import open_source
-from novum.core.sources.protocol import Source
+from novum.core.sources import Source, open_source
+from novum.core.sources.source import FileSource, check_names
 
 CSV = "a,b,c\n1,x,3\n2,y,4\n"
 ARFF = "@attribute a numeric\n@attribute b {x,y}\n@attribute c numeric\n@data\n1,x,3\n2,y,4\n"

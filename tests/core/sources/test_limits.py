@@ -1,6 +1,6 @@
 """The bounds are wide enough for honest tables and small enough to stop the attacks."""
 
-from novum.core.sources.limits import LIMITS, Limits
+from novum.core.sources import LIMITS, Limits
 
 
 def test_honest_tables_are_far_inside_and_attacks_outside() -> None:

@@ -5,16 +5,15 @@ from pathlib import Path
 import pytest
 
 from novum.core.errors import FileFormatError
-from novum.core.sources import line_blocks as module
-from novum.core.sources.limits import LIMITS, Limits
-from novum.core.sources.line_blocks import line_blocks
+from novum.core.sources import LIMITS, Limits, line_blocks
+from novum.core.sources import blocks as module
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_blocks_join_to_the_file_and_count_its_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
-    monkeypatch.setattr(module, "_BLOCK", 16)
+    monkeypatch.setattr(module, "BLOCK_BYTES", 16)
     path = tmp_path / "a.txt"
     text = end.join(f"line {i}" for i in range(1, 41)).encode()
     path.write_bytes(text)

@@ -8,8 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from novum.core.errors import InputError
-from novum.core.sources.dialect import Dialect
-from novum.core.sources.opening import open_source
+from novum.core.sources import Dialect, open_source
 
 CSV = b"a,b\n1,x\n2,y\n"
 ARFF = b"@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n1,x\n2,y\n"

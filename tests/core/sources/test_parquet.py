@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from novum.bayes import GaussianNB
 from novum.core.errors import FileFormatError, InputError, MemoryLimitError
-from novum.core.sources import open_source
-from novum.core.sources.parquet import ParquetSource, spans
+from novum.core.sources import ParquetSource, open_source
+from novum.core.sources.parquet import spans
 
 
 def sample_table(n: int = 1000) -> pa.Table:

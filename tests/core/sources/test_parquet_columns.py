@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from novum.core.errors import FileFormatError
-from novum.core.schema import Column, Kind, Schema
 from novum.core.sources.parquet_columns import ParquetColumn, clean, parquet_columns, schema_table
+from novum.core.tables import Column, Kind, Schema
 
 
 def columns_of(table: pa.Table, chosen: list[int] | None = None) -> tuple[ParquetColumn, ...]:

@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from novum.core.errors import FileFormatError, InputError, MemoryLimitError, SchemaError
-from novum.core.schema import Kind
-from novum.core.sources.limits import LIMITS, Limits
+from novum.core.sources import LIMITS, Limits
 from novum.core.sources.parquet_columns import ParquetColumn
 from novum.core.sources.parquet_queries import ParquetQueries, import_duckdb
-from novum.core.sources.wishes import Wish, checked_wishes
+from novum.core.sources.source import DeclaredKind, declared_kinds
+from novum.core.tables import Kind
 
 COLUMNS = (
     ParquetColumn("n", 0, "number"),
@@ -47,25 +47,29 @@ def test_first_pass_counts_what_is_there(queries: ParquetQueries) -> None:
 
 
 def test_whole_numbers_stay_exact_as_levels(queries: ParquetQueries) -> None:
-    schema, _ = queries.first_pass(checked_wishes({"k": "nominal"}), LIMITS)
+    schema, _ = queries.first_pass(declared_kinds({"k": "nominal"}), LIMITS)
     assert schema.columns[1].levels == (7, 2**60, 2**60 + 1)
-    schema, _ = queries.first_pass(checked_wishes({"k": "ordinal"}), LIMITS)
+    schema, _ = queries.first_pass(declared_kinds({"k": "ordinal"}), LIMITS)
     assert schema.columns[1].kind is Kind.ORDINAL
 
 
 @pytest.mark.parametrize(
-    ("wish", "error", "message"),
+    ("declared", "error", "message"),
     [
-        ({"s": Wish(Kind.NUMERIC)}, SchemaError, "stores it as text"),
-        ({"s": Wish(Kind.ORDINAL)}, SchemaError, "'x' is no number"),
-        ({"s": Wish(Kind.ORDINAL, ("a", "b"))}, FileFormatError, "holds 'x', which is none"),
+        ({"s": DeclaredKind(Kind.NUMERIC)}, SchemaError, "stores it as text"),
+        ({"s": DeclaredKind(Kind.ORDINAL)}, SchemaError, "'x' is no number"),
+        (
+            {"s": DeclaredKind(Kind.ORDINAL, ("a", "b"))},
+            FileFormatError,
+            "holds 'x', which is none",
+        ),
     ],
 )
 def test_wishes_that_do_not_fit(
-    queries: ParquetQueries, wish: dict[str, Wish], error: type[Exception], message: str
+    queries: ParquetQueries, declared: dict[str, DeclaredKind], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        queries.first_pass(wish, LIMITS)
+        queries.first_pass(declared, LIMITS)
 
 
 def test_too_many_levels_are_refused(queries: ParquetQueries) -> None:

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from novum.core.errors import FileFormatError
-from novum.core.sources import record_blocks as module
-from novum.core.sources.dialect import Dialect
-from novum.core.sources.limits import LIMITS, Limits
-from novum.core.sources.record_blocks import NotUtf8Error, RecordBlocks
+from novum.core.sources import LIMITS, Dialect, Limits
+from novum.core.sources import delimited as module
+from novum.core.sources.delimited import NotUtf8Error, RecordBlocks
 
 USUAL = Dialect(separator=",", quote='"', header=True, decimal=".", encoding="utf-8")
 
@@ -22,8 +21,8 @@ def opened(path: Path, data: bytes, limits: Limits = LIMITS) -> RecordBlocks:
 def test_block_size_changes_neither_rows_nor_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(module, "_LEAST", size)
-    monkeypatch.setattr(module, "_MOST", size)
+    monkeypatch.setattr(module, "BLOCK_BYTES", size)
+    monkeypatch.setattr(module, "_MOST_BYTES", size)
     rows = [b'1,"a\nb"\n', b"2,c\n", b"\n", b"3,d\r\n", b'4,"e,""f"\n'] * 20
     raw = opened(tmp_path / "a.csv", b"x,y\n" + b"".join(rows) + b"\n\n")
     found, lines = [], []

@@ -2,8 +2,9 @@
 
 import pytest
 
-from novum.core.schema import Kind
-from novum.core.sources.report import ColumnReport, ReadReport, printable
+from novum.core.sources import ColumnReport, ReadReport
+from novum.core.sources.report import printable
+from novum.core.tables import Kind
 
 PAYLOADS = ["<script>alert(1)</script>", '"><img src=x onerror=y>', "\x1b[31mred", "a\u202eb", "\0"]
 

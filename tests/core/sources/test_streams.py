@@ -9,16 +9,8 @@ from pathlib import Path
 import pytest
 
 from novum.core.errors import FileFormatError, InputError
-from novum.core.sources.limits import Limits
-from novum.core.sources.streams import (
-    TextStream,
-    check_stamp,
-    checked_path,
-    read_sample,
-    sniffed_encoding,
-    stamp,
-    to_utf8,
-)
+from novum.core.sources import Limits, TextStream, checked_path, sniffed_encoding, to_utf8
+from novum.core.sources.streams import check_stamp, read_sample, stamp
 
 TEXT = "näme,größe\nÅsa,1\n€,2\n" * 50
 

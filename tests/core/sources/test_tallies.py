@@ -4,17 +4,18 @@ import pyarrow as pa
 import pytest
 
 from novum.core.errors import FileFormatError, InputError, SchemaError
-from novum.core.schema import Column, Kind, Level
-from novum.core.sources.cells import DEFAULT_MISSING, CellReader
-from novum.core.sources.limits import Limits
+from novum.core.sources import DEFAULT_MISSING, CellReader, Limits
+from novum.core.sources.source import DeclaredKind
 from novum.core.sources.tallies import ColumnTally, ordered_numbers
-from novum.core.sources.wishes import Wish
+from novum.core.tables import Column, Kind, Level
 
 READER = CellReader(frozenset(DEFAULT_MISSING))
 
 
-def tally_of(*blocks: list[str], wish: Wish | None = None, levels: int = 100) -> ColumnTally:
-    tally = ColumnTally("c", 3, wish or Wish(), READER, Limits(levels=levels))
+def tally_of(
+    *blocks: list[str], declared: DeclaredKind | None = None, levels: int = 100
+) -> ColumnTally:
+    tally = ColumnTally("c", 3, declared or DeclaredKind(), READER, Limits(levels=levels))
     first = 2
     for block in blocks:
         tally.update(pa.array(block), lambda row, first=first: first + row)
@@ -74,17 +75,17 @@ def test_constant_columns() -> None:
 
 
 def test_declared_levels_are_kept_and_checked() -> None:
-    wish = Wish(Kind.ORDINAL, ("low", "mid", "high"))
-    tally = tally_of(["low", "high"], wish=wish)
+    declared = DeclaredKind(Kind.ORDINAL, ("low", "mid", "high"))
+    tally = tally_of(["low", "high"], declared=declared)
     assert tally.column().levels == ("low", "mid", "high")
     with pytest.raises(FileFormatError, match=r"Line 3: column 'c' holds 'hi'.*`kinds`") as caught:
-        tally_of(["low", "hi"], wish=wish)
+        tally_of(["low", "hi"], declared=declared)
     assert (caught.value.line, caught.value.column) == (3, 3)
 
 
 def test_a_word_in_a_declared_numeric_column_is_refused_with_its_line() -> None:
     with pytest.raises(FileFormatError, match=r"Line 3: `kinds` declares column 'c' numeric.*'x'"):
-        tally_of(["1", "x"], wish=Wish(Kind.NUMERIC))
+        tally_of(["1", "x"], declared=DeclaredKind(Kind.NUMERIC))
 
 
 def test_too_many_levels_are_refused() -> None:
@@ -93,7 +94,7 @@ def test_too_many_levels_are_refused() -> None:
 
 
 def test_ordinal_without_order_needs_numbers() -> None:
-    assert tally_of(["10", "9"], wish=Wish(Kind.ORDINAL)).column().levels == ("9", "10")
+    assert tally_of(["10", "9"], declared=DeclaredKind(Kind.ORDINAL)).column().levels == ("9", "10")
     with pytest.raises(SchemaError, match=r"'big' is no number.*low to high"):
         ordered_numbers("c", ("1", "big"))
 
@@ -120,9 +121,9 @@ def test_true_and_false_are_truth_values(cells: list[str], levels: tuple[Level, 
 
 def test_declared_columns_keep_the_words_true_and_false() -> None:
     cells = ["true", "False"]
-    assert tally_of(cells, wish=Wish(Kind.NOMINAL)).column().levels == ("False", "true")
-    ordinal = Wish(Kind.ORDINAL, ("true", "False"))
-    assert tally_of(cells, wish=ordinal).column().levels == ("true", "False")
+    assert tally_of(cells, declared=DeclaredKind(Kind.NOMINAL)).column().levels == ("False", "true")
+    ordinal = DeclaredKind(Kind.ORDINAL, ("true", "False"))
+    assert tally_of(cells, declared=ordinal).column().levels == ("true", "False")
 
 
 def test_truth_values_after_numbers_are_words() -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from novum.data.filling import FillMissing
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Integers
 
 FILLINGS = [
     FillMissing(),
@@ -17,7 +15,7 @@ FILLINGS = [
 ]
 
 
-def holed_table(n: int = 120, d: int = 3, seed: int = 0) -> tuple[Floats, NDArray[np.int64]]:
+def holed_table(n: int = 120, d: int = 3, seed: int = 0) -> tuple[Floats, Integers]:
     """Numbers of which a fifth is missing, and three classes."""
     rng = np.random.default_rng(seed)
     X = rng.normal(3.0, 2.0, (n, d))

@@ -18,21 +18,20 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.contracts import (
-    Case,
-    Check,
+from novum.core.errors import InputError, ModelFileError
+from novum.core.files import load, save
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import (
     check_failed_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError, ModelFileError
-from novum.core.missing import missing_mask
-from novum.core.persistence import load, save
-from novum.core.statistics_contracts import (
+from novum.core.sums.contracts import (
     check_exact_folds,
     check_exact_leave_one_out,
     statistics_checks,
 )
+from novum.core.tables import missing_mask
 from novum.data.filling import FillMissing
 from novum.data.scaling import StandardScaler
 from novum.linear import LinearRegression

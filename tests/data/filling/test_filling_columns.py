@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.validation import check_sample
+from novum.core.tables import check_sample
 from novum.data.filling import FillMissing
 from novum.data.filling.filling_columns import FillingColumns, median
-from tests.data.scaling.tables import Floats, small_tables
+from novum.numerics import Floats
+from tests.data.scaling.tables import small_tables
 
 
 def columns_of(X: Floats, center: str) -> FillingColumns:

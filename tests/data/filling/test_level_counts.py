@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind
-from novum.core.validation import check_sample
+from novum.core.tables import Column, Kind, check_sample
 from novum.data.filling import FillMissing
-from novum.data.filling.level_counts import LevelCounts
+from novum.data.filling.filling_columns import LevelCounts
 
 words = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=12)
 

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 
-from novum.core import registry
+from novum.core.files import registry
 from novum.data.scaling import (
     CenterThenUnitLength,
     Gaussianizer,
@@ -21,10 +20,9 @@ from novum.data.scaling import (
 )
 from novum.data.scaling.class_scatter import ClassScatter
 from novum.data.scaling.counted_values import CountedValues
-from novum.data.scaling.extremes import Extremes, Tail
-from novum.data.scaling.statistics import ScalingStatistics
-
-Floats = NDArray[np.float64]
+from novum.data.scaling.min_max import Extremes, Tail
+from novum.data.scaling.transformer import ScalingStatistics
+from novum.numerics import Floats, Integers
 
 SCALINGS = [
     StandardScaler(),
@@ -48,7 +46,7 @@ def all_registered() -> AbstractContextManager[None]:
     )
 
 
-def normal_table(n: int = 120, d: int = 3, seed: int = 0) -> tuple[Floats, NDArray[np.int64]]:
+def normal_table(n: int = 120, d: int = 3, seed: int = 0) -> tuple[Floats, Integers]:
     """Correlated columns of different units, and three classes."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)
@@ -81,5 +79,5 @@ def small_tables(missing: bool = True, columns: int = 2) -> st.SearchStrategy[Fl
     return shapes.flatmap(lambda shape: hnp.arrays(np.float64, shape, elements=cells))
 
 
-def repeated(X: Floats, weight: NDArray[np.int64]) -> Floats:
+def repeated(X: Floats, weight: Integers) -> Floats:
     return np.repeat(X, weight, axis=0)

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError, MemoryLimitError
-from novum.core.schema import Schema
-from novum.core.validation import Sample
+from novum.core.tables import Sample, Schema
 from novum.data.scaling.class_scatter import ClassScatter
-from tests.data.scaling.tables import Floats, normal_table, small_tables
+from novum.numerics import Floats
+from tests.data.scaling.tables import normal_table, small_tables
 
 quick = settings(max_examples=60, deadline=None)
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from novum.data.scaling import class_sums
 from novum.data.scaling.class_sums import pooled_scatter, scatter_of_classes
-from tests.data.scaling.tables import Floats, small_tables
+from novum.numerics import Floats
+from tests.data.scaling.tables import small_tables
 
 quick = settings(max_examples=60, deadline=None)
 

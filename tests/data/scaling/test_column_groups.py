@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
 from novum.data.scaling.column_groups import group_codes
 
 SCHEMA = Schema((Column("a"), Column("kind", Kind.NOMINAL, ("x",)), Column("b"), Column("c")))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from novum.core.errors import InputError
 from novum.data.scaling.counted_values import CountedValues
-from tests.data.scaling.tables import Floats, small_tables
+from novum.numerics import Floats
+from tests.data.scaling.tables import small_tables
 
 quick = settings(max_examples=80, deadline=None)
 

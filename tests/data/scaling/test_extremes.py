@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.data.scaling.extremes import _GUESSED_FROM, TAIL, Extremes, Tail
-from tests.data.scaling.tables import Floats, small_tables
+from novum.data.scaling.min_max import _GUESSED_FROM, TAIL, Extremes, Tail
+from novum.numerics import Floats
+from tests.data.scaling.tables import small_tables
 
 quick = settings(max_examples=80, deadline=None)
 

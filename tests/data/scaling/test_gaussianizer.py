@@ -9,7 +9,8 @@ from scipy import stats
 
 from novum.core.errors import InputError
 from novum.data.scaling import Gaussianizer
-from tests.data.scaling.tables import Floats, small_tables
+from novum.numerics import Floats
+from tests.data.scaling.tables import small_tables
 
 quick = settings(max_examples=60, deadline=None)
 

@@ -11,7 +11,8 @@ from sklearn.preprocessing import MinMaxScaler as OtherScaler
 
 from novum.core.errors import InputError
 from novum.data.scaling import MinMaxScaler
-from tests.data.scaling.tables import Floats, normal_table, small_tables
+from novum.numerics import Floats
+from tests.data.scaling.tables import normal_table, small_tables
 
 quick = settings(max_examples=60, deadline=None)
 

@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler as OtherScaler
 
 from novum.core.errors import InputError
 from novum.data.scaling import CenterThenUnitLength, MinMaxScaler, StandardScaler
-from tests.data.scaling.tables import Floats, normal_table, small_tables
+from novum.numerics import Floats
+from tests.data.scaling.tables import normal_table, small_tables
 
 quick = settings(max_examples=60, deadline=None)
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError, SchemaError
-from novum.core.statistics import Statistics
+from novum.core.sums import Statistics
 from novum.data.scaling import Gaussianizer, MinMaxScaler, StandardScaler
-from novum.data.scaling.statistics import seen
+from novum.data.scaling.transformer import seen
 
 
 def test_rows_weights_and_levels() -> None:

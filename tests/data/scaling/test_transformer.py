@@ -19,16 +19,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.contracts import (
-    Case,
-    Check,
+from novum.core.errors import InputError, ModelFileError
+from novum.core.files import load, save
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import (
     check_failed_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError, ModelFileError
-from novum.core.persistence import load, save
-from novum.core.statistics_contracts import (
+from novum.core.sums.contracts import (
     check_exact_folds,
     check_exact_leave_one_out,
     statistics_checks,
@@ -40,9 +39,9 @@ from novum.data.scaling import (
     StandardScaler,
     Whitener,
 )
+from novum.numerics import Floats
 from tests.data.scaling.tables import (
     SCALINGS,
-    Floats,
     all_registered,
     mixed_frame,
     normal_table,

@@ -9,7 +9,8 @@ from sklearn.preprocessing import Normalizer
 
 from novum.data.scaling import CenterThenUnitLength
 from novum.data.scaling.unit_length import unit_rows
-from tests.data.scaling.tables import Floats, mixed_frame, normal_table, small_tables
+from novum.numerics import Floats
+from tests.data.scaling.tables import mixed_frame, normal_table, small_tables
 
 quick = settings(max_examples=60, deadline=None)
 

@@ -11,7 +11,8 @@ from scipy import linalg, stats
 from novum.core.errors import InputError, MissingValuesError, ModelFileError
 from novum.data.scaling import SingularScatterWarning, Whitener
 from novum.data.scaling.whitener import roots
-from tests.data.scaling.tables import Floats, mixed_frame, normal_table, small_tables
+from novum.numerics import Floats
+from tests.data.scaling.tables import mixed_frame, normal_table, small_tables
 
 
 def within(X: Floats, y: Floats) -> Floats:

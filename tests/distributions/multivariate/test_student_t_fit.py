@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from novum.core.certificate import ConvergenceWarning, Verdict
 from novum.core.errors import InputError
+from novum.core.learners import ConvergenceWarning, Verdict
 from novum.distributions.multivariate.multivariate_normal import MultivariateNormal
 from novum.distributions.multivariate.multivariate_student_t import MultivariateStudentT
 

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, special
 
-from novum.core.certificate import ConvergenceWarning
-from novum.distributions.univariate import beta_likelihood
-from novum.distributions.univariate.beta import Beta
-from novum.distributions.univariate.beta_likelihood import most_likely
+from novum.core.learners import ConvergenceWarning
+from novum.distributions.univariate import beta
+from novum.distributions.univariate.beta import Beta, most_likely
 
 shapes = st.floats(0.05, 1e3)
 
@@ -49,6 +48,6 @@ def test_a_second_optimizer_finds_the_same() -> None:
 
 
 def test_no_convergence_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beta_likelihood, "_MAX_STEPS", 1)
+    monkeypatch.setattr(beta, "_MAX_STEPS", 1)
     with pytest.warns(ConvergenceWarning, match="had not settled after 1 steps"):
         most_likely(np.array([-1.0, -0.5]), (30.0, 0.1))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from novum.core.certificate import ConvergenceWarning
 from novum.core.errors import InputError
+from novum.core.learners import ConvergenceWarning
 from novum.distributions.univariate import student_t_likelihood
 from novum.distributions.univariate.normal import Normal
 from novum.distributions.univariate.student_t import StudentT

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from novum.distributions.univariate.student_t_tails import upper_tail, upper_tail_inverse
+from novum.distributions.univariate.student_t import upper_tail, upper_tail_inverse
 
 # t, degrees of freedom, P(T > t)
 TAILS = [

@@ -14,8 +14,9 @@ from sklearn import dummy as theirs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.core import load, save
-from novum.core.contracts import Case, check_name, estimator_checks
 from novum.core.errors import InputError
+from novum.core.learners import Case
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.evaluation.baselines.dummy import DummyClassifier, DummyRegressor
 
 rng = np.random.default_rng(0)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats
 
 
-def classes(n: int = 120, d: int = 2, K: int = 2, seed: int = 0) -> tuple[Floats, NDArray[Any]]:
+def classes(n: int = 120, d: int = 2, K: int = 2, seed: int = 0) -> tuple[Floats, Array]:
     """Overlapping normal classes a, b, c, ..."""
     rng = np.random.default_rng(seed)
     codes = np.arange(n) % K
@@ -19,7 +16,7 @@ def classes(n: int = 120, d: int = 2, K: int = 2, seed: int = 0) -> tuple[Floats
     return X, np.array(list("abcdefgh"))[codes]
 
 
-def mixed(n: int = 90, seed: int = 0) -> tuple[pd.DataFrame, NDArray[Any]]:
+def mixed(n: int = 90, seed: int = 0) -> tuple[pd.DataFrame, Array]:
     """A frame with numbers, text and missing cells."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2

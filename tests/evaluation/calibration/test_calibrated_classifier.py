@@ -21,9 +21,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import GaussianNB, LinearDiscriminantAnalysis, NaiveBayes
 from novum.core import WorkingPoint, load, save
-from novum.core.contracts import Case, Check, check_name, estimator_checks
-from novum.core.cross_fitting import AbsentClassWarning
 from novum.core.errors import InputError, ModelFileError
+from novum.core.learners import AbsentClassWarning, Case, Check
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.evaluation.calibration.calibrated_classifier import CalibratedClassifierCV
 from novum.evaluation.calibration.methods import PriorWeightedLogistic, SeparatedScoresWarning
 from novum.evaluation.decisions.ratios import log_likelihood_ratios

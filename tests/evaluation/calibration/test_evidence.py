@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB as TheirNB
 
 from novum.bayes import GaussianNB
-from novum.core.certificate import Verdict
+from novum.core.learners import Verdict
 from novum.evaluation.calibration.evidence import certify, kept_invariances
 
 

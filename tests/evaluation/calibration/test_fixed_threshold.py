@@ -14,9 +14,10 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import GaussianNB
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError
-from novum.evaluation.calibration.fixed_threshold import FixedThresholdClassifier
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import check_name, estimator_checks
+from novum.evaluation.calibration.threshold_classifier import FixedThresholdClassifier
 from tests.evaluation.calibration.calibration_tables import classes, mixed
 
 

@@ -13,16 +13,15 @@ from novum.evaluation.calibration.methods import (
     METHODS,
     IsotonicCalibration,
     PriorWeightedLogistic,
+    ScoreColumns,
     SeparatedScoresWarning,
     SigmoidCalibration,
     TemperatureCalibration,
     calibration_evidence,
     calibration_method,
 )
-from novum.evaluation.calibration.score_columns import ScoreColumns
-from novum.numerics.isotonic import fit_isotonic
-from novum.numerics.sigmoid import fit_prior_weighted, fit_sigmoid
-from novum.numerics.temperature import fit_temperature
+from novum.numerics import fit_isotonic, fit_sigmoid, fit_temperature
+from novum.numerics.calibration_maps import fit_prior_weighted
 
 rng = np.random.default_rng(0)
 Z = rng.normal(size=(90, 3))

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from novum.core.errors import InputError
-from novum.evaluation.calibration.score_columns import (
+from novum.evaluation.calibration.methods import (
     ScoreColumns,
     as_columns,
     scores_of,

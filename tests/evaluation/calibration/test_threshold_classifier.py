@@ -11,8 +11,11 @@ from sklearn.svm import LinearSVC
 
 from novum.bayes import GaussianNB
 from novum.core.errors import InputError
-from novum.evaluation.calibration.fixed_threshold import FixedThresholdClassifier
-from novum.evaluation.calibration.threshold_classifier import labels_at, positive_code
+from novum.evaluation.calibration.threshold_classifier import (
+    FixedThresholdClassifier,
+    labels_at,
+    positive_code,
+)
 from tests.evaluation.calibration.calibration_tables import classes
 
 

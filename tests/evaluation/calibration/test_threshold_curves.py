@@ -8,13 +8,13 @@ from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 
 from novum.core import WorkingPoint
 from novum.core.errors import InputError
-from novum.evaluation.calibration.threshold_curves import (
+from novum.evaluation.calibration.tuned_threshold import (
     ScoredFold,
     cost_curve,
     mean_curve,
     scorer_positive,
 )
-from novum.evaluation.decisions.definitions import normalized_cost
+from tests.evaluation.decisions.definitions import normalized_cost
 
 LABELS = np.array(["no", "yes"])
 

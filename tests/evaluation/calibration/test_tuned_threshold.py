@@ -18,11 +18,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import GaussianNB
 from novum.core import WorkingPoint
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.evaluation.calibration.tuned_threshold import TunedThresholdClassifierCV
-from novum.evaluation.decisions.definitions import normalized_cost
 from tests.evaluation.calibration.calibration_tables import classes
+from tests.evaluation.decisions.definitions import normalized_cost
 
 POINT = WorkingPoint.binary(prior=0.3, cost_fn=5, cost_fp=1, classes=("a", "b"))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from novum.evaluation.comparison.compared import named_datasets, named_models
+from novum.evaluation.comparison.experiment import named_datasets, named_models
 
 ONE, OTHER = DummyClassifier(), DummyRegressor()
 X, Y = np.zeros((4, 1)), np.array([0, 1, 0, 1])

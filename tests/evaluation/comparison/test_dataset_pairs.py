@@ -7,9 +7,12 @@ import pytest
 
 from novum.evaluation.comparison.dataset_pairs import rank_report
 from novum.evaluation.comparison.fold_pairs import Decision, Question
-from novum.evaluation.comparison.ranks.friedman import friedman_test
+from novum.evaluation.comparison.ranks.friedman import (
+    baseline_p_values,
+    friedman_test,
+    nemenyi_p_values,
+)
 from novum.evaluation.comparison.ranks.multiplicity import holm_adjusted
-from novum.evaluation.comparison.ranks.post_hoc import baseline_p_values, nemenyi_p_values
 from novum.evaluation.comparison.ranks.signed_rank import signed_rank_test
 from novum.evaluation.comparison.score_table import ScoreTable, table_of_scores
 
@@ -43,7 +46,7 @@ def test_every_number_is_that_of_its_test() -> None:
     nemenyi = nemenyi_p_values(found.friedman.mean_ranks, 12)
     assert [p.rank_p_value for p in found.pairs] == [nemenyi[0, 1], nemenyi[0, 2], nemenyi[1, 2]]
     for pair, d in zip(found.pairs, differences, strict=True):
-        assert pair.higher.wins == int((d > 0).sum())
+        assert pair.counts_by_estimate.wins == int((d > 0).sum())
         assert sum(pair.counts) == 12
         significant = [p.corrected.significant for p in pair.by_dataset]
         assert pair.counts.ties == 12 - sum(significant)
@@ -84,4 +87,4 @@ def test_means_of_the_same_scores_are_ties() -> None:
     }
     found = rank_report(table_of_scores(scores, "s", 0.1), Question("s").checked(("a", "b")))
     assert found.friedman.mean_ranks == (1.5, 1.5)
-    assert found.pairs[0].higher == (0, 6, 0)
+    assert found.pairs[0].counts_by_estimate == (0, 6, 0)

@@ -33,7 +33,7 @@ from novum.bayes import GaussianNB
 from novum.evaluation.comparison.experiment import compare
 from novum.evaluation.comparison.fold_pairs import FoldPair
 from novum.evaluation.comparison.pairs.mcnemar import mcnemar_test
-from novum.evaluation.comparison.pairs.resampled import corrected_t_test, five_by_two_f_test
+from novum.evaluation.comparison.pairs.t_tests import corrected_t_test, five_by_two_f_test
 from novum.evaluation.measures.scorers import scorer
 from novum.linear import LinearRegression
 

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from novum.core import WorkingPoint
 from novum.core.errors import InputError
-from novum.evaluation.decisions.bayes_error import bayes_error_curve
-from novum.evaluation.decisions.detection_cost import detection_cost, minimum_detection_cost
+from novum.evaluation.decisions.detection_cost import (
+    bayes_error_curve,
+    detection_cost,
+    minimum_detection_cost,
+)
 from novum.evaluation.decisions.ratios import optimal_log_likelihood_ratios
 
 cases = st.lists(st.tuples(st.booleans(), st.integers(-4, 4)), max_size=20).map(

@@ -13,7 +13,8 @@ from scipy import special, stats
 from novum.core.errors import InputError, LostDigitsWarning
 from novum.distributions import Binomial, Gamma, Normal, StudentT
 from novum.evaluation.decisions.continuous import PinballLoss, bayes_output, expected_loss
-from novum.numerics.losses import HuberLoss, SquaredLoss
+from novum.numerics import SquaredLoss
+from novum.numerics.losses import HuberLoss
 
 draws = st.lists(st.floats(-50, 50), min_size=1, max_size=12).map(np.array)
 

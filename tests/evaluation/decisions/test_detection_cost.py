@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from novum.core import WorkingPoint
 from novum.core.errors import InputError
-from novum.evaluation.decisions.definitions import error_rates, normalized_cost
 from novum.evaluation.decisions.detection_cost import detection_cost, minimum_detection_cost
 from novum.evaluation.decisions.risk import risk_of_actions
+from tests.evaluation.decisions.definitions import error_rates, normalized_cost
 
 # Few different scores, so that ties are common; both classes occur.
 cases = st.lists(

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.evaluation.decisions.definitions import error_rates
 from novum.evaluation.decisions.error_rates import ErrorRates
+from tests.evaluation.decisions.definitions import error_rates
 
 cases = st.lists(
     st.tuples(st.booleans(), st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 2.0, np.inf])), max_size=20

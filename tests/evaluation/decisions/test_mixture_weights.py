@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from novum.evaluation.decisions.mixture_weights import Mixture
+from novum.evaluation.decisions.prior_shift import Mixture
 
 tables = st.lists(st.tuples(*[st.floats(0.01, 5)] * 3), min_size=1, max_size=12).map(np.array)
 

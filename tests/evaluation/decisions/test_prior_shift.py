@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from novum.core.certificate import ConvergenceWarning
 from novum.core.errors import InputError
+from novum.core.learners import ConvergenceWarning
 from novum.evaluation.decisions.prior_shift import (
     estimate_priors,
     estimate_priors_from_labels,

@@ -15,12 +15,12 @@ from sklearn.svm import LinearSVC
 
 from novum.bayes import GaussianNB
 from novum.core.errors import InputError
-from novum.evaluation.decisions.definitions import cllr
 from novum.evaluation.decisions.ratios import (
     log_likelihood_ratios,
     optimal_log_likelihood_ratios,
     ratios_of_posteriors,
 )
+from tests.evaluation.decisions.definitions import cllr
 
 rng = np.random.default_rng(0)
 X = np.r_[rng.normal(0, 1, (80, 2)), rng.normal(1, 2, (40, 2)), rng.normal(-2, 1, (30, 2))]

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from novum.core import WorkingPoint
 from novum.core.errors import InputError
-from novum.evaluation.decisions.definitions import empirical_risk
 from novum.evaluation.decisions.risk import (
     bayes_actions,
     blind_risk,
@@ -20,6 +19,7 @@ from novum.evaluation.decisions.risk import (
     empirical_bayes_risk,
     risk_of_actions,
 )
+from tests.evaluation.decisions.definitions import empirical_risk
 
 POINT = WorkingPoint(
     ["a", "b", "c"],

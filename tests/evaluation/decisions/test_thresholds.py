@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from novum.core import WorkingPoint
 from novum.core.errors import InputError
-from novum.evaluation.decisions.definitions import normalized_cost
-from novum.evaluation.decisions.thresholds import choose_threshold
+from novum.evaluation.decisions.detection_cost import choose_threshold
+from tests.evaluation.decisions.definitions import normalized_cost
 
 POINT = WorkingPoint.binary(prior=0.3, cost_fn=2, cost_fp=1, classes=("no", "yes"))
 cases = st.lists(st.tuples(st.booleans(), st.integers(0, 6)), max_size=20).map(

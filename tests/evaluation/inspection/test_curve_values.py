@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from novum.evaluation.inspection.curve_values import axes_of, draw_band, fold_interval, text_table
+from novum.display import Axis
+from novum.evaluation.inspection.curve_values import curve_chart, fold_interval
 
 
 def test_interval_is_the_corrected_one() -> None:
@@ -23,16 +24,12 @@ def test_no_interval_without_spread(scores: list[float]) -> None:
     assert "fold" in found.method
 
 
-def test_text_is_aligned() -> None:
-    assert text_table(["a", "b"], [["long", "1"]]).splitlines() == ["a     b", "long  1"]
-
-
 def test_bands_leave_out_points_without_interval() -> None:
     pytest.importorskip("matplotlib").use("Agg")
     import matplotlib.pyplot as plt
 
-    ax = axes_of(None)
-    draw_band(ax, [1, 2], [fold_interval(np.array([0.5]), 1)] * 2, "tab:blue", "few")
+    few = [fold_interval(np.array([0.5]), 1)] * 2
+    ax = curve_chart(Axis("rows"), "score", [1, 2], few, few).plot()
     assert not ax.collections
-    assert axes_of(ax) is ax
+    assert len(ax.lines) == 2
     plt.close(ax.figure)

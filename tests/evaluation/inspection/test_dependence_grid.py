@@ -8,8 +8,7 @@ import pytest
 from scipy.stats.mstats import mquantiles
 
 from novum.core.errors import InputError
-from novum.evaluation.inspection.containers import FromRow
-from novum.evaluation.inspection.dependence_grid import grid_axes
+from novum.evaluation.inspection.dependence_grid import FromRow, grid_axes
 
 X = pd.DataFrame(
     {

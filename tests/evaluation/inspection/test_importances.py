@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.evaluation.inspection.importances import PermutationImportance
+from novum.evaluation.inspection.permutation import PermutationImportance
 from novum.evaluation.measures.interval import Interval
 
 FOUND = PermutationImportance(

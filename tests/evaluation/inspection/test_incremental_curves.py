@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn import model_selection as theirs
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
 
 from novum.bayes import GaussianNB
@@ -53,3 +56,22 @@ def test_weights_count_rows_in_steps_and_scores() -> None:
     fresh = learning_curve(GaussianNB(), X, Y, **more)
     np.testing.assert_allclose(step.test_scores, fresh.test_scores, rtol=1e-8)
     np.testing.assert_allclose(step.train_scores, fresh.train_scores, rtol=1e-8)
+
+
+class Fragile(GaussianNB):
+    """Cannot learn a second time."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        if hasattr(self, "classes_"):
+            raise RuntimeError("no more rows")
+        return super().partial_fit(X, y, classes, sample_weight)
+
+
+def test_a_step_that_fails_scores_what_was_asked_for() -> None:
+    more = {"train_sizes": SIZES, "cv": 3, "exploit_incremental_learning": True}
+    with pytest.warns(FitFailedWarning, match="6 fits failed out of a total of 9.*no more rows"):
+        curve = learning_curve(Fragile(), X, Y, error_score=-1.0, **more)
+    assert (curve.test_scores[1:] == -1.0).all()
+    assert (curve.test_scores[0] > 0).all()
+    with pytest.raises(RuntimeError, match="no more rows"):
+        learning_curve(Fragile(), X, Y, error_score="raise", **more)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
 
-from novum.evaluation.measures.calibration_curve import bins_of, calibration_points
+from novum.evaluation.measures.probability_scores import bins_of, calibration_points
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.working_point import WorkingPoint
 from novum.evaluation.measures.catalog import Measure, is_measure, measure, measure_names
 
 POINT = WorkingPoint.binary(prior=0.3, cost_fn=2, cost_fp=1)

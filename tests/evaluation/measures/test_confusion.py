@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from novum.core.errors import InputError
-from novum.evaluation.measures import definitions
 from novum.evaluation.measures.confusion import (
     confusion_matrix,
     matrix_of,
     resampled_counts_of,
 )
 from novum.evaluation.measures.reading import read_label_pair
+from tests.evaluation.measures import definitions
 
 rows = st.lists(
     st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.floats(0, 3)),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from novum.evaluation.measures import definitions
+from tests.evaluation.measures import definitions
 
 
 def test_rates_by_hand() -> None:

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from novum.core.errors import InputError
-from novum.evaluation.measures import definitions
 from novum.evaluation.measures.probability_scores import (
     brier_score,
     calibration_error,
     cllr,
     log_loss,
 )
+from tests.evaluation.measures import definitions
 
 two_classes = st.lists(
     st.tuples(st.booleans(), st.floats(0, 1), st.floats(0.1, 3)), min_size=2, max_size=25

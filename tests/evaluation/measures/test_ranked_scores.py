@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.evaluation.measures.ranked_scores import rank_scores
 from novum.evaluation.measures.reading import read_scored
+from novum.evaluation.measures.separation import rank_scores
 
 floats = st.floats(allow_nan=False, width=64)
 rows = st.lists(st.tuples(st.booleans(), floats), min_size=2, max_size=20).filter(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from novum.core.errors import InputError
-from novum.evaluation.measures import definitions
 from novum.evaluation.measures.ranking import ndcg, pair_error
 from novum.evaluation.measures.separation import roc_area
+from tests.evaluation.measures import definitions
 
 rows = st.lists(
     st.tuples(st.integers(0, 4), st.integers(-3, 3), st.integers(0, 2), st.floats(0.1, 3)),

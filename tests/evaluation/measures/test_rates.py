@@ -10,9 +10,10 @@ from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from novum.core.errors import InputError
-from novum.evaluation.measures import definitions, rates
+from novum.evaluation.measures import rates
 from novum.evaluation.measures.catalog import measure
 from novum.evaluation.measures.confusion import confusion_matrix
+from tests.evaluation.measures import definitions
 
 SKLEARN = {
     "precision": metrics.precision_score,

@@ -6,16 +6,19 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.datasets import make_classification, make_multilabel_classification
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from novum.bayes import GaussianNB
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.working_point import WorkingPoint
 from novum.evaluation.decisions.detection_cost import detection_cost
 from novum.evaluation.decisions.ratios import log_likelihood_ratios
 from novum.evaluation.measures.catalog import measure, measure_names
@@ -239,3 +242,27 @@ def test_scorers_are_values() -> None:
     assert scorer("f_beta", beta=2) != scorer("f_beta", beta=3)
     assert hash(scorer("f1")) == hash(scorer("f1"))
     assert repr(scorer("f_beta", beta=2)) == "scorer('f_beta', beta=2)"
+
+
+@given(st.integers(2, 40), st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_a_models_own_score_is_the_number_of_scikit_learn(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n + 5, 2))
+    numbers = X[:, 0] + rng.normal(size=n + 5)
+    labels = np.where(numbers > 0, "yes", "no")
+    labels[:2] = "yes", "no"
+    cases = [
+        (Ridge(), numbers),
+        (Ridge(), numbers.astype(np.float32)),
+        (Ridge(), np.zeros(n + 5)),
+        (DummyClassifier(strategy="stratified", random_state=seed), labels),
+        (DummyClassifier(strategy="stratified", random_state=seed), labels.astype(object)),
+        (DummyClassifier(strategy="stratified", random_state=seed), (labels == "no").astype(int)),
+    ]
+    for model, y in cases:
+        model.fit(X[:10], y[:10])
+        score = resolve_scoring(model)["score"]
+        assert score(model, X[5:], y[5:]) == model.score(X[5:], y[5:])
+        weight = rng.integers(1, 4, n)
+        assert score(model, X[5:], y[5:], sample_weight=weight) == model.score(X[5:], y[5:], weight)

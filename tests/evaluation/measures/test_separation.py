@@ -11,15 +11,15 @@ from scipy import special
 from sklearn import metrics
 
 from novum.core.errors import InputError
-from novum.evaluation.measures import definitions
-from novum.evaluation.measures.ranked_scores import rank_scores
 from novum.evaluation.measures.reading import read_scored
 from novum.evaluation.measures.separation import (
     area_interval,
     average_precision,
     equal_error_rate,
+    rank_scores,
     roc_area,
 )
+from tests.evaluation.measures import definitions
 
 rows = st.lists(
     st.tuples(st.booleans(), st.integers(-3, 3), st.floats(0.1, 4)), min_size=2, max_size=25

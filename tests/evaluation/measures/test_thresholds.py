@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.working_point import WorkingPoint
 from novum.evaluation.decisions.detection_cost import minimum_detection_cost
 from novum.evaluation.measures.catalog import measure
 from novum.evaluation.measures.thresholds import detection_cost_of_counts, threshold_curve

@@ -15,8 +15,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import GaussianNB, NaiveBayes
 from novum.core import describe, load, save
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError, ModelFileError
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.evaluation.open_set.open_set import OpenSet, rejection_threshold
 from novum.evaluation.open_set.rules import Density, Distance, Margin
 
@@ -41,7 +42,7 @@ def blobs(n: int = 150, seed: int = 0) -> tuple[Any, Any]:
     legacy=True,
 )
 @pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
-@pytest.mark.filterwarnings("ignore::novum.core.cross_fitting.AbsentClassWarning")
+@pytest.mark.filterwarnings("ignore::novum.core.learners.cross_fitting.AbsentClassWarning")
 def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 

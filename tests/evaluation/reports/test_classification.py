@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.working_point import WorkingPoint
 from novum.evaluation.decisions.detection_cost import detection_cost, minimum_detection_cost
 from novum.evaluation.decisions.risk import empirical_bayes_risk
 from novum.evaluation.measures.catalog import measure
@@ -193,7 +193,7 @@ def test_html_is_escaped_accessible_and_self_contained(tmp_path: Any) -> None:
     assert not re.search(r'(src|href)="(?!data:)', saved)
     assert "http://" not in saved
     assert "https://" not in saved
-    assert "alt=" in saved
+    assert "aria-labelledby=" in saved
 
 
 def test_pictures_show_what_there_is() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from novum.core.working_point import WorkingPoint
+from novum.core.decisions import WorkingPoint
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.reports.classification import ClassificationReport
 from novum.evaluation.reports.classification_tables import classification_tables, shown

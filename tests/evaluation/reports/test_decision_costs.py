@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from novum.core.working_point import WorkingPoint
+from novum.core.decisions import WorkingPoint
 from novum.evaluation.decisions.risk import risk_of_actions
-from novum.evaluation.reports.decision_costs import costs_of_actions
+from novum.evaluation.reports.classification_summary import costs_of_actions
 
 POINT = WorkingPoint(["a", "b"], [0.2, 0.8], [[0, 5], [1, 0]], reject_cost=0.5)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from novum.core.working_point import WorkingPoint
+from novum.core.decisions import WorkingPoint
 from novum.evaluation.reports.predictions import Given, read_given, sort_out
 
 

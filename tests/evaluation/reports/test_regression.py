@@ -81,7 +81,7 @@ def test_text_html_page_and_picture(tmp_path: Any) -> None:
         assert part.replace("Note: ", "") in report._repr_html_()
     assert len(report.plot().axes) == 4
     report.save(tmp_path / "report.html")
-    assert "data:image/png" in (tmp_path / "report.html").read_text("utf-8")
+    assert "<svg role=" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_constants_are_told_and_not_divided_by() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from novum.core.errors import InputError
 from novum.evaluation.measures.interval import Interval
-from novum.evaluation.reports.rows import frame_of_rows
+from novum.evaluation.reports.pages import frame_of_rows
 
 ROWS = [("all", "accuracy", Interval(0.5, 0.25, 0.75, 0.9, "Wilson"))]
 

@@ -1,5 +1,6 @@
 """Successive halving: scikit-learn's schedule and choice, and its limits."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,10 @@ def test_thinned_folds_are_parts_of_the_whole_ones() -> None:
         ({"factor": 1}, "factor"),
     ],
 )
-def test_searches_that_cannot_be(change: dict[str, Any], message: str) -> None:
+def test_searches_that_cannot_be(
+    change: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Journals are opened in the working directory.
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=message):
         HalvingGridSearchCV(Ridge(), GRID, **change).fit(X, NUMBERS)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from novum.evaluation.search.results import search_results, with_parameters
+from novum.evaluation.search.search import search_results, with_parameters
 from novum.evaluation.validation.certainty import corrected_interval
-from novum.evaluation.validation.outcomes import FoldRun
+from novum.evaluation.validation.fold_fits import FoldRun
 
 SCORES = [[0.5, 0.7, 0.6], [0.9, 0.7, 0.8], [np.nan, 0.7, 0.8], [0.9, 0.7, 0.8]]
 OUTCOMES = [

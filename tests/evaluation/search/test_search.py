@@ -11,7 +11,7 @@ import sklearn
 from sklearn import decomposition as theirs
 from sklearn import linear_model, model_selection
 from sklearn.cluster import KMeans
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, make_scorer
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KernelDensity
 from sklearn.utils.estimator_checks import (
@@ -20,14 +20,13 @@ from sklearn.utils.estimator_checks import (
 )
 
 from novum.bayes import GaussianNB
-from novum.core.contracts import (
-    Case,
-    Check,
+from novum.core.errors import InputError
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import (
     check_interrupted_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError
 from novum.decomposition import PCA
 from novum.evaluation.search.choice import OneStandardError
 from novum.evaluation.search.grid import GridSearchCV
@@ -59,7 +58,7 @@ SEARCHES = [
 
 
 # Small classes of the checks' tables are said to be absent from some folds.
-@pytest.mark.filterwarnings("ignore::novum.core.cross_fitting.AbsentClassWarning")
+@pytest.mark.filterwarnings("ignore::novum.core.learners.cross_fitting.AbsentClassWarning")
 @parametrize_with_checks(SEARCHES, legacy=True)
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -234,3 +233,32 @@ def test_the_reason_why_all_fits_failed_is_the_learners_own(make: Any, learner: 
         learner.fit(rows[1:4:2], y[1:4:2])
     assert str(alone.value)[:25] in str(caught.value)
     assert "training rows have a sample_weight of 0" in str(caught.value)
+
+
+def test_a_row_of_weight_two_counts_as_two_rows_in_standard_errors() -> None:
+    weight = np.where(np.arange(80) % 4, 1, 3)
+    folds = [(np.arange(30, 80), np.arange(30)), (np.arange(30), np.arange(30, 80))]
+    twice = np.repeat(np.arange(80), weight)
+    repeated = [(np.isin(twice, train), np.isin(twice, test)) for train, test in folds]
+    grid = {"alpha": [0.1, 10.0]}
+    weighted = GridSearchCV(Ridge(), grid, cv=folds).fit(X, NUMBERS, sample_weight=weight)
+    plain = GridSearchCV(Ridge(), grid, cv=repeated).fit(X[twice], NUMBERS[twice])
+    for name in ("mean_test_score", "standard_error_test_score", "low_test_score"):
+        np.testing.assert_allclose(
+            weighted.cv_results_[name], plain.cv_results_[name], rtol=1e-9, err_msg=name
+        )
+
+
+def test_a_scorer_without_weights_counts_rows_once_and_says_so() -> None:
+    def spread(y: Any, predicted: Any) -> float:
+        return float(-np.abs(y - predicted).max())
+
+    scoring = {"worst": make_scorer(spread), "r2": "r2"}
+    search = GridSearchCV(Ridge(), {"alpha": [0.1, 10.0]}, scoring=scoring, refit=False)
+    with pytest.warns(UserWarning, match=r"The scoring worst=.* does not support sample_weight"):
+        search.fit(X, NUMBERS, sample_weight=np.ones(80))
+    plain = GridSearchCV(Ridge(), {"alpha": [0.1, 10.0]}, scoring=scoring, refit=False)
+    plain.fit(X, NUMBERS)
+    np.testing.assert_allclose(
+        search.cv_results_["mean_test_worst"], plain.cv_results_["mean_test_worst"], rtol=1e-9
+    )

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from novum.numerics import Floats, Integers
+
 
 def two_classes(
     n: int = 80, d: int = 4, signal: float = 2.0, seed: int = 0
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Floats, Integers]:
     """Two classes that differ in the first column, and less in the last."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from novum.core.errors import InputError
-from novum.evaluation.selection import definitions
 from novum.evaluation.selection.concentration import distance_concentration
+from tests.evaluation.selection import definitions
 from tests.evaluation.selection.selection_tables import mixed_frame
 
 rng = np.random.default_rng(0)

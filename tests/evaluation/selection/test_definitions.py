@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from novum.evaluation.selection import definitions
+from tests.evaluation.selection import definitions
 
 
 def test_by_hand() -> None:

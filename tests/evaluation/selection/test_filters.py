@@ -16,9 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import GaussianNB
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError, ModelFileError
-from novum.core.persistence import load, save
+from novum.core.files import load, save
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.evaluation.selection.column_scores import ConstantColumnsWarning
 from novum.evaluation.selection.column_tests import (
     AnovaF,
@@ -30,8 +31,13 @@ from novum.evaluation.selection.column_tests import (
     f_classif,
     f_regression,
 )
-from novum.evaluation.selection.filters import SelectKBest, SelectPercentile
-from novum.evaluation.selection.level_filters import SelectFdr, SelectFpr, SelectFwe
+from novum.evaluation.selection.filters import (
+    SelectFdr,
+    SelectFpr,
+    SelectFwe,
+    SelectKBest,
+    SelectPercentile,
+)
 from novum.evaluation.selection.mutual_information import MutualInformation
 from novum.evaluation.selection.selector import NothingSelectedWarning
 from novum.evaluation.validation.cross_validation import cross_val_score

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from novum.distributions import JointTable, independence_test
-from novum.evaluation.selection import definitions
 from novum.evaluation.selection.group_tests import (
     UNTESTABLE,
     anova,
@@ -19,6 +18,7 @@ from novum.evaluation.selection.group_tests import (
     kruskal_wallis,
     rank_correlation,
 )
+from tests.evaluation.selection import definitions
 
 rng = np.random.default_rng(0)
 GROUPS = rng.integers(0, 3, 60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.evaluation.selection.level_filters import SelectFdr, SelectFpr, SelectFwe
+from novum.evaluation.selection.filters import SelectFdr, SelectFpr, SelectFwe
 
 
 def runs(model: object, n: int, useful: int, seed: int) -> list[tuple[int, int]]:

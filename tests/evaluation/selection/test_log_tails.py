@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
-from novum.evaluation.selection.log_tails import log_chi_square_tail, log_f_tail
+from novum.evaluation.selection.group_tests import log_chi_square_tail, log_f_tail
 
 
 @given(st.floats(0.01, 100), st.integers(1, 30), st.integers(1, 300))

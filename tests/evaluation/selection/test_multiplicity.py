@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from novum.core.errors import InputError
-from novum.evaluation.selection import definitions
-from novum.evaluation.selection.multiplicity import adjusted_p_values
+from novum.evaluation.comparison.ranks.multiplicity import adjusted_p_values
+from tests.evaluation.selection import definitions
 
 p_lists = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 

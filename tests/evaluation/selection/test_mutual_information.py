@@ -15,7 +15,6 @@ from scipy import special, stats
 from sklearn import feature_selection as theirs
 
 from novum.core.errors import InputError
-from novum.evaluation.selection import definitions
 from novum.evaluation.selection.filters import SelectKBest
 from novum.evaluation.selection.mutual_information import (
     MutualInformation,
@@ -25,6 +24,7 @@ from novum.evaluation.selection.mutual_information import (
     mutual_info_classif,
     mutual_info_regression,
 )
+from tests.evaluation.selection import definitions
 from tests.evaluation.selection.selection_tables import two_classes
 
 rng = np.random.default_rng(0)

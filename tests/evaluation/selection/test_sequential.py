@@ -14,12 +14,13 @@ from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import GaussianNB, NaiveBayes
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError
-from novum.core.persistence import load, save
-from novum.evaluation.selection.sequential import SequentialFeatureSelector
-from novum.evaluation.selection.stop_rules import (
+from novum.core.files import load, save
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import check_name, estimator_checks
+from novum.evaluation.selection.sequential import (
     CorrectedGain,
+    SequentialFeatureSelector,
     WithinStandardError,
 )
 from novum.linear import LinearRegression

@@ -12,10 +12,10 @@ from sklearn.pipeline import make_pipeline
 from novum.bayes import GaussianNB
 from novum.core.errors import InputError
 from novum.data.scaling import StandardScaler
-from novum.evaluation.selection import definitions
 from novum.evaluation.selection.column_tests import AssociationTest
 from novum.evaluation.selection.filters import SelectKBest
 from novum.evaluation.selection.stability import selection_stability, stability_index
+from tests.evaluation.selection import definitions
 from tests.evaluation.selection.selection_tables import mixed_frame, two_classes
 
 choices = st.integers(2, 8).flatmap(

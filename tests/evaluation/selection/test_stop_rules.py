@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from novum.core.errors import InputError
-from novum.evaluation.selection.stop_rules import (
+from novum.evaluation.selection.sequential import (
     CorrectedGain,
     MinimalGain,
     SelectionStep,

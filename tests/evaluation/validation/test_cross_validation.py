@@ -19,8 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from novum.bayes import GaussianClassifier, GaussianNB
-from novum.core.cross_fitting import AbsentClassWarning
 from novum.core.errors import InputError
+from novum.core.learners import AbsentClassWarning
 from novum.decomposition import PCA
 from novum.evaluation.validation.cross_validation import (
     cross_val_predict,

@@ -12,13 +12,14 @@ from sklearn.svm import SVC
 
 from novum.core.errors import InputError
 from novum.evaluation.validation.fold_fits import (
+    FoldRun,
     FoldWork,
     plain_table,
     plain_y,
     run_fold,
-    table_rows,
     takes_weight,
 )
+from novum.evaluation.validation.journal import decoded, encoded
 from novum.evaluation.validation.splits import plan_splits
 from novum.linear import LinearRegression
 
@@ -69,7 +70,7 @@ def test_similarities_are_cut_on_both_sides() -> None:
     assert found.output is not None
     assert found.output.tolist() == fitted.predict(X[test]).tolist()
     with pytest.raises(InputError, match=r"square matrix, got shape \(30, 2\)"):
-        table_rows(SVC(kernel="precomputed"), X, train, train)
+        work(X, LABELS).table(SVC(kernel="precomputed"), train, 0)
 
 
 def test_kept_probabilities_have_a_column_for_every_class() -> None:
@@ -128,3 +129,28 @@ def test_what_only_numpy_can_read_becomes_an_array() -> None:
     assert plain_table(X) is X
     assert plain_y(None) is None
     assert sparse.issparse(plain_y(sparse.csr_matrix(X > 0)))
+
+
+def test_a_record_is_the_outcome_without_the_model() -> None:
+    run = FoldRun(
+        {"score": 0.1},
+        {"score": 0.2},
+        fit_seconds=0.5,
+        score_seconds=0.25,
+        n_train=8,
+        n_test=2,
+        output=np.array(["a", "b"]),
+        facts={"best": 1},
+        estimator=object(),
+        exact=True,
+    )
+    again = FoldRun.of(decoded(encoded(run.record())))
+    assert again.scores == run.scores
+    assert again.train_scores == run.train_scores
+    assert (again.fit_seconds, again.score_seconds) == (0.5, 0.25)
+    assert (again.n_train, again.n_test, again.exact) == (8, 2, True)
+    assert again.output is not None
+    assert again.output.tolist() == ["a", "b"]
+    assert again.facts == {"best": 1}
+    assert again.estimator is None
+    assert again.error is None

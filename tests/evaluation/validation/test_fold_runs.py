@@ -11,7 +11,7 @@ from sklearn.metrics import get_scorer
 
 from novum.bayes import GaussianNB
 from novum.core.errors import InputError
-from novum.core.progress import Progress
+from novum.core.runtime import Progress
 from novum.evaluation.validation.cross_validation import cross_val_score, cross_validate
 from novum.evaluation.validation.fold_runs import UndefinedScoreWarning, run_folds
 from novum.evaluation.validation.splits import leave_one_out, plan_splits

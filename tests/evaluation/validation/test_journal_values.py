@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from novum.core.errors import FileFormatError, InputError
-from novum.evaluation.validation.journal_values import decoded, encoded
+from novum.evaluation.validation.journal import decoded, encoded
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

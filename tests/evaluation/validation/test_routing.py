@@ -40,7 +40,7 @@ def test_without_routing_weights_go_to_the_learner_and_the_scores() -> None:
 
 
 def test_a_score_that_takes_no_weights_is_named() -> None:
-    with pytest.warns(UserWarning, match="'score' does not support sample_weight"):
+    with pytest.warns(UserWarning, match="The scoring score=.* does not support sample_weight"):
         found = route("c", Ridge(), {"score": unweighed}, None, None, {"sample_weight": WEIGHT})
     assert found.score == {}
 

@@ -9,7 +9,7 @@ from sklearn.metrics import fbeta_score, get_scorer, make_scorer
 
 from novum.bayes import GaussianNB
 from novum.evaluation.measures.scorers import resolve_scoring
-from novum.evaluation.validation.row_scores import row_scores
+from novum.evaluation.validation.exact_folds import row_scores
 from novum.linear import Ridge
 
 NUMBERS = np.array([1.0, 2.5, -3.0]), np.array([1.5, 2.5, 0.0])

@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import LeaveOneGroupOut, LeavePGroupsOut, ShuffleSplit
 
 from novum.core.errors import InputError
-from novum.core.exact_validation import Fold
+from novum.core.sums import Fold
 from novum.evaluation.validation.split_checks import (
     check_classes_of_folds,
     check_groups,
@@ -23,7 +23,7 @@ def test_splitters_of_groups_say_how_many_they_need() -> None:
 
 
 def test_shuffled_splits_may_be_more_than_rows() -> None:
-    check_number_of_folds(ShuffleSplit(100), 10, None, False)
+    check_number_of_folds(ShuffleSplit(100), 10, None)
 
 
 def test_labels_of_objects_get_their_type_and_bad_ones_are_refused() -> None:
@@ -36,10 +36,10 @@ def test_labels_of_objects_get_their_type_and_bad_ones_are_refused() -> None:
 
 
 def test_a_table_of_one_class_is_left_to_the_learner() -> None:
-    check_classes_of_folds([Fold(None, np.array([0]))], 3, np.array(["a", "a", "a"]))
+    check_classes_of_folds([Fold(None, np.array([0]))], 3, np.array(["a"]), np.array([0, 0, 0]))
 
 
 def test_numbers_as_labels_are_shown_plainly() -> None:
     fold = Fold(np.array([0, 1]), np.array([2]))
     with pytest.raises(InputError, match=r"trains on class 7 only: all its 2 .* none has 8[.]"):
-        check_classes_of_folds([fold], 3, np.array([7, 7, 8]))
+        check_classes_of_folds([fold], 3, np.array([7, 8]), np.array([0, 0, 1]))

@@ -16,8 +16,8 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 
-from novum.core.cross_fitting import AbsentClassWarning, SharedFolds
 from novum.core.errors import InputError
+from novum.core.learners import AbsentClassWarning, SharedFolds
 from novum.evaluation.validation.splits import (
     NestedFolds,
     RepeatedFolds,
@@ -37,6 +37,21 @@ CLASSES = np.array(["no", "yes"] * 6)
 
 def listed(splits: Any) -> list[tuple[list[int], list[int]]]:
     return [(sorted(train.tolist()), sorted(test.tolist())) for train, test in splits]
+
+
+@given(st.lists(st.integers(0, 3), min_size=6, max_size=40), st.integers(2, 6))
+@pytest.mark.filterwarnings("ignore")
+def test_rows_in_their_order_are_dealt_as_scikit_learn_deals_them(y: list[int], k: int) -> None:
+    labels = np.array([f"class {label}" for label in y])
+    expected = [test.tolist() for _, test in KFold(k).split(y)]
+    assert [test.tolist() for _, test in plan_splits(labels, None, k).split()] == expected
+    try:
+        theirs = [test.tolist() for _, test in StratifiedKFold(k).split(y, y)]
+        ours = [test.tolist() for _, test in plan_splits(y, labels, k, classifier=True).split()]
+    except ValueError:
+        # No class has enough rows, or a fold would train on one class alone.
+        return
+    assert ours == theirs
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from novum.core.errors import InputError, MemoryLimitError
-from novum.graphical.formats.pgmpy import from_pgmpy, to_pgmpy
+from novum.graphical.formats.other_libraries import from_pgmpy, to_pgmpy
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.compact import noisy_or
 from tests.graphical.networks_on_disk import network_on_disk

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from novum.core.errors import InputError, MemoryLimitError
 from novum.distributions.joint_table_states import StateAxis
-from novum.graphical.formats.pyagrum import from_pyagrum, to_pyagrum
+from novum.graphical.formats.other_libraries import from_pyagrum, to_pyagrum
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.compact import noisy_or
 from novum.graphical.models.conditional import NetworkWarning

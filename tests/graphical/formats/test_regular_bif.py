@@ -1,4 +1,4 @@
-"""The quick ways through regular BIF files agree with the careful one, or step aside."""
+"""The quick way through regular BIF files agrees with the careful one, or steps aside."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from novum.graphical.models.bayesian_network import BayesianNetwork
 from tests.strategies.network_files import damaged, networks
 
 BUNDLED = Path(__file__).parents[3] / "benchmarks" / "data"
-PLAIN_FROM, COMPILED_FROM = 10**9, 0
 
 
 def careful(text: str) -> object:
@@ -31,21 +30,19 @@ def careful(text: str) -> object:
 def assert_same(text: str) -> None:
     """Where a quick way decides, it decides as the careful one."""
     slow = careful(text)
-    for compiled_from in (PLAIN_FROM, COMPILED_FROM):
-        quick = regular_draft(text, "x", compiled_from)
-        if quick is None:
-            continue
-        assert slow is not None
-        assert quick.axes == slow.axes
-        assert quick.parents == slow.parents
-        np.testing.assert_array_equal(quick.cells, slow.cells)
+    quick = regular_draft(text, "x")
+    if quick is None:
+        return
+    assert slow is not None
+    assert quick.axes == slow.axes
+    assert quick.parents == slow.parents
+    np.testing.assert_array_equal(quick.cells, slow.cells)
 
 
 @pytest.mark.parametrize("name", ["asia", "child", "alarm", "andes"])
 def test_published_files_are_regular(name: str) -> None:
     text = gzip.decompress((BUNDLED / f"{name}.bif.gz").read_bytes()).decode()
-    for compiled_from in (PLAIN_FROM, COMPILED_FROM):
-        assert regular_draft(text, "x", compiled_from) is not None
+    assert regular_draft(text, "x") is not None
     assert_same(text)
 
 
@@ -74,10 +71,9 @@ probability ( b | a ) {
 
 
 def test_comments_properties_and_any_order_of_rows_are_regular() -> None:
-    for compiled_from in (PLAIN_FROM, COMPILED_FROM):
-        draft = regular_draft(VALID, "x", compiled_from)
-        assert draft is not None
-        assert draft.cells.tolist() == [0.25, 0.75, 1, 0, 0, 0.1, 0.30000000000000004, 0.6]
+    draft = regular_draft(VALID, "x")
+    assert draft is not None
+    assert draft.cells.tolist() == [0.25, 0.75, 1, 0, 0, 0.1, 0.30000000000000004, 0.6]
 
 
 @settings(max_examples=500)
@@ -103,10 +99,9 @@ def test_every_number_is_the_float_nearest_to_its_text(numbers: list[str]) -> No
         f"variable a {{ type discrete [ {len(numbers)} ] {{ {labels} }}; }}"
         f"probability ( a ) {{ table {', '.join(numbers)}; }}"
     )
-    for compiled_from in (PLAIN_FROM, COMPILED_FROM):
-        draft = regular_draft(text, "x", compiled_from)
-        assert draft is not None
-        assert draft.cells.tolist() == [float(number) for number in numbers]
+    draft = regular_draft(text, "x")
+    assert draft is not None
+    assert draft.cells.tolist() == [float(number) for number in numbers]
 
 
 @pytest.mark.parametrize(
@@ -135,8 +130,7 @@ def test_every_number_is_the_float_nearest_to_its_text(numbers: list[str]) -> No
 def test_irregular_files_are_left_to_the_careful_reader(change: tuple[str, str]) -> None:
     text = VALID.replace(*change)
     assert text != VALID
-    for compiled_from in (PLAIN_FROM, COMPILED_FROM):
-        assert regular_draft(text, "x", compiled_from) is None
+    assert regular_draft(text, "x") is None
 
 
 def test_nothing_is_allocated_that_the_file_does_not_fill() -> None:
@@ -144,8 +138,7 @@ def test_nothing_is_allocated_that_the_file_does_not_fill() -> None:
     text = "".join(f"variable {name} {{ type discrete [2] {{ a, b }}; }}\n" for name in names)
     text += "".join(f"probability ({name}) {{ table 0.5, 0.5; }}\n" for name in names[:-1])
     text += f"probability (x59 | {', '.join(names[:59])}) {{ (a) 0.5, 0.5; }}"
-    for compiled_from in (PLAIN_FROM, COMPILED_FROM):
-        assert regular_draft(text, "x", compiled_from) is None
+    assert regular_draft(text, "x") is None
 
 
 @pytest.mark.parametrize("unit", ["property ", "property x {", "/*", "a,"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from novum.core.errors import InputError, MemoryLimitError
-from novum.graphical.formats.writing import text_states
+from novum.graphical.formats.draft import text_states
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.compact import noisy_or
 from novum.graphical.models.conditional import NetworkWarning

@@ -10,9 +10,12 @@ from hypothesis import HealthCheck, given, settings
 
 from novum.graphical import BayesianNetwork, Factor, FactorGraph
 from novum.graphical.inference import batches, junction
-from novum.graphical.inference.batches import batch_log_evidence, batch_marginals
-from novum.graphical.inference.compiled import lanes
-from novum.graphical.inference.compiled.lanes import lane_marginals, lane_program
+from novum.graphical.inference.batches import (
+    batch_log_evidence,
+    batch_marginals,
+    lane_marginals,
+    lane_program,
+)
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.plain_junction import PlainJunctionTree
 from novum.graphical.models.arrays import Evidence, ModelArrays
@@ -51,7 +54,7 @@ def test_equals_one_question_at_a_time(
 ) -> None:
     monkeypatch.setattr(junction, "PLAIN_VARIABLES", 0)
     # The price of a cell in lanes decides which way is taken.
-    monkeypatch.setattr(lanes, "CELL", cell)
+    monkeypatch.setattr(batches, "CELL", cell)
     model = random_network(seed).arrays
     # More than one set of lanes, and rows that occur twice.
     rows = random_rows(model, 40, seed)
@@ -68,7 +71,7 @@ def test_equals_one_question_at_a_time(
 @quick
 def test_one_unobserved_target(cell: float, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     monkeypatch.setattr(junction, "PLAIN_VARIABLES", 0)
-    monkeypatch.setattr(lanes, "CELL", cell)
+    monkeypatch.setattr(batches, "CELL", cell)
     model = random_network(seed).arrays
     target = seed % model.n_variables
     rows = random_rows(model, 35, seed)
@@ -91,7 +94,7 @@ def test_textbook_models_and_given_engines_are_asked_row_by_row() -> None:
 def test_rows_of_many_blocks_have_their_own_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "BLOCK_ROWS", 4)
     monkeypatch.setattr(junction, "PLAIN_VARIABLES", 0)
-    monkeypatch.setattr(lanes, "CELL", 1e9)
+    monkeypatch.setattr(batches, "CELL", 1e9)
     model = random_network(7, zeros=1.0).arrays
     rows = random_rows(model, 30, 2, part=0.5)
     tables, logs = one_by_one(model, rows)

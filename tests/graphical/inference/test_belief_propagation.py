@@ -15,7 +15,7 @@ from novum.graphical.inference.flat_factors import flat_factors
 from novum.graphical.models.arrays import Evidence
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.factor_graph import FactorGraph
-from tests.graphical.inference.test_trees import random_tree
+from tests.graphical.inference.test_sum_product import random_tree
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 from tests.strategies.stated_errors import sprinkler
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 
 from novum.core.errors import InputError
 from novum.distributions.joint_table import ImpossibleEvidence
-from novum.graphical.inference import bounded_maxima as module
-from novum.graphical.inference.bounded_maxima import bounded_maxima
+from novum.graphical.inference import explanation as module
+from novum.graphical.inference.explanation import bounded_maxima
 from novum.graphical.models.arrays import Evidence
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.compact import noisy_or

@@ -8,10 +8,9 @@ from scipy import stats
 
 from novum.graphical.factor import Factor
 from novum.graphical.inference.blocks import blocks_of, determined
-from novum.graphical.inference.chain_jumps_kernels import jump
 from novum.graphical.inference.chain_layout import ChainLayout, chain_layout
-from novum.graphical.inference.gibbs import Gibbs
-from novum.graphical.inference.metropolis import MetropolisHastings
+from novum.graphical.inference.chain_runs_kernels import jump
+from novum.graphical.inference.gibbs import Gibbs, MetropolisHastings
 from novum.graphical.inference.mini_buckets import mini_buckets
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.factor_graph import FactorGraph

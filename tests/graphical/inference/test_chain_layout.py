@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.inference import chain_layout as layouts
 from novum.graphical.inference.blocks import Blocks, blocks_of, determined
-from novum.graphical.inference.chain_jumps_kernels import place_rows
 from novum.graphical.inference.chain_layout import ChainLayout, chain_layout
-from novum.graphical.inference.chain_runs_kernels import fill_row, start_chain
+from novum.graphical.inference.chain_runs_kernels import fill_row, place_rows, start_chain
 from novum.graphical.models.questions import evidence_of
 from tests.strategies.networks import random_evidence, random_network, seeds
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
 from novum.graphical.inference.blocks import Blocks, blocks_of, determined
-from novum.graphical.inference.chain_layout import chain_layout
-from novum.graphical.inference.chain_starts import Starts, chain_starts
+from novum.graphical.inference.chain_layout import Starts, chain_layout, chain_starts
 from novum.graphical.models.arrays import Evidence
 from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.models.questions import evidence_of

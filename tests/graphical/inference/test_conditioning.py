@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from novum.core.errors import InputError
 from novum.distributions.joint_table import ImpossibleEvidence
-from novum.graphical.inference.conditioning import joint_by_conditioning
+from novum.graphical.inference.belief_propagation import joint_by_conditioning
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.models.arrays import Evidence
 from novum.graphical.models.bayesian_network import BayesianNetwork

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical import BayesianNetwork, Evidence, JunctionTree, PlainJunctionTree
-from novum.graphical.inference.conflict import Conflict, smallest_conflict
 from novum.graphical.models.arrays import ModelArrays
+from novum.graphical.models.conflicts import Conflict, smallest_conflict
 from novum.graphical.models.questions import evidence_of
 from tests.graphical.textbook_networks import grid, random_network
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from novum.core.errors import MemoryLimitError
-from novum.graphical.inference.elimination import VariableElimination
+from novum.graphical.inference.plain_junction import VariableElimination
 from novum.graphical.models.bayesian_network import BayesianNetwork
 
 ENGINE = VariableElimination()

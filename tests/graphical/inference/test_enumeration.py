@@ -12,9 +12,8 @@ from hypothesis import given, settings
 
 from novum.core.errors import MemoryLimitError
 from novum.distributions.joint_table import ImpossibleEvidence
-from novum.graphical.inference.elimination import VariableElimination
 from novum.graphical.inference.enumeration import Enumeration
-from novum.graphical.inference.plain_junction import PlainJunctionTree
+from novum.graphical.inference.plain_junction import PlainJunctionTree, VariableElimination
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.flat_factors import FlatFactors, flat_factors, flat_factors_of
-from novum.graphical.inference.relevance import needed_factors
+from novum.graphical.inference.potentials import needed_factors
 from novum.graphical.models.arrays import Evidence
 from novum.graphical.models.questions import evidence_of
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds

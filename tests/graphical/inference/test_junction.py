@@ -15,10 +15,9 @@ from novum.core.errors import MemoryLimitError
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.inference import junction
 from novum.graphical.inference.batches import batch_log_evidence, batch_marginals
-from novum.graphical.inference.elimination import VariableElimination
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.junction import JunctionTree
-from novum.graphical.inference.plain_junction import PlainJunctionTree
+from novum.graphical.inference.plain_junction import PlainJunctionTree, VariableElimination
 from novum.graphical.models.arrays import NO_HEAD, Evidence, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.questions import evidence_of

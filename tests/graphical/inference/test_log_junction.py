@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.junction import JunctionTree
-from novum.graphical.inference.log_junction import LogJunctionTree
+from novum.graphical.inference.plain_junction import LogJunctionTree
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.questions import evidence_of
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds

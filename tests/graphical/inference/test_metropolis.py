@@ -8,7 +8,7 @@ import pytest
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
 from novum.graphical.inference.chain_layout import ChainLayout
-from novum.graphical.inference.metropolis import MetropolisHastings
+from novum.graphical.inference.gibbs import MetropolisHastings
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.factor_graph import FactorGraph
 from tests.graphical.lattices import ising_grid

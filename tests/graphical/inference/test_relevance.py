@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from novum.graphical import Evidence, FactorGraph
 from novum.graphical.inference.plain_junction import PlainJunctionTree
-from novum.graphical.inference.relevance import ancestors_of, needed_factors, relevant_factors
+from novum.graphical.inference.potentials import ancestors_of, needed_factors, relevant_factors
 from tests.graphical.textbook_networks import alarm, brute_posterior, random_network
 
 

@@ -12,8 +12,7 @@ from novum.core.errors import InputError
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
 from novum.graphical.inference.junction import JunctionTree
-from novum.graphical.inference.log_junction import LogJunctionTree
-from novum.graphical.inference.plain_junction import PlainJunctionTree
+from novum.graphical.inference.plain_junction import LogJunctionTree, PlainJunctionTree
 from novum.graphical.inference.sampling import (
     ForwardSampling,
     LikelihoodWeighting,

@@ -9,9 +9,8 @@ import pytest
 
 from novum.core.errors import InputError
 from novum.graphical.inference.belief_propagation import LoopyPropagation
-from novum.graphical.inference.gibbs import Gibbs
+from novum.graphical.inference.gibbs import Gibbs, MetropolisHastings
 from novum.graphical.inference.mean_field import MeanField
-from novum.graphical.inference.metropolis import MetropolisHastings
 from novum.graphical.inference.sampling import (
     ForwardSampling,
     LikelihoodWeighting,

@@ -56,7 +56,7 @@ def test_the_most_probable_state_is_explained_unless_one_is_named() -> None:
     text = repr(found)
     assert text.splitlines()[0] == ("Burglary = false: 0.999 before the evidence, 0.7158 after")
     assert "MaryCalls = true" in text
-    assert "<td>MaryCalls = true</td>" in found._repr_html_()
+    assert ">MaryCalls = true</th>" in found._repr_html_()
 
 
 def test_a_finding_that_decides_alone_has_infinite_weight() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 from novum.graphical import Tabular
-from novum.graphical.models.kept_attributes import kept_attributes
+from novum.graphical.models.conditional import kept_attributes
 from tests.graphical.textbook_networks import alarm
 
 

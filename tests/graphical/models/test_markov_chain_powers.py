@@ -10,7 +10,7 @@ import pytest
 
 from novum.core.errors import InputError
 from novum.graphical.models.markov_chain import MarkovChain
-from novum.graphical.models.markov_chain_powers import distance, mixing_time, power
+from novum.graphical.models.markov_chain_structure import distance, mixing_time, power
 
 
 def pair(leave: float, back: float) -> np.ndarray:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.graphical.models.near_names import near_names
+from novum.graphical.models.row_codes import near_names
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from novum.distributions.joint_table_states import StateAxis
 from novum.graphical import BayesianNetwork, FactorGraph, NoisyOr, Tabular, noisy_or
 from novum.graphical.models.arrays import NO_HEAD
-from novum.graphical.models.network_arrays import CHAIN_ABOVE, arrays_of
+from novum.graphical.models.network_structure import CHAIN_ABOVE, arrays_of
 from tests.graphical.textbook_networks import random_network
 
 

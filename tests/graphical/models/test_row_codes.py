@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from novum.core import columns
-from novum.core.columns import frame_column
 from novum.core.errors import InputError, UnseenLevelWarning
+from novum.core.tables import frame_column
+from novum.distributions import joint_table_counts
 from novum.graphical import BayesianNetwork, NetworkWarning
 from novum.graphical.models import row_codes
 from novum.graphical.models.row_codes import frame_of_codes, read_rows
@@ -129,7 +129,7 @@ def test_columns_that_are_no_nodes_are_not_looked_at(monkeypatch: pytest.MonkeyP
         return frame_column(frame, position)
 
     # Taking one column of a frame costs as much as the frame is wide.
-    monkeypatch.setattr(columns, "frame_column", counted)
+    monkeypatch.setattr(joint_table_counts, "frame_column", counted)
     cells = np.full((2, 3000), "q", dtype=object)
     frame = pd.DataFrame(cells, columns=[f"z{place}" for place in range(3000)])
     # Cells that no column could be made of.

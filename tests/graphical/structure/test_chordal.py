@@ -7,7 +7,7 @@ import itertools
 import networkx
 import pytest
 
-from novum.graphical.structure.chordal import Flower, chordal_tree
+from novum.graphical.structure.orientations import Flower, chordal_tree
 
 
 def small_graphs(most: int = 7) -> list[networkx.Graph]:

@@ -126,5 +126,5 @@ def test_a_square_cannot_be_directed() -> None:
 def test_notebooks_show_edges() -> None:
     shown = Dag.from_edges([("a", "c"), ("b", "c"), ("d<", "e")]).pattern()._repr_html_()
     assert "5 nodes; 2 members" in shown
-    assert "<td>a -&gt; c</td>" in shown
-    assert "<td>d&lt; - e</td>" in shown
+    assert ">a -&gt; c</th>" in shown
+    assert ">d&lt; - e</th>" in shown

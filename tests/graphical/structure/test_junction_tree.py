@@ -6,8 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.graphical.structure.junction_tree import CliqueTree, clique_tree
-from novum.graphical.structure.triangulation import best_order, interaction_graph
+from novum.graphical.structure.triangulation import (
+    CliqueTree,
+    best_order,
+    clique_tree,
+    interaction_graph,
+)
 
 
 def tree_of(seed: int, last: tuple[int, ...] = ()) -> tuple[CliqueTree, list[tuple[int, ...]]]:

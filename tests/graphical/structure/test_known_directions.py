@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.graphical.structure import known_directions
+from novum.graphical.structure import equivalence
 from novum.graphical.structure.dag import CyclicGraphError, Dag
-from novum.graphical.structure.equivalence import PartialDag
-from novum.graphical.structure.known_directions import Directions
+from novum.graphical.structure.equivalence import Directions, PartialDag
 
 
 def by_definition(partial: PartialDag) -> set[frozenset[tuple[str, str]]]:
@@ -91,7 +90,7 @@ def test_contradictions_have_no_members() -> None:
 
 
 def test_endless_counts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_directions, "MOST_SPLITS", 3)
+    monkeypatch.setattr(equivalence, "MOST_SPLITS", 3)
     near = {node: set(range(8)) - {node} for node in range(8)}
     into: dict[int, set[int]] = {node: set() for node in near}
     into[1], into[3] = {0}, {2}

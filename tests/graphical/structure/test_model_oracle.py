@@ -10,8 +10,8 @@ from novum.core.errors import InputError
 from novum.distributions.independence import check_independence
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.factor_graph import FactorGraph
-from novum.graphical.structure import model_oracle
-from novum.graphical.structure.model_oracle import ModelOracle
+from novum.graphical.structure import independence_maps
+from novum.graphical.structure.independence_maps import ModelOracle
 from tests.strategies.networks import random_network
 
 
@@ -21,7 +21,7 @@ def test_answers_are_those_of_the_joint_table(
     seed: int, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if limit == "asked":
-        monkeypatch.setattr(model_oracle, "MOST_KEPT", 0)
+        monkeypatch.setattr(independence_maps, "MOST_KEPT", 0)
     network = random_network(seed, most=5)
     joint = network.query(*network.names)
     for model in (network, FactorGraph.of(network)):

@@ -168,6 +168,6 @@ def test_too_many_questions_are_refused_before_they_are_asked(
 
 def test_notebooks_show_open_trails() -> None:
     graph = Dag.from_edges([("a", "b"), ("b", "c")])
-    assert "<td>a -&gt; b -&gt; c</td>" in graph.d_separated("a", "c")._repr_html_()
+    assert ">a -&gt; b -&gt; c</th>" in graph.d_separated("a", "c")._repr_html_()
     shown = graph.d_separated("a", "c", given="b")._repr_html_()
     assert shown == "<p>d-separated: a independent of c given b</p>"

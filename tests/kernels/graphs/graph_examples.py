@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from novum.kernels.counts import count_rows
-from novum.kernels.graphs import graph_rows, numbering, refinement
+from novum.kernels import count_rows
+from novum.kernels.graphs import graph_kernel, numbering, refinement
 from novum.kernels.graphs.graph import Graph
 
-WITH_SWITCH = (graph_rows, numbering, refinement)
+WITH_SWITCH = (graph_kernel, numbering, refinement)
 
 
 @st.composite

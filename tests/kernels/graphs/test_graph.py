@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 
 from novum.core.errors import InputError
-from novum.core.registry import registered
-from novum.core.state_coding import StateEncoder
-from novum.core.state_decoding import StateDecoder
+from novum.core.files.registry import registered
+from novum.core.files.state_coding import StateEncoder
+from novum.core.files.state_decoding import StateDecoder
 from novum.kernels.graphs.graph import Graph
 from tests.kernels.graphs.graph_examples import labelled_graphs
 

@@ -12,12 +12,6 @@ from hypothesis import strategies as st
 
 from novum.core.errors import InputError
 from novum.kernels.contracts import check_kernel_contract
-from novum.kernels.graphs.definitions import (
-    edge_counts,
-    path_counts,
-    vertex_counts,
-    weisfeiler_lehman,
-)
 from novum.kernels.graphs.graph import Graph
 from novum.kernels.graphs.graph_kernel import GraphKernel
 from novum.kernels.graphs.histograms import EdgeHistogram, VertexHistogram
@@ -30,6 +24,12 @@ from tests.kernels.graphs.graph_examples import (
     molecule_graphs,
     renamed,
     samples,
+)
+from tests.oracles.graph_kernel_definitions import (
+    edge_counts,
+    path_counts,
+    vertex_counts,
+    weisfeiler_lehman,
 )
 
 BASES: list[tuple[GraphKernel, Callable[..., Any]]] = [

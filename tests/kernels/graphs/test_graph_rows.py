@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novum.core.errors import InputError
-from novum.kernels.counts.count_rows import CountRows
-from novum.kernels.graphs.graph_rows import GraphRows, counted
+from novum.kernels.count_rows import CountRows
+from novum.kernels.graphs.graph_kernel import GraphRows, counted
 from novum.kernels.graphs.graph_sample import read_sample
 from novum.kernels.graphs.refinement import refine
 from novum.kernels.graphs.vocabulary import Vocabulary

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.kernels.graphs.definitions import refined_colors
 from novum.kernels.graphs.graph import Graph
 from novum.kernels.graphs.graph_sample import read_sample
 from novum.kernels.graphs.refinement import arcs_of, refine, signatures
@@ -19,6 +18,7 @@ from tests.kernels.graphs.graph_examples import (
     random_pairs,
     samples,
 )
+from tests.oracles.graph_kernel_definitions import refined_colors
 
 
 def first_occurrence(values: list[object]) -> list[int]:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError
-from novum.core.registry import registered
-from novum.core.state_coding import StateEncoder
-from novum.core.state_decoding import StateDecoder
+from novum.core.files.registry import registered
+from novum.core.files.state_coding import StateEncoder
+from novum.core.files.state_decoding import StateDecoder
 from novum.kernels.graphs.graph import Graph
 from novum.kernels.graphs.histograms import EdgeHistogram, VertexHistogram
 from novum.kernels.graphs.shortest_path import ShortestPath

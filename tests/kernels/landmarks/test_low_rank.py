@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from novum.core.certificate import Verdict
 from novum.core.errors import InputError
+from novum.core.learners import Verdict
 from novum.kernels.callables import FromCallable
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.landmarks.low_rank import LowRank, inverse_root, low_rank

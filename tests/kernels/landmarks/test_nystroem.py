@@ -16,16 +16,15 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.contracts import (
-    Case,
-    Check,
+from novum.core.errors import InputError, MissingValuesError, ModelFileError
+from novum.core.files import load, save
+from novum.core.files.registry import ESTIMATORS, VALUES, registered
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import (
     check_failed_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError, MissingValuesError, ModelFileError
-from novum.core.persistence import load, save
-from novum.core.registry import ESTIMATORS, VALUES, registered
 from novum.kernels.landmarks.nystroem import Nystroem
 from novum.kernels.trees.ordered_tree import OrderedTree
 from novum.kernels.trees.subset_tree import SubsetTreeKernel

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import MemoryLimitError
-from novum.kernels.landmarks.pivoted_cholesky import Floats, pivoted_cholesky
+from novum.kernels.landmarks.pivoted_cholesky import pivoted_cholesky
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.validity import IndefiniteKernelError
 from novum.kernels.vectors.gaussian import Gaussian
+from novum.numerics import Floats
 
 
 def random_gram(n: int, d: int, seed: int) -> Floats:

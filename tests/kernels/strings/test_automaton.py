@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from novum.core.errors import MemoryLimitError
 from novum.kernels.strings import automaton
 from novum.kernels.strings.automaton import SuffixAutomata, built_automata, read_through
-from novum.kernels.strings.definitions import gram_counts
 from novum.kernels.strings.plain_automaton import PlainAutomaton
 from novum.kernels.strings.sequences import CodedStrings, coded_strings
+from tests.oracles.string_kernel_definitions import gram_counts
 
 strings = st.lists(st.lists(st.integers(0, 4), max_size=14), min_size=1, max_size=5)
 

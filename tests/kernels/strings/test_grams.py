@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.kernels.strings import grams
-from novum.kernels.strings.definitions import gram_counts
 from novum.kernels.strings.grams import Vocabulary, further_counts, learned_counts
 from novum.kernels.strings.sequences import CodedStrings, coded_strings
+from tests.oracles.string_kernel_definitions import gram_counts
 
 strings = st.lists(st.lists(st.integers(0, 3), max_size=9), min_size=1, max_size=6)
 spans = st.lists(st.integers(1, 6), min_size=1, max_size=3, unique=True).map(tuple)

@@ -7,8 +7,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.kernels.strings.definitions import substrings
 from novum.kernels.strings.plain_automaton import PlainAutomaton
+from tests.oracles.string_kernel_definitions import substrings
 
 codes = st.lists(st.integers(0, 2), max_size=14)
 

@@ -13,8 +13,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from novum.core.errors import InputError
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.normalization import normalize
-from novum.kernels.strings import definitions
 from novum.kernels.strings.spectrum import Spectrum
+from tests.oracles import string_kernel_definitions as definitions
 
 # Beginnings of promoters of E. coli (UCI, Molecular Biology: Promoter Gene Sequences).
 PROMOTERS = [

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from novum.core.errors import InputError
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.normalization import normalize
-from novum.kernels.strings import definitions, substrings
+from novum.kernels.strings import substrings
 from novum.kernels.strings.spectrum import Spectrum
 from novum.kernels.strings.substrings import Substrings
+from tests.oracles import string_kernel_definitions as definitions
 
 texts = st.lists(st.text("abé😀", max_size=12), max_size=4)
 kernels = st.one_of(

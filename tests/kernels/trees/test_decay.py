@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from novum.core.errors import InputError
-from novum.kernels.trees.decay import checked_decay
+from novum.kernels.trees.subset_tree import checked_decay
 
 
 @pytest.mark.parametrize("decay", [1, 1.0, 1e-300])

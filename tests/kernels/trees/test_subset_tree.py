@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from novum.core.errors import InputError, MemoryLimitError
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.trees import subset_tree
-from novum.kernels.trees.definitions import nested, nodes, subset_tree_similarity
 from novum.kernels.trees.ordered_tree import OrderedTree
 from novum.kernels.trees.subset_tree import SubsetTreeKernel
 from tests.kernels.trees.random_trees import ordered_trees, random_trees
+from tests.oracles.tree_kernel_definitions import nested, nodes, subset_tree_similarity
 
 tree_lists = st.lists(ordered_trees, min_size=1, max_size=4)
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from novum.core.errors import InputError
 from novum.kernels.contracts import check_kernel_contract
-from novum.kernels.trees.definitions import subtree_similarity
 from novum.kernels.trees.ordered_tree import OrderedTree
 from novum.kernels.trees.subtree import SubtreeKernel
 from tests.kernels.trees.random_trees import ordered_trees, random_trees
+from tests.oracles.tree_kernel_definitions import subtree_similarity
 
 tree_lists = st.lists(ordered_trees, min_size=1, max_size=4)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from novum.core.errors import InputError
 from novum.kernels.trees.ordered_tree import OrderedTree
-from novum.kernels.trees.vocabulary import Vocabulary, check_one_code, read_trees
+from novum.kernels.trees.production_rows import Vocabulary, check_one_code, read_trees
 
 keys = st.lists(st.sampled_from("abcdefg"), max_size=20)
 

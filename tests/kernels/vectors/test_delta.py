@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError, UnseenLevelWarning
-from novum.kernels import definitions
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.vectors import delta
 from novum.kernels.vectors.delta import Delta
+from tests.oracles import kernel_definitions as definitions
 from tests.strategies.vector_kernels import assert_prepared_rows_agree
 
 cells = st.tuples(st.sampled_from("abc"), st.integers(0, 2), st.booleans())

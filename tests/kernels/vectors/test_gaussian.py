@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from novum.core.errors import InputError
-from novum.kernels import definitions
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.vectors import gaussian
 from novum.kernels.vectors.gaussian import (
@@ -21,7 +20,9 @@ from novum.kernels.vectors.gaussian import (
     Gaussian,
     rounding_of_distances,
 )
-from tests.strategies.vector_kernels import Floats, assert_prepared_rows_agree, matrices
+from novum.numerics import Floats
+from tests.oracles import kernel_definitions as definitions
+from tests.strategies.vector_kernels import assert_prepared_rows_agree, matrices
 
 widths = st.sampled_from([0.1, 0.7, 1.0, 30.0])
 

@@ -7,10 +7,11 @@ from hypothesis import given
 from scipy import sparse
 from sklearn.metrics.pairwise import linear_kernel
 
-from novum.kernels import definitions
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.vectors.linear import Linear
-from tests.strategies.vector_kernels import Floats, matrices
+from novum.numerics import Floats
+from tests.oracles import kernel_definitions as definitions
+from tests.strategies.vector_kernels import matrices
 
 
 @given(matrices(), matrices())

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError, MissingValuesError, UnseenLevelWarning
-from novum.core.validation import check_sample
+from novum.core.tables import check_sample
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.vectors.delta import Delta
 from novum.kernels.vectors.gaussian import Gaussian

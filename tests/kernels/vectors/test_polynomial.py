@@ -10,10 +10,11 @@ from scipy import sparse
 from sklearn.metrics.pairwise import polynomial_kernel
 
 from novum.core.errors import InputError
-from novum.kernels import definitions
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.vectors.polynomial import Polynomial, raised_in_place
-from tests.strategies.vector_kernels import Floats, assert_prepared_rows_agree, matrices
+from novum.numerics import Floats
+from tests.oracles import kernel_definitions as definitions
+from tests.strategies.vector_kernels import assert_prepared_rows_agree, matrices
 
 settings = st.tuples(
     st.integers(1, 5), st.sampled_from([0.0, 0.5, 2.0, -1.0]), st.sampled_from([1.0, 0.25, -0.5])

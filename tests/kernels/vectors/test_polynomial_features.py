@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novum.core.errors import InputError, MemoryLimitError
-from novum.kernels import definitions
-from novum.kernels.vectors.polynomial import Polynomial
-from novum.kernels.vectors.polynomial_features import PolynomialFeatures
-from tests.strategies.vector_kernels import Floats, matrices
+from novum.kernels.vectors.polynomial import Polynomial, PolynomialFeatures
+from novum.numerics import Floats
+from tests.oracles import kernel_definitions as definitions
+from tests.strategies.vector_kernels import matrices
 
 settings = st.tuples(
     st.integers(1, 4), st.sampled_from([0.0, 0.5, 2.0]), st.sampled_from([1.0, 0.25, 3.0])

@@ -8,10 +8,11 @@ from scipy import sparse
 from sklearn.metrics.pairwise import sigmoid_kernel
 
 from novum.core.errors import InputError
-from novum.kernels import definitions
 from novum.kernels.contracts import check_kernel_contract
 from novum.kernels.vectors.sigmoid import Sigmoid
-from tests.strategies.vector_kernels import Floats, assert_prepared_rows_agree, matrices
+from novum.numerics import Floats
+from tests.oracles import kernel_definitions as definitions
+from tests.strategies.vector_kernels import assert_prepared_rows_agree, matrices
 
 settings = st.tuples(st.sampled_from([0.1, 1.0, -0.5]), st.sampled_from([0.0, 0.5, -1.0]))
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from novum.core.errors import MissingValuesError, SchemaError, UnseenLevelWarning
-from novum.core.schema import UNSEEN, Kind
+from novum.core.tables import UNSEEN, Kind
 from novum.kernels.vectors.table_rows import read_rows
 
 TABLE = pd.DataFrame({"age": [1.0, 2.0], "color": ["red", "blue"]})

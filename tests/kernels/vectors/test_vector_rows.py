@@ -10,7 +10,7 @@ from hypothesis import given
 from scipy import sparse
 
 from novum.core.errors import InputError, MissingValuesError, SchemaError
-from novum.core.validation import check_sample
+from novum.core.tables import check_sample
 from novum.kernels.protocol import Kernel
 from novum.kernels.strings.spectrum import Spectrum
 from novum.kernels.vectors.gaussian import Gaussian

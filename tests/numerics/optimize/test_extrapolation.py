@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.numerics.optimize import SquaredExtrapolation
-from novum.numerics.optimize.extrapolation import Floats
+from novum.numerics import Floats, SquaredExtrapolation
 
 
 @given(st.floats(0.05, 0.95), st.floats(-5, 5), st.floats(0.1, 5))

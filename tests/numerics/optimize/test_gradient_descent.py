@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from novum.numerics.optimize import gradient_descent
-from novum.numerics.optimize.line_search import Floats, ValueAndGradient
+from novum.numerics import Floats, gradient_descent
+from novum.numerics.optimize.line_search import ValueAndGradient
 
 
 def quadratic(curvature: Floats, optimum: Floats, turn: Floats | None = None) -> ValueAndGradient:

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.numerics.optimize import backtracking
-from novum.numerics.optimize.line_search import Floats
+from novum.numerics import Floats, backtracking
 
 positive = st.floats(1e-3, 1e3)
 

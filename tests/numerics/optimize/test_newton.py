@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from novum.numerics.losses import LogisticLoss
+from novum.numerics import Floats, LogisticLoss
 from novum.numerics.optimize import newton
-from novum.numerics.optimize.line_search import Floats
 
 
 def rosen(w: Floats) -> tuple[float, Floats]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from novum.core.certificate import Certificate, Verdict
+from novum.core.learners import Certificate, Verdict
 from novum.numerics.optimize import Outcome
 
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import optimize
 
-from novum.core.certificate import ConvergenceWarning, Verdict
 from novum.core.errors import InputError
+from novum.core.learners import ConvergenceWarning, Verdict
+from novum.kernels.algebra import Constant
 from novum.kernels.callables import FromCallable
-from novum.kernels.constant import Constant
 from novum.kernels.parts import on
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.protocol import Kernel
@@ -22,19 +21,18 @@ from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.kernels.vectors.polynomial import Polynomial
 from novum.kernels.vectors.sigmoid import Sigmoid
-from novum.svm.classifier import SVC
+from novum.numerics import Array, Floats
+from novum.svm.classifier import SVC, NuSVC
 from novum.svm.combination.multiple_kernel import KernelWeights, learn_weights
-from novum.svm.definitions import interior_point
-from novum.svm.nu_classifier import NuSVC
-from novum.svm.regressor import SVR
+from novum.svm.regression import SVR
 from novum.svm.ridge.kernel_ridge import KernelRidge
 from novum.svm.solver import problems
+from tests.oracles.svm_definitions import interior_point
 
-Floats = NDArray[np.float64]
 KERNELS = [Linear(), Gaussian(1.0), Polynomial(2)]
 
 
-def table(n: int = 30, seed: int = 0) -> tuple[Floats, NDArray[Any], Floats]:
+def table(n: int = 30, seed: int = 0) -> tuple[Floats, Array, Floats]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
     return X, (X[:, 0] ** 2 + X[:, 1] > 0.7).astype(int), np.sin(2 * X[:, 0]) + X[:, 1]

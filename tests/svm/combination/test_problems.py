@@ -6,22 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
-from novum.svm.combination.problems import (
+from novum.numerics import Floats
+from novum.svm.combination.multiple_kernel import (
     MachineProblem,
     RidgeProblem,
     WeightedRows,
     kept_parts,
     square_of,
 )
-from novum.svm.definitions import interior_point
 from novum.svm.solver import problems
 from novum.svm.solver.problem import Stopping
+from tests.oracles.svm_definitions import interior_point
 
-Floats = NDArray[np.float64]
 KERNELS = (Linear(), Gaussian(1.0), Gaussian(0.3))
 
 

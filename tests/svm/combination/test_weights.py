@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import optimize
 
+from novum.numerics import Floats
 from novum.svm.combination.weights import (
     Bundle,
     Evaluation,
@@ -16,8 +16,6 @@ from novum.svm.combination.weights import (
     find_weights,
     nearest_point,
 )
-
-Floats = NDArray[np.float64]
 
 
 class Pieces:

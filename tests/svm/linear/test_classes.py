@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError, ModelFileError
-from novum.svm.linear.classes import check_two_classes, hyperplanes
 from novum.svm.linear.classifier import LinearSVC
+from novum.svm.linear.machine import check_two_classes, hyperplanes
 from tests.svm.linear_tables import three_classes
 
 

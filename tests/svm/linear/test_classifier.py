@@ -14,23 +14,21 @@ from scipy import sparse
 from sklearn.svm import LinearSVC as Reference
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.certificate import ConvergenceWarning, Verdict
-from novum.core.contracts import (
-    Case,
-    Check,
+from novum.core.errors import InputError, MissingValuesError, UnseenLevelWarning
+from novum.core.learners import Case, Check, ConvergenceWarning, Verdict
+from novum.core.learners.contracts import (
     check_interrupted_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError, MissingValuesError, UnseenLevelWarning
 from novum.svm.linear.classifier import LinearSVC
-from novum.svm.linear.definitions import hinge_objective
+from tests.oracles.linear_svm_definitions import hinge_objective
 from tests.svm.linear_tables import overlapping, sided_tables, three_classes, with_constant
 
 # --- scikit-learn's checks and the contract -------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::novum.core.certificate.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::novum.core.learners.certificate.ConvergenceWarning")
 @parametrize_with_checks(
     [
         LinearSVC(),

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from scipy import sparse
 
 from novum.svm.linear.coordinate import solve_coordinates
-from novum.svm.linear.definitions import dual_coordinate_descent, hinge_objective
 from novum.svm.linear.losses import RowLosses, hinge_losses, tube_losses
 from novum.svm.linear.proximal import solve_newton
 from novum.svm.linear.solution import Budget, LinearSolution
 from novum.svm.solver.problem import Stopping
+from tests.oracles.linear_svm_definitions import dual_coordinate_descent, hinge_objective
 from tests.svm.linear_tables import design, line, overlapping, sided_tables, with_constant
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.svm.linear.definitions import (
+from tests.oracles.linear_svm_definitions import (
     dual_coordinate_descent,
     hinge_objective,
     kernel_pegasos,

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from novum.core.errors import InputError, MemoryLimitError
-from novum.core.validation import check_sample
+from novum.core.tables import check_sample
 from novum.svm.linear import design as linear_design
 from novum.svm.linear.classifier import LinearSVC
 from novum.svm.linear.design import Design, design_of

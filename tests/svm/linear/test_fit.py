@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from novum.core.certificate import Verdict
+from novum.core.learners import Verdict
 from novum.svm.linear import coordinate as linear_coordinate
 from novum.svm.linear import fit as linear_fit
 from novum.svm.linear import proximal as linear_proximal

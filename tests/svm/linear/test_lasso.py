@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from scipy import sparse
 from sklearn.svm import LinearSVC as Reference
 
-from novum.svm.linear.definitions import lasso_objective
 from novum.svm.linear.lasso import objectives, solve_lasso
 from novum.svm.linear.losses import hinge_losses
 from novum.svm.linear.solution import Budget, LinearSolution
 from novum.svm.solver.problem import Stopping
+from tests.oracles.linear_svm_definitions import lasso_objective
 from tests.svm.linear_tables import design, overlapping, sided_tables, with_constant
 
 

@@ -7,11 +7,11 @@ import pytest
 from scipy import optimize, sparse
 from sklearn.svm import LinearSVC as Reference
 
-from novum.svm.linear.definitions import multiclass_objective
 from novum.svm.linear.multiclass import solve_multiclass
 from novum.svm.linear.multiclass_kernels import level
 from novum.svm.linear.solution import Budget, LinearSolution
 from novum.svm.solver.problem import Stopping
+from tests.oracles.linear_svm_definitions import multiclass_objective
 from tests.svm.linear_tables import design, overlapping, three_classes, with_constant
 
 

@@ -7,9 +7,8 @@ import pytest
 from scipy import optimize
 
 from novum.svm.linear.losses import RowLosses, hinge_losses, tube_losses
-from novum.svm.linear.newton import Point, newton
+from novum.svm.linear.newton import Point, newton, system_of
 from novum.svm.linear.solution import Budget
-from novum.svm.linear.systems import system_of
 from novum.svm.solver.problem import Stopping
 from tests.svm.linear_tables import design, overlapping, with_constant
 

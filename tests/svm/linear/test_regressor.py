@@ -13,11 +13,11 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.svm import LinearSVR as Reference
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.certificate import ConvergenceWarning
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError, MissingValuesError
-from novum.svm.linear.definitions import tube_objective
+from novum.core.learners import Case, Check, ConvergenceWarning
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.svm.linear.regressor import LinearSVR
+from tests.oracles.linear_svm_definitions import tube_objective
 from tests.svm.linear_tables import line, with_constant
 
 LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")

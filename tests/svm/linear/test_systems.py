@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from novum.svm.linear.systems import ColumnSystem, RowSystem, system_of
+from novum.svm.linear.newton import ColumnSystem, RowSystem, system_of
 from tests.svm.linear_tables import design, overlapping, with_constant
 
 

@@ -10,20 +10,20 @@ import pytest
 from sklearn import svm as reference
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.certificate import ConvergenceWarning
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError
+from novum.core.learners import Case, Check, ConvergenceWarning
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
-from novum.svm.linear.definitions import kernel_pegasos
 from novum.svm.online.kernel_pegasos import KernelPegasos, ObjectMachine
 from novum.svm.online.kernel_perceptron_passes import Columns
 from novum.svm.online.pegasos import Pegasos
 from novum.svm.online.pegasos_training import PegasosRule
+from tests.oracles.linear_svm_definitions import kernel_pegasos
 from tests.svm.linear_tables import overlapping, three_classes
 
 
-@pytest.mark.filterwarnings("ignore::novum.core.certificate.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::novum.core.learners.certificate.ConvergenceWarning")
 @parametrize_with_checks([KernelPegasos(max_iter=50)], legacy=True)
 def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)

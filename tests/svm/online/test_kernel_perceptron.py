@@ -7,27 +7,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.certificate import ConvergenceWarning, Verdict
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError, MissingValuesError, ModelFileError
+from novum.core.learners import Case, Check, ConvergenceWarning, Verdict
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.kernels.strings.spectrum import Spectrum
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.linear import Perceptron
+from novum.numerics import Array, Floats
 from novum.svm.online.kernel_perceptron import KernelPerceptron
 
 # Many tables here overlap, so that training ends without a proof, and says so.
 pytestmark = pytest.mark.filterwarnings("ignore:.*passes gain no more")
 
-Floats = NDArray[np.float64]
 RULES = ("stochastic", "averaged", "batch")
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 
 
-def rings(n: int = 60, classes: int = 2, seed: int = 0) -> tuple[Floats, NDArray[Any]]:
+def rings(n: int = 60, classes: int = 2, seed: int = 0) -> tuple[Floats, Array]:
     """Circles around the origin with gaps between them."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % classes
@@ -38,7 +37,7 @@ def rings(n: int = 60, classes: int = 2, seed: int = 0) -> tuple[Floats, NDArray
 # --- scikit-learn's checks and the contract -------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::novum.core.certificate.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::novum.core.learners.certificate.ConvergenceWarning")
 @parametrize_with_checks(
     [
         KernelPerceptron(),
@@ -51,7 +50,7 @@ def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> No
     check(estimator)
 
 
-@pytest.mark.filterwarnings("ignore::novum.core.certificate.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::novum.core.learners.certificate.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::novum.core.errors.UnseenLevelWarning")
 @parametrize_with_checks(
     [KernelPerceptron(categorical_features="all", tol=None, max_iter=100)], legacy=True

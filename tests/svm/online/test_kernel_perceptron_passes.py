@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.kernels.vectors.polynomial import Polynomial
-from novum.linear.perceptron_passes import Training, train
-from novum.linear.perceptron_visits import visits_of
+from novum.linear.perceptron.training import Training, train, visits_of
+from novum.numerics import Array, Floats
 from novum.svm.online.kernel_perceptron_passes import Columns, DualVisits, train_dual
 
-Floats = NDArray[np.float64]
 RULES = ("stochastic", "averaged", "batch")
 PLENTY = 10**8
 
@@ -60,7 +56,7 @@ def test_the_linear_kernel_repeats_the_linear_perceptron(
         assert found.run.error == primal.error
 
 
-def by_the_book(K: Floats, sign: Floats, order: NDArray[Any], passes: int) -> Floats:
+def by_the_book(K: Floats, sign: Floats, order: Array, passes: int) -> Floats:
     """Freund and Schapire's rule, row by row, for weights of one."""
     mistakes = np.zeros(len(sign))
     for _ in range(passes):

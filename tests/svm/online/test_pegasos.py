@@ -11,9 +11,9 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.certificate import ConvergenceWarning, Verdict
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError, MissingValuesError, ModelFileError
+from novum.core.learners import Case, Check, ConvergenceWarning, Verdict
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.svm.linear.classifier import LinearSVC
 from novum.svm.online.kernel_pegasos import KernelPegasos
 from novum.svm.online.pegasos import Pegasos
@@ -22,7 +22,7 @@ from tests.svm.linear_tables import overlapping, three_classes
 SETTINGS: list[dict[str, Any]] = [{}, {"average": True}, {"batch_size": 5}, {"projection": False}]
 
 
-@pytest.mark.filterwarnings("ignore::novum.core.certificate.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::novum.core.learners.certificate.ConvergenceWarning")
 @parametrize_with_checks(
     [Pegasos(max_iter=50), Pegasos(max_iter=50, batch_size=3, average=True)], legacy=True
 )
@@ -30,7 +30,7 @@ def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> No
     check(estimator)
 
 
-@pytest.mark.filterwarnings("ignore::novum.core.certificate.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::novum.core.learners.certificate.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::novum.core.errors.UnseenLevelWarning")
 @parametrize_with_checks([Pegasos(max_iter=50, categorical_features="all")], legacy=True)
 def test_scikit_learn_checks_on_nominal_columns(

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from novum.linear.perceptron_visits import Visits
-from novum.svm.linear.definitions import pegasos
-from novum.svm.online.pegasos_rows import RowMachine
-from novum.svm.online.pegasos_training import PegasosRule
+from novum.linear.perceptron.training import Visits
+from novum.svm.online.pegasos_training import PegasosRule, RowMachine
+from tests.oracles.linear_svm_definitions import pegasos
 from tests.svm.linear_tables import overlapping, with_constant
 
 DRAWS = np.random.default_rng(0).integers(0, 30, 400)

@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novum.linear.perceptron_visits import visits_of
-from novum.svm.linear.definitions import hinge_objective
+from novum.linear.perceptron.training import visits_of
 from novum.svm.linear.losses import hinge_losses
 from novum.svm.linear.proximal import solve_newton
 from novum.svm.linear.solution import Budget
-from novum.svm.online.pegasos_rows import RowMachine
-from novum.svm.online.pegasos_training import PegasosRule, drawing, judged, train
+from novum.svm.online.pegasos_training import PegasosRule, RowMachine, drawing, judged, train
 from novum.svm.solver.problem import Stopping
+from tests.oracles.linear_svm_definitions import hinge_objective
 from tests.svm.linear_tables import design, overlapping, sided_tables, with_constant
 
 

@@ -11,24 +11,22 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_ridge import KernelRidge as Reference
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.certificate import Verdict
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError, MemoryLimitError, MissingValuesError, ModelFileError
-from novum.core.persistence import load, save
+from novum.core.files import load, save
+from novum.core.learners import Case, Check, Verdict
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.kernels.strings.spectrum import Spectrum
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
 from novum.linear import Ridge
+from novum.numerics import Floats
 from novum.svm.ridge.kernel_ridge import KernelRidge
-
-Floats = NDArray[np.float64]
 
 
 def table(n: int = 40, d: int = 3, seed: int = 0) -> tuple[Floats, Floats]:

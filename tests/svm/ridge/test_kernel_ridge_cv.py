@@ -7,19 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sklearn.kernel_ridge import KernelRidge as Reference
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.certificate import Verdict
-from novum.core.contracts import Case, Check, check_name, estimator_checks
 from novum.core.errors import InputError
+from novum.core.learners import Case, Check, Verdict
+from novum.core.learners.contracts import check_name, estimator_checks
 from novum.linear import RidgeCV
+from novum.numerics import Floats
 from novum.svm.ridge.kernel_ridge import KernelRidge
 from novum.svm.ridge.kernel_ridge_cv import KernelRidgeCV
 
-Floats = NDArray[np.float64]
 ALPHAS = [0.001, 0.01, 0.1, 1.0, 10.0]
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from novum.core.certificate import Verdict
 from novum.core.errors import MemoryLimitError
+from novum.core.learners import Verdict
+from novum.numerics import Floats
 from novum.svm.ridge import solution as kernel_ridge_solution
 from novum.svm.ridge.solution import (
     SINGLE_FROM,
@@ -19,8 +19,6 @@ from novum.svm.ridge.solution import (
     certify,
     check_matrix_memory,
 )
-
-Floats = NDArray[np.float64]
 
 
 def matrix_of(m: int, rank: int, seed: int) -> Floats:

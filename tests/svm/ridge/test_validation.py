@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from novum.core.errors import InputError
 from novum.svm.ridge.kernel_ridge import KernelRidge
-from novum.svm.ridge.validation import LeaveOneOut
+from novum.svm.ridge.solution import LeaveOneOut
 
 
 def refitted(model: KernelRidge, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from novum.core.certificate import Stopwatch, Verdict
+from novum.core.learners import Stopwatch, Verdict
 from novum.svm.classifier import SVC
 from novum.svm.solver.certification import cache_bytes_of, certify, stopping_of
 from novum.svm.solver.problem import Solution

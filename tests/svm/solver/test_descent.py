@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.svm.definitions import objective
 from novum.svm.solver.descent import Budget, Descent, relative
-from novum.svm.solver.feasibility import feasible_start
+from novum.svm.solver.feasibility import feasible_start, reduced
 from novum.svm.solver.problem import Stopping
-from novum.svm.solver.reduction import reduced
 from novum.svm.solver.row_cache import KernelRows
+from tests.oracles.svm_definitions import objective
 from tests.svm.quadratic_problems import MEMBERS, GramRows, cloud, gaussian, member
 
 

@@ -6,12 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.typing import NDArray
 from scipy import sparse
 
-from novum.core.schema import Column, Kind, Schema
-from novum.core.validation import Sample
-from novum.svm.solver.distinct_rows import distinct_rows
+from novum.core.tables import Column, Kind, Sample, Schema
+from novum.numerics import Floats
+from novum.svm.objects import distinct_rows
 
 tables = hnp.arrays(
     np.float64,
@@ -20,12 +19,12 @@ tables = hnp.arrays(
 )
 
 
-def kinds(X: NDArray[np.float64], y: NDArray[np.float64]) -> int:
+def kinds(X: Floats, y: Floats) -> int:
     return len({(*row.tolist(), t) for row, t in zip(X, y.tolist(), strict=True)})
 
 
 @given(tables)
-def test_groups_are_those_of_a_search(X: NDArray[np.float64]) -> None:
+def test_groups_are_those_of_a_search(X: Floats) -> None:
     y = np.arange(len(X)) % 2 * 1.0
     found = distinct_rows(X, y)
     assert len(found.chosen) == kinds(X, y)
@@ -34,14 +33,14 @@ def test_groups_are_those_of_a_search(X: NDArray[np.float64]) -> None:
 
 
 @given(tables)
-def test_order_depends_on_cells_alone(X: NDArray[np.float64]) -> None:
+def test_order_depends_on_cells_alone(X: Floats) -> None:
     order = np.random.default_rng(0).permutation(len(X))
     first, second = distinct_rows(X), distinct_rows(X[order])
     np.testing.assert_array_equal(X[first.chosen], X[order][second.chosen])
 
 
 @given(tables)
-def test_sparse_rows_are_as_dense_ones(X: NDArray[np.float64]) -> None:
+def test_sparse_rows_are_as_dense_ones(X: Floats) -> None:
     dense, compressed = distinct_rows(X), distinct_rows(sparse.csr_matrix(X))
     np.testing.assert_array_equal(dense.group, compressed.group)
 
@@ -60,7 +59,7 @@ def test_targets_of_several_columns_count_as_a_whole() -> None:
 
 
 def test_equal_digests_do_not_make_rows_equal(monkeypatch: object) -> None:
-    import novum.svm.solver.distinct_rows as module
+    import novum.svm.objects as module
 
     monkeypatch.setattr(module, "row_digests", lambda X: np.zeros(X.shape[0], np.uint64))  # type: ignore[attr-defined]
     X = np.array([[1.0], [2.0], [2.0]])

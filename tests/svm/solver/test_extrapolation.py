@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from novum.svm.solver.descent import Descent
-from novum.svm.solver.extrapolation import SPACING, Extrapolation
-from novum.svm.solver.feasibility import feasible_start
-from novum.svm.solver.reduction import reduced
+from novum.svm.solver.feasibility import feasible_start, reduced
+from novum.svm.solver.rounds import SPACING, Extrapolation
 from novum.svm.solver.row_cache import KernelRows
 from tests.svm.quadratic_problems import MEMBERS, GramRows, classes, cloud, gaussian, member
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from novum.kernels.vectors.linear import Linear
-from novum.svm.definitions import interior_point
 from novum.svm.solver.hard_margin import direction_of, hull_problem, needs_proof, verdict
 from novum.svm.solver.problem import UNGROUPED, QuadraticProblem, Stopping
 from novum.svm.solver.solving import solve
+from tests.oracles.svm_definitions import interior_point
 from tests.svm.quadratic_problems import GramRows, classes, cloud, gaussian
 
 

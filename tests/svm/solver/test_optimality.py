@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novum.svm.definitions import interior_point, objective
-from novum.svm.solver.feasibility import feasible_start
+from novum.svm.solver.feasibility import feasible_start, reduced
 from novum.svm.solver.optimality import (
     Terms,
     best_multipliers,
@@ -18,7 +17,7 @@ from novum.svm.solver.optimality import (
     largest_violation,
     middle_multipliers,
 )
-from novum.svm.solver.reduction import reduced
+from tests.oracles.svm_definitions import interior_point, objective
 from tests.svm.quadratic_problems import MEMBERS, classes, cloud, gaussian, member
 
 

@@ -9,8 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from novum.core.errors import InputError
 from novum.kernels.vectors.linear import Linear
 from novum.svm.classifier import SVC
-from novum.svm.solver.hard_margin import hull_problem
-from novum.svm.solver.overlap import hulls_overlap
+from novum.svm.solver.hard_margin import hull_problem, hulls_overlap
 from tests.svm.quadratic_problems import classes
 
 Y = [0, 0, 1, 1]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.svm.definitions import interior_point, textbook_smo
 from novum.svm.solver.descent import Descent
-from novum.svm.solver.feasibility import feasible_start
+from novum.svm.solver.feasibility import feasible_start, reduced
 from novum.svm.solver.optimality import Terms
 from novum.svm.solver.polishing import candidates, one_at_a_time, polish
 from novum.svm.solver.problem import QuadraticProblem
-from novum.svm.solver.reduction import reduced
 from novum.svm.solver.row_cache import KernelRows
+from tests.oracles.svm_definitions import interior_point, textbook_smo
 from tests.svm.quadratic_problems import MEMBERS, GramRows, classes, cloud, gaussian, member
 
 

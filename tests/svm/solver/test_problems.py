@@ -6,14 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.svm.definitions import interior_point
+from novum.numerics import Floats
 from novum.svm.solver import problems
 from novum.svm.solver.problem import QuadraticProblem
-
-Floats = NDArray[np.float64]
+from tests.oracles.svm_definitions import interior_point
 
 
 def line(n: int = 8, seed: int = 0) -> tuple[Floats, Floats]:

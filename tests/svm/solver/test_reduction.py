@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.svm.solver.feasibility import feasible_start
+from novum.svm.solver.feasibility import feasible_start, reduced
 from novum.svm.solver.problem import QuadraticProblem
-from novum.svm.solver.reduction import reduced
 from tests.svm.quadratic_problems import MEMBERS, GramRows, cloud, gaussian, member
 
 

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from novum.svm.solver.descent import Descent
-from novum.svm.solver.feasibility import feasible_start
-from novum.svm.solver.reduction import reduced
-from novum.svm.solver.rounds import BlockRounds, WholeRounds, power_of_two, with_slack
+from novum.svm.solver.feasibility import feasible_start, reduced
+from novum.svm.solver.rounds import BlockRounds, WholeRounds, extremes, power_of_two, with_slack
 from novum.svm.solver.row_cache import KernelRows
-from novum.svm.solver.working_set import extremes
 from tests.svm.quadratic_problems import MEMBERS, GramRows, cloud, gaussian, member
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.svm.definitions import objective
 from novum.svm.solver.feasibility import feasible_start
 from novum.svm.solver.problem import QuadraticProblem, Stopping
 from novum.svm.solver.sampled_start import sampled_start
 from novum.svm.solver.solving import solve
+from tests.oracles.svm_definitions import objective
 from tests.svm.quadratic_problems import MEMBERS, GramRows, classes, cloud, gaussian, member
 
 

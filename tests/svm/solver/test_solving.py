@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from novum.core.errors import InputError
-from novum.svm.definitions import interior_point, objective, textbook_smo
 from novum.svm.solver.descent import relative
 from novum.svm.solver.optimality import room_to_move
 from novum.svm.solver.problem import QuadraticProblem, Solution, Stopping
 from novum.svm.solver.solving import solve
+from tests.oracles.svm_definitions import interior_point, objective, textbook_smo
 from tests.svm.quadratic_problems import MEMBERS, GramRows, classes, cloud, gaussian, member
 
 TIGHT = Stopping(tol=1e-9)
@@ -74,7 +74,7 @@ def test_compiled_rounds_agree_with_plain_ones(name: str, monkeypatch: pytest.Mo
     X, y, t = cloud(240, seed=4)
     K, problem = gaussian(X), member(name, y, t)
     plain = solve(GramRows(K), problem, TIGHT)
-    monkeypatch.setattr("novum.svm.solver.solving.PLAIN_VARIABLES", 0)
+    monkeypatch.setattr("novum.svm.solver.small.MOST_VARIABLES", 0)
     monkeypatch.setattr("novum.svm.solver.rounds.BLOCK", 32)
     compiled = solve(GramRows(K), problem, TIGHT, cache_bytes=0)
     assert plain.stopped_by is compiled.stopped_by is None

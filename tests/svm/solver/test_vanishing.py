@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from novum.kernels.vectors.linear import Linear
-from novum.svm.definitions import interior_point
 from novum.svm.solver.problem import Stopping
 from novum.svm.solver.problems import nu_classification, one_class
 from novum.svm.solver.vanishing import FLOOR, VANISHING, largest_value, solve_or_vanish
+from tests.oracles.svm_definitions import interior_point
 
 CACHE = 10**6
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.svm.solver.reduction import reduced
-from novum.svm.solver.working_set import extremes, select
+from novum.svm.solver.feasibility import reduced
+from novum.svm.solver.rounds import extremes, select
 from tests.svm.quadratic_problems import cloud, member
 
 NOTHING = np.zeros(0, np.intp)

@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn import datasets, ensemble
 from sklearn.model_selection import cross_val_score
 
-from novum.trees.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from novum.trees.forests.forest import ExtraTreesClassifier, ExtraTreesRegressor
 
 OURS = {"nominal", "missing", "max_thresholds", "max_bins", "categorical_features"}
 

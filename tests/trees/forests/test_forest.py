@@ -15,8 +15,11 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from novum.core import load as load_model
 from novum.core import save
-from novum.trees.forests.extra_trees import ExtraTreesClassifier
-from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
+from novum.trees.forests.forest import (
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from tests.trees.forest_tables import baskets, gaps_by_class
 
 OURS_BY_NAME = {"RandomForest": RandomForestClassifier, "ExtraTrees": ExtraTreesClassifier}

@@ -11,8 +11,7 @@ import pytest
 
 from novum.core.errors import InputError
 from novum.trees.forests.forest import RandomForestClassifier
-from novum.trees.forests.forest_checks import check_forest
-from novum.trees.forests.forest_value import Forest
+from novum.trees.forests.forest_value import Forest, check_forest
 from tests.trees.forest_tables import mixed_labels, mixed_table
 
 

@@ -9,13 +9,16 @@ import pytest
 
 from novum.core.errors import MemoryLimitError
 from novum.trees.classifier import DecisionTreeClassifier
-from novum.trees.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
+from novum.trees.forests.forest import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from novum.trees.forests.forest_draws import ForestDraws
 from novum.trees.forests.forest_growing import TreeGrower
-from novum.trees.growth.coded_rows import coded_rows, table_coding
+from novum.trees.growth.conversion import coded_rows, table_coding, tree_of
 from novum.trees.growth.growing import grow
-from novum.trees.growth.grown import tree_of
 from novum.trees.regressor import DecisionTreeRegressor
 from novum.trees.settings import growth_rules
 from novum.trees.training import read_classes, read_numbers

@@ -8,8 +8,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from novum.trees.classifier import DecisionTreeClassifier
-from novum.trees.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
+from novum.trees.forests.forest import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from novum.trees.regressor import DecisionTreeRegressor
 from tests.trees.forest_tables import mixed_labels, mixed_numbers, mixed_table
 

@@ -11,16 +11,19 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.core import load, save
-from novum.core.certificate import Verdict
-from novum.core.contracts import (
-    Case,
+from novum.core.errors import InputError
+from novum.core.learners import Case, Verdict
+from novum.core.learners.contracts import (
     check_interrupted_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError
-from novum.trees.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
+from novum.trees.forests.forest import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from tests.trees.forest_tables import mixed_labels, mixed_numbers, mixed_table
 
 BOOTSTRAPPED = [RandomForestClassifier(4), RandomForestRegressor(4)]
@@ -222,8 +225,8 @@ def test_the_certificate_says_what_is_left() -> None:
 
 
 def test_a_callback_ends_the_fit_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    from novum.core.certificate import ConvergenceWarning
-    from novum.core.progress import Progress
+    from novum.core.learners import ConvergenceWarning
+    from novum.core.runtime import Progress
     from novum.trees.forests import forest_growing
 
     class Stopping(Progress):

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from novum.core.validation import check_features
-from novum.trees.cells import cells_of
-from novum.trees.forests.extra_trees import ExtraTreesClassifier
-from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
+from novum.core.tables import check_features
+from novum.trees.forests.forest import (
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from novum.trees.forests.forest_routing import (
     BLOCK,
     added_answers,
@@ -21,6 +23,7 @@ from novum.trees.forests.forest_routing import (
     rows_as_asked,
 )
 from novum.trees.routing import leaf_shares, route
+from novum.trees.training import cells_of
 from tests.trees.forest_tables import mean_of_trees, mixed_labels, mixed_numbers, mixed_table
 
 # New rows have a level that training did not have, on purpose.

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.trees.definitions import TrainingTable
-from novum.trees.definitions_growth import GrowthRules, grow
 from novum.trees.forests.forest_value import Forest, edge_numbers, padded_edges
 from novum.trees.growth.coding import TableCoding
 from tests.strategies.tree_tables import assert_same_tree, training_tables
+from tests.trees.definitions import TrainingTable
+from tests.trees.definitions_growth import GrowthRules, grow
 
 
 @st.composite
@@ -76,7 +76,7 @@ def test_thresholds_on_edges_are_kept_as_bytes(table: TrainingTable) -> None:
 
 def test_copies_and_pickles_leave_out_what_can_be_computed() -> None:
     table = np.array([[0.0], [1.0], [2.0]])
-    from novum.core.schema import Schema
+    from novum.core.tables import Schema
 
     rows = TrainingTable(
         Schema.of_array(1), table, np.array([[0], [1], [0]]), np.ones(3), (np.arange(2),)
@@ -89,7 +89,7 @@ def test_copies_and_pickles_leave_out_what_can_be_computed() -> None:
 
 
 def test_too_many_nodes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from novum.core.schema import Schema
+    from novum.core.tables import Schema
 
     rows = TrainingTable(
         Schema.of_array(1),

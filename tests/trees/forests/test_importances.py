@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError
-from novum.core.randomness import stream
-from novum.trees.forests.extra_trees import ExtraTreesClassifier
-from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
+from novum.core.runtime import stream
+from novum.trees.forests.forest import (
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from novum.trees.forests.importances import summarized
 from novum.trees.routing import tree_values
 from tests.trees.forest_tables import mixed_labels, mixed_numbers, mixed_table

@@ -9,9 +9,12 @@ import pytest
 from sklearn.metrics import f1_score, r2_score
 
 from novum.core.errors import InputError
-from novum.trees.forests.extra_trees import ExtraTreesClassifier
-from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
-from novum.trees.forests.out_of_bag import draws_of, in_given_order
+from novum.trees.forests.forest import (
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from novum.trees.forests.forest_draws import draws_of, in_given_order
 from novum.trees.routing import tree_values
 from tests.trees.forest_tables import mixed_labels, mixed_numbers, mixed_table
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.schema import Schema
-from novum.trees.definitions import absolute_error, weighted_median
+from novum.core.tables import Schema
 from novum.trees.general.absolute_error import DeviationScores, sorted_cost, sorted_median
 from novum.trees.general.growing import grow_general
 from novum.trees.general.rules import GeneralRules
+from tests.trees.definitions import absolute_error, weighted_median
 
 values = st.integers(-40, 40).map(lambda k: k / 8)
 weights = st.integers(1, 24).map(lambda k: k / 8)

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import TrainingTable, node_impurity
-from novum.trees.definitions_growth import node_value
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.general.exact_table import Entries, ExactTable, NodeSums
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.rules import GeneralRules
 from tests.strategies.tree_tables import training_tables
+from tests.trees.definitions import TrainingTable, node_impurity
+from tests.trees.definitions_growth import node_value
 
 criteria = {"classes": ("gini", "entropy"), "numbers": ("squared_error", "absolute_error")}
 

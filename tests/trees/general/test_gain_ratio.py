@@ -12,19 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
 from novum.data import load
-from novum.trees.definitions import (
-    Split,
-    TrainingTable,
-    branch_entries,
-    candidate_splits,
-    entropy,
-    gain,
-    gain_ratio,
-    known_entries,
-    weight_of,
-)
 from novum.trees.general.gain_ratio import (
     GainRatio,
     information_parts,
@@ -35,6 +24,17 @@ from novum.trees.general.growing import grow_general
 from novum.trees.general.rules import GeneralRules
 from novum.trees.tree import Question, Tree
 from tests.strategies.tree_tables import training_tables
+from tests.trees.definitions import (
+    Split,
+    TrainingTable,
+    branch_entries,
+    candidate_splits,
+    entropy,
+    gain,
+    gain_ratio,
+    known_entries,
+    weight_of,
+)
 
 EVERYONE = np.ones(3, bool)
 

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import TrainingTable
-from novum.trees.definitions_growth import GrowthRules, grow
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.growing import grow_general
 from novum.trees.general.rules import GeneralRules
 from novum.trees.tree import Question, Tree
 from tests.strategies.tree_tables import assert_same_tree, training_tables
+from tests.trees.definitions import TrainingTable
+from tests.trees.definitions_growth import GrowthRules, grow
 
 tables_of_classes = training_tables(target="classes", max_targets=2)
 tables_of_numbers = training_tables(target="numbers", max_targets=2)

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from novum.trees.definitions import entropy, gini
+from novum.numerics import Floats
 from novum.trees.general.nominal_splits import (
     SumScores,
     every_level,
@@ -21,8 +20,7 @@ from novum.trees.general.nominal_splits import (
     subset_groups,
     two_sets,
 )
-
-Floats = NDArray[np.float64]
+from tests.trees.definitions import entropy, gini
 
 
 @st.composite

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import TrainingTable, best_split
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.general.exact_table import Entries, ExactTable, NodeSums
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.rules import GeneralRules
 from novum.trees.general.splits import Split, SplitSearch
 from novum.trees.tree import Question
 from tests.strategies.tree_tables import training_tables
+from tests.trees.definitions import TrainingTable, best_split
 
 
 def found(table: TrainingTable, rules: GeneralRules, seed: int = 0) -> Split | None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.trees.growth.chance_kernels import choose_cuts, close_all_but, draw
 from novum.trees.growth.growing_columns import MAX_CUTS, RANDOM_CUT
+from novum.trees.growth.search_kernels import choose_cuts, close_all_but, draw
 
 
 def state_of(seed: int) -> np.ndarray:
@@ -88,22 +88,10 @@ def chosen_cuts(
     options = np.zeros(10, np.int64)
     options[RANDOM_CUT], options[MAX_CUTS] = random_cut, max_cuts
     columns = (np.array([6]), np.array([nominal]), np.zeros(1, np.int64), low, high)
-    rules = (np.zeros(2, np.int64), options, np.zeros(3))
     closed = np.ones(8, bool)
-    work = (
-        np.zeros(1, np.int64),
-        np.zeros(1, np.int64),
-        levels,
-        np.zeros(7, np.int64),
-        closed,
-        np.zeros(7),
-        np.zeros((6, 2)),
-        np.zeros(7, np.int8),
-        state_of(seed),
-        np.full(7, -1, np.int32),
-        np.zeros(7, np.int32),
-    )
-    shuffled = choose_cuts(columns, rules, work, 0, 4, single)
+    order, branch = np.zeros(7, np.int64), np.zeros(7, np.int8)
+    search = (levels, order, closed, np.zeros(7), branch, np.zeros((6, 2)))
+    shuffled = choose_cuts(columns, options, state_of(seed), search, 0, 4, single)
     return shuffled, levels, closed
 
 

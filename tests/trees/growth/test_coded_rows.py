@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.core.schema import Schema
-from novum.trees.growth.coded_rows import coded_rows, coded_table, table_coding
-from novum.trees.training import TrainingRows
+from novum.core.tables import Schema
+from novum.trees.growth.conversion import coded_rows, coded_table, table_coding
+from novum.trees.training import CellRows
 
 
 def rows_of(
     x: np.ndarray, targets: np.ndarray, weight: np.ndarray, *, n_classes: tuple[int, ...] = ()
-) -> TrainingRows:
+) -> CellRows:
     classes = tuple(np.arange(k) for k in n_classes) or None
-    return TrainingRows(Schema.of_array(1), x[:, None], targets, weight, classes)
+    return CellRows(Schema.of_array(1), x[:, None], targets, weight, classes)
 
 
 def test_classes_of_several_targets_are_counted_through() -> None:

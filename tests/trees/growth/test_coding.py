@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.cells import UNSEEN_CELL
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.growth.coding import (
     MAX_LEVELS,
     NARROW_CODES,
@@ -19,6 +18,7 @@ from novum.trees.growth.coding import (
     TableCoding,
     midpoints,
 )
+from novum.trees.training import UNSEEN_CELL
 
 ONE = Schema.of_array(1)
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.growth.coding import TableCoding
 from novum.trees.growth.column_kernels import FEW_ROWS, find_split, is_better
 from novum.trees.growth.growing import CodedTable, Growth, GrowthRules
@@ -57,6 +57,7 @@ def root_split(growth: Growth, weight: np.ndarray) -> tuple[float, list[int], np
         whole = np.array([weight.sum(), weight @ table.numbers[:, 0]])
     amount = by_hand.weight_of(whole, criterion, starts)
     facts = np.array([1e-10 * amount, -np.inf, np.inf, amount, *whole])
+    growth.work[7][:] = facts
     entries = (np.arange(n, dtype=np.int32), weight.copy())
     find_split(
         (table.codes, table.labels, table.numbers),
@@ -66,9 +67,7 @@ def root_split(growth: Growth, weight: np.ndarray) -> tuple[float, list[int], np
         growth.columns,
         (starts, growth.options, growth.limits),
         growth.work,
-        growth.histograms,
-        growth.bits,
-        facts,
+        growth.search,
         growth.best,
     )
     return growth.best[0][0], growth.best[1].tolist(), growth.best[2]

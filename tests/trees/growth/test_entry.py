@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.trees import definitions
-from novum.trees.growth.entry_kernels import copy_rows, partition, sum_rows
 from novum.trees.growth.growing_columns import ENTROPY, GINI, SQUARED_ERROR
+from novum.trees.growth.growing_kernels import copy_rows, partition, sum_rows
+from tests.trees import definitions
 from tests.trees import node_sums as by_hand
 
 seeds = st.integers(0, 10**6)
@@ -32,7 +32,8 @@ def test_sums_and_impurity_of_classes(criterion: int, seed: int, n_targets: int)
     ).astype(np.int32)
     rows, weight = rng.permutation(20).astype(np.int32), rng.integers(1, 9, 20) / 8.0
     out = np.full(sum(sizes), 9.0)
-    found = sum_rows(labels, np.empty((20, 0)), rows, weight, 3, 15, starts, criterion, out)
+    table = (np.empty((20, 0), np.uint8), labels, np.empty((20, 0)))
+    found = sum_rows(table, (rows, weight), 3, 15, starts, criterion, out)
     expected = np.zeros(sum(sizes))
     np.add.at(expected, labels[rows[3:15]], weight[3:15, None])
     np.testing.assert_allclose(out, expected, rtol=1e-14)
@@ -48,7 +49,8 @@ def test_sums_and_impurity_of_numbers(seed: int, n_targets: int) -> None:
     rows, weight = rng.permutation(20).astype(np.int32), rng.random(20) + 0.1
     out = np.empty(1 + n_targets)
     labels, starts = np.empty((20, 0), np.int32), np.zeros(n_targets + 1, np.int64)
-    found = sum_rows(labels, y, rows, weight, 0, 12, starts, SQUARED_ERROR, out)
+    table = (np.empty((20, 0), np.uint8), labels, y)
+    found = sum_rows(table, (rows, weight), 0, 12, starts, SQUARED_ERROR, out)
     here, w = y[rows[:12]], weight[:12]
     np.testing.assert_allclose(out, [w.sum(), *(w @ here)], rtol=1e-12)
     variances = np.average((here - np.average(here, axis=0, weights=w)) ** 2, axis=0, weights=w)
@@ -64,7 +66,8 @@ def test_rows_that_are_alike_have_no_impurity_at_all(criterion: int) -> None:
     starts = by_hand.starts_of(criterion, (2,) if criterion != SQUARED_ERROR else (1,))
     rows = np.arange(n, dtype=np.int32)
     out = np.empty(2)
-    assert sum_rows(labels, numbers, rows, np.full(n, 0.1), 0, n, starts, criterion, out) == 0.0
+    table = (np.empty((n, 0), np.uint8), labels, numbers)
+    assert sum_rows(table, (rows, np.full(n, 0.1)), 0, n, starts, criterion, out) == 0.0
 
 
 # --- Parting --------------------------------------------------------------------------------------
@@ -93,19 +96,14 @@ class Parted:
         self.shares = np.empty(2)
         middle, end = partition(
             codes[:, None],
-            rows,
-            weights,
+            (rows, weights),
             2,
             2 + n,
             base,
-            question,
-            0,
-            code,
-            branch,
+            (question, 0, code, branch),
             MISSING,
             missing_branch,
-            *spare,
-            self.shares,
+            (*spare, self.shares),
         )
         self.right = list(zip(rows[base:middle], weights[base:middle], strict=True))
         self.left = list(zip(rows[middle:end], weights[middle:end], strict=True))

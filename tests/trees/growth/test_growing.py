@@ -9,22 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.schema import Column, Kind, Schema
-from novum.trees import definitions_growth as definitions
-from novum.trees.definitions import TrainingTable
-from novum.trees.growth.coded_rows import coded_table
+from novum.core.tables import Column, Kind, Schema
+from novum.trees.growth.conversion import TargetScale, coded_table, tree_of
 from novum.trees.growth.growing import CodedTable, Growth, GrowthRules, PlainGrowth, grow, is_plain
-from novum.trees.growth.grown import TargetScale, tree_of
 from novum.trees.routing import route
-from novum.trees.training import TrainingRows
+from novum.trees.training import CellRows
 from novum.trees.tree import Tree
 from tests.strategies.tree_tables import assert_same_tree, training_tables
+from tests.trees import definitions_growth as definitions
+from tests.trees.definitions import TrainingTable
 
 SLACK = 1 - 1e-10
 
 
-def rows_of(table: TrainingTable) -> TrainingRows:
-    return TrainingRows(table.schema, table.cells, table.targets, table.weight, table.classes)
+def rows_of(table: TrainingTable) -> CellRows:
+    return CellRows(table.schema, table.cells, table.targets, table.weight, table.classes)
 
 
 def grown_by(kind: Any, table: TrainingTable, rules: GrowthRules, max_bins: int | None) -> Tree:

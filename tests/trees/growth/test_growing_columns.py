@@ -7,12 +7,11 @@ import re
 import numpy as np
 import pytest
 
-from novum.core.schema import Schema
+from novum.core.tables import Schema
 from novum.trees.growth import growing_columns as at
 from novum.trees.growth.coding import TableCoding
 from novum.trees.growth.growing import (
     CRITERIA,
-    MISSING_RULES,
     NOMINAL_RULES,
     CodedTable,
     Growth,
@@ -55,8 +54,7 @@ def test_names_of_rules_are_those_of_the_engine() -> None:
     assert CRITERIA["entropy"] == CRITERIA["log_loss"] == at.ENTROPY
     assert CRITERIA["squared_error"] == at.SQUARED_ERROR
     assert NOMINAL_RULES == {"subset": at.SETS, "single": at.SINGLE, "auto": at.AUTO}
-    ways = {"fractional": at.FRACTIONAL, "direction": at.DIRECTION, "auto": at.BY_GAIN}
-    assert ways == MISSING_RULES
+    assert [rule.name.lower() for rule in at.MissingRule] == ["fractional", "direction", "auto"]
     assert len({at.DONE, at.SLICED, at.NEEDS_ENTRIES, at.NEEDS_NODES}) == 4
 
 
@@ -71,6 +69,7 @@ def test_tuples_of_arrays_have_their_stated_types() -> None:
         (at.COLUMNS, made.columns),
         (at.RULES, (made.table.target_start, made.options, made.limits)),
         (at.WORK, made.work),
+        (at.SEARCH, made.search),
         (at.BEST, made.best),
         (at.NODES_OF_TREE, nodes),
         (at.SPARE, made.spare),

@@ -37,7 +37,8 @@ def test_sums_by_code(seed: int, kind: type, classes: bool, n_targets: int) -> N
     chosen = np.array([3, 1, 99])
     # What is there already is added to.
     out = np.full((4, n_codes * n_stats), 0.5)
-    fill(codes, labels, numbers, rows, weight, 4, 25, chosen, 2, n_stats, classes, out)
+    table, entries = (codes, labels, numbers), (rows, weight)
+    fill(table, entries, 4, 25, chosen, 2, n_stats, classes, out)
     for f, column in enumerate(chosen[:2]):
         expected = np.full((n_codes, n_stats), 0.5)
         for i in range(4, 25):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.trees.growth.growing_columns import ENTROPY, GINI, SQUARED_ERROR
-from novum.trees.growth.level_kernels import (
+from novum.trees.growth.search_kernels import (
     MOST_LISTED,
     divide_pairs,
     divide_sums,
@@ -43,15 +43,15 @@ def divided(
     closed = np.zeros(n_codes + 1, bool) if closed is None else closed
     branch, key = np.full(n_codes, 7, np.int8), np.full(n_codes, np.nan)
     order = np.full(n_codes, -1)
-    shared = (begin, whole, least, tie, floor, closed, key, order)
+    scratch = np.zeros((6, n_stats))
+    search = (levels, order, closed, key, branch, scratch)
+    shared = (begin, whole, least, tie, floor, search)
     sums = table.ravel().copy()
     if as_pairs:
         classes = criterion == GINI
-        found = divide_pairs(sums, levels, len(levels), classes, single, *shared, branch)
+        found = divide_pairs(sums, len(levels), single, classes, *shared)
     else:
-        what = (n_stats, starts, criterion, single)
-        scratch = np.zeros((6, n_stats))
-        found = divide_sums(sums, levels, len(levels), *what, *shared, scratch, branch)
+        found = divide_sums(sums, len(levels), single, starts, criterion, *shared)
         assert not scratch[2:].any()
     assert sums.tolist() == table.ravel().tolist()
     return found[0], int(found[1]), branch

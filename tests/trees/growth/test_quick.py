@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from novum.numerics import Floats
 from novum.trees.growth.growing_columns import ENTROPY, GINI, SQUARED_ERROR
-from novum.trees.growth.quick_kernels import (
+from novum.trees.growth.histogram_kernels import (
     cut_all_pairs,
     cut_all_sums,
     cut_few_rows,
@@ -65,7 +65,7 @@ def expected(rows: Rows, criterion: int, least: float) -> Found:
     return pytest.approx(best, abs=1e-9), int(order[place]), int(order[place + 1]), len(order)
 
 
-def padded(table: by_hand.Floats) -> NDArray[np.float64]:
+def padded(table: by_hand.Floats) -> Floats:
     sums = np.zeros(256 * table.shape[1])
     sums[: table.size] = table.ravel()
     return sums
@@ -83,11 +83,8 @@ def test_pairs(n_classes: int, n_codes: int, seed: int, least: float) -> None:
     table = rows.table()
     sums, bits = np.zeros(512), np.zeros(4, np.uint64)
     mark_pairs(
-        rows.codes,
-        rows.labels,
-        rows.numbers,
-        rows.rows,
-        rows.weight,
+        (rows.codes, rows.labels, rows.numbers),
+        (rows.rows, rows.weight),
         rows.start,
         rows.stop,
         1,
@@ -102,7 +99,7 @@ def test_pairs(n_classes: int, n_codes: int, seed: int, least: float) -> None:
 
     whole = table.sum(axis=0)
     weight = whole.sum() if classes else whole[0]
-    known = (classes, weight, whole[1], least, TIE)
+    known = (classes, (weight, whole[1]), (least, TIE))
     wanted = expected(rows, GINI if classes else SQUARED_ERROR, least)
     factor = 2.0 if classes else 1.0
     for found in (
@@ -117,17 +114,16 @@ def test_pairs(n_classes: int, n_codes: int, seed: int, least: float) -> None:
 
 def test_reading_all_pairs_clears_them() -> None:
     sums = np.array([1.0, 2.0, 0.0, 0.0, 3.0, 1.0])
-    found = cut_all_pairs(sums, 3, True, 7.0, 3.0, 0.0, TIE)
+    found = cut_all_pairs(sums, 3, True, (7.0, 3.0), (0.0, TIE))
     assert found[1:] == (0, 2, 2)
     assert not sums.any()
 
 
 def test_without_rows_there_is_no_cut() -> None:
     nothing = (-1.0, -1, -1, 0)
-    assert cut_all_pairs(np.zeros(6), 3, True, 0.0, 0.0, 0.0, TIE) == nothing
-    assert cut_marked_pairs(np.zeros(6), np.zeros(4, np.uint64), True, 0.0, 0.0, 0.0, TIE) == (
-        nothing
-    )
+    assert cut_all_pairs(np.zeros(6), 3, True, (0.0, 0.0), (0.0, TIE)) == nothing
+    bits = np.zeros(4, np.uint64)
+    assert cut_marked_pairs(np.zeros(6), bits, True, (0.0, 0.0), (0.0, TIE)) == nothing
 
 
 # --- Many classes ---------------------------------------------------------------------------------
@@ -146,22 +142,16 @@ def test_many_classes(
     heads, nexts = np.full(256, -1, np.int32), np.empty(64, np.int32)
     bits = np.zeros(4, np.uint64)
     found = cut_few_rows(
-        rows.codes,
-        rows.labels,
-        rows.rows,
-        rows.weight,
+        (rows.codes, rows.labels, rows.numbers),
+        (rows.rows, rows.weight),
         rows.start,
         rows.stop,
         1,
         entropy,
-        total,
-        total.sum(),
-        least,
-        TIE,
+        (total, total.sum()),
+        (least, TIE),
+        (heads, nexts, bits),
         scratch,
-        heads,
-        nexts,
-        bits,
     )
     wanted = expected(rows, criterion, least)
     assert tuple(found) == wanted
@@ -170,7 +160,7 @@ def test_many_classes(
 
     sums = table.ravel().copy()
     found = cut_all_sums(
-        sums, n_codes, entropy, total, total.sum(), least, TIE, np.zeros((6, n_classes))
+        sums, n_codes, entropy, (total, total.sum()), (least, TIE), np.zeros((6, n_classes))
     )
     assert tuple(found) == wanted
     assert not sums.any()
@@ -186,7 +176,7 @@ def test_cuts_without_gain_count_at_any_weight(scale: float, entropy: bool) -> N
     total = table.sum(axis=0)
     tie = 1e-10 * total.sum()
     gain, *found = cut_all_sums(
-        table.ravel().copy(), 2, entropy, total, total.sum(), 0.0, tie, np.zeros((6, 3))
+        table.ravel().copy(), 2, entropy, (total, total.sum()), (0.0, tie), np.zeros((6, 3))
     )
     assert found == [0, 1, 2]
     assert 0 <= gain <= 1e-12 * total.sum()
@@ -199,22 +189,16 @@ def test_a_tiny_weight_behind_a_huge_one_is_no_nan() -> None:
     weight = np.array([1e20, 1.0, 1e20])
     total = np.array([1e20, 1e20])
     gain, code, after, count = cut_few_rows(
-        codes,
-        labels,
-        np.arange(3, dtype=np.int32),
-        weight,
+        (codes, labels, np.empty((3, 0))),
+        (np.arange(3, dtype=np.int32), weight),
         0,
         3,
         0,
         True,
-        total,
-        2e20,
-        0.5,
-        1e10,
+        (total, 2e20),
+        (0.5, 1e10),
+        (np.full(256, -1, np.int32), np.empty(8, np.int32), np.zeros(4, np.uint64)),
         np.zeros((6, 2)),
-        np.full(256, -1, np.int32),
-        np.empty(8, np.int32),
-        np.zeros(4, np.uint64),
     )
     assert gain == pytest.approx(2e20)
     assert code < 2 <= after + 1

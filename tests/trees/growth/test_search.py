@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.trees.growth.growing_columns import CRITERION, ENTROPY, GINI, SQUARED_ERROR
-from novum.trees.growth.level_kernels import MOST_LISTED
-from novum.trees.growth.search_kernels import cut_numbers, divide_levels
+from novum.trees.growth.growing_columns import (
+    CRITERION,
+    ENTROPY,
+    GINI,
+    MIN_LEAF,
+    SQUARED_ERROR,
+)
+from novum.trees.growth.search_kernels import MOST_LISTED, cut_numbers, divide_levels
 from tests.trees import node_sums as by_hand
 from tests.trees.node_sums import TIE
 
@@ -42,21 +47,23 @@ class Node:
     def cut(self, *, both_ways: bool, least: float = 0.0) -> tuple[float, int, int]:
         gain, place, branch = cut_numbers(
             self.table.ravel().copy(),
-            self.levels,
             len(self.levels),
-            self.n_stats,
-            self.starts,
-            self.criterion,
             both_ways,
-            self.scratch,
-            least,
+            self.rules(least),
+            self.search(np.zeros(MOST_LISTED, np.int8)),
             TIE,
-            0,
-            -np.inf,
-            np.inf,
-            np.zeros(8, bool),
+            (0, -np.inf, np.inf),
         )
         return gain, int(place), int(branch)
+
+    def rules(self, least: float = 0.0) -> tuple[np.ndarray, ...]:
+        options, limits = np.zeros(10, np.int64), np.zeros(3)
+        options[CRITERION], limits[MIN_LEAF] = self.criterion, least
+        return self.starts, options, limits
+
+    def search(self, branch: np.ndarray) -> tuple[np.ndarray, ...]:
+        order, closed = np.empty(8, np.int64), np.zeros(8, bool)
+        return self.levels, order, closed, np.empty(8), branch, self.scratch
 
     def cuts(self, *, on_left: bool, least: float) -> list[float | None]:
         begin = self.missing if on_left else np.zeros(self.n_stats)
@@ -108,31 +115,15 @@ def test_divisions_with_missing_rows(
     criterion: int, sizes: tuple[int, ...], single: bool, both_ways: bool, seed: int
 ) -> None:
     node = Node(seed, criterion, sizes)
-    options = np.zeros(10, np.int64)
-    options[CRITERION] = criterion
     branch = np.full(MOST_LISTED, 7, np.int8)
-    work = (
-        np.zeros(1, np.int64),
-        np.zeros(1, np.int64),
-        node.levels,
-        np.empty(8, np.int64),
-        np.zeros(8, bool),
-        np.empty(8),
-        node.scratch,
-        branch,
-        np.ones(1, np.uint64),
-        np.full(8, -1, np.int32),
-        np.empty(8, np.int32),
-    )
     gain, side = divide_levels(
         node.table.ravel().copy(),
         len(node.levels),
         single,
         both_ways,
-        (node.starts, options, np.zeros(3)),
-        work,
+        node.rules(),
+        node.search(branch),
         TIE,
-        node.n_stats,
     )
     ways = by_hand.divisions(node.table, node.levels, criterion, node.starts, single=single)
     if not both_ways:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.trees import definitions
 from novum.trees.growth.growing_columns import ENTROPY, GINI, SQUARED_ERROR
-from novum.trees.growth.split_kernels import cut_pairs, cut_sums, quality, weight_of
+from novum.trees.growth.search_kernels import cut_pairs, cut_sums, quality, weight_of
+from tests.trees import definitions
 from tests.trees import node_sums as by_hand
 from tests.trees.node_sums import CRITERIA, TIE
 
@@ -35,17 +35,14 @@ def cut(
         np.ascontiguousarray(table).ravel(),
         order,
         len(order),
-        n_stats,
+        np.zeros(len(order) + 1, bool) if closed is None else closed,
         starts,
         criterion,
         begin,
         whole,
-        by_hand.score(whole, criterion, starts),
         least,
         TIE,
-        np.zeros(len(order) + 1, bool) if closed is None else closed,
-        np.empty(n_stats),
-        np.empty(n_stats),
+        np.empty((2, n_stats)),
     )
     return found, int(place)
 
@@ -61,22 +58,17 @@ def cut_two(
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> tuple[float, int]:
     whole = np.array(begin) + table[order].sum(axis=0)
-    weights = [part[0] + part[1] if classes else part[0] for part in (begin, whole)]
-    moments = begin[1], whole[1]
     found, place = cut_pairs(
         np.ascontiguousarray(table).ravel(),
         order,
         len(order),
+        np.zeros(len(order) + 1, bool),
         classes,
-        weights[0],
-        moments[0],
-        weights[1],
-        moments[1],
+        np.array(begin),
+        whole,
         least,
         TIE,
-        sign,
-        *bounds,
-        np.zeros(len(order) + 1, bool),
+        (sign, *bounds),
     )
     return found, int(place)
 
@@ -91,7 +83,7 @@ def test_quality_is_the_formula(criterion: int, sizes: tuple[int, ...], seed: in
     starts = by_hand.starts_of(criterion, sizes)
     for sums in (*table, table.sum(axis=0), np.zeros(table.shape[1])):
         expected = by_hand.score(sums, criterion, starts)
-        found = quality(sums, sums.size, starts, criterion)
+        found = quality(sums, starts, criterion)
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
         expected = by_hand.weight_of(sums, criterion, starts)
         assert weight_of(sums, starts, criterion <= ENTROPY) == pytest.approx(expected, rel=1e-14)
@@ -100,8 +92,8 @@ def test_quality_is_the_formula(criterion: int, sizes: tuple[int, ...], seed: in
 def test_quality_measures_impurity() -> None:
     """W i(node) is W - q for Gini and -q for entropy."""
     masses, starts = np.array([1.0, 2.5, 4.0]), np.array([0, 3])
-    gini = 7.5 - quality(masses, 3, starts, GINI)
-    entropy = -quality(masses, 3, starts, ENTROPY)
+    gini = 7.5 - quality(masses, starts, GINI)
+    entropy = -quality(masses, starts, ENTROPY)
     assert gini == pytest.approx(7.5 * definitions.gini(masses.tolist()), rel=1e-14)
     assert entropy == pytest.approx(7.5 * definitions.entropy(masses.tolist()), rel=1e-14)
 
@@ -180,28 +172,11 @@ def test_a_cut_that_gains_nothing_is_still_a_cut(scale: float) -> None:
     table = np.full((2, 3), scale)
     starts = by_hand.starts_of(GINI, (3,))
     whole = table.sum(axis=0)
-    base = by_hand.score(whole, GINI, starts)
-    tie = 1e-10 * whole.sum()
-    room = np.empty((2, 3))
-    found, place = cut_sums(
-        table.ravel(),
-        np.arange(2),
-        2,
-        3,
-        starts,
-        GINI,
-        np.zeros(3),
-        whole,
-        base,
-        0.0,
-        tie,
-        np.zeros(3, bool),
-        *room,
-    )
+    tie, closed = 1e-10 * whole.sum(), np.zeros(3, bool)
+    how = (starts, GINI, np.zeros(3), whole, 0.0, tie, np.empty((2, 3)))
+    found, place = cut_sums(table.ravel(), np.arange(2), 2, closed, *how)
     assert place == 0
     assert 0 <= found <= 1e-12 * whole.sum()
-    pair = (table[:, :2].ravel().copy(), np.arange(2), 2, True, 0.0, 0.0)
-    found, place = cut_pairs(
-        *pair, 4 * scale, 2 * scale, 0.0, tie, 0, -np.inf, np.inf, np.zeros(3, bool)
-    )
+    pair = (table[:, :2].ravel().copy(), np.arange(2), 2, closed, True, np.zeros(2), whole[:2])
+    found, place = cut_pairs(*pair, 0.0, tie, (0, -np.inf, np.inf))
     assert (found, place) == (0.0, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.trees.growth.working_memory import WorkingMemory
+from novum.trees.growth.growing import WorkingMemory
 
 
 def test_memory_is_kept_by_name_and_type() -> None:

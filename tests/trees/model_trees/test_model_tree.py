@@ -12,29 +12,24 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core import registry
-from novum.core.contracts import (
-    Case,
-    Check,
+from novum.core.errors import InputError, ModelFileError
+from novum.core.files import load, registry, save
+from novum.core.learners import Case, Check
+from novum.core.learners.contracts import (
     check_bits_in_new_processes,
     check_interrupted_fit_changes_nothing,
     check_name,
     estimator_checks,
 )
-from novum.core.errors import InputError, ModelFileError
-from novum.core.persistence import load, save
 from novum.linear import LinearRegression
-from novum.trees.model_trees.model_tree import ModelTreeRegressor
+from novum.numerics import Floats
+from novum.trees.model_trees.model_tree import ModelPruning, ModelTreeRegressor
 from novum.trees.model_trees.model_tree_models import NodeModels
-from novum.trees.model_trees.model_tree_pruning import ModelPruning
 from novum.trees.regressor import DecisionTreeRegressor
 from novum.trees.tree import Tree
 from tests.trees.model_tree_definition import prediction
-
-Floats = NDArray[np.float64]
 
 
 @contextmanager

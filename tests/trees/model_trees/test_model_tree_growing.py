@@ -8,25 +8,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
+from novum.numerics import Floats, Positions
 from novum.trees.model_trees.model_tree_growing import DeviationRules, grow_by_deviation
 from novum.trees.routing import node_sums, route
-from novum.trees.training import TrainingRows
+from novum.trees.training import CellRows
 from novum.trees.tree import Question, Tree
 from tests.strategies.tree_tables import assert_same_tree, training_tables
 
-Floats = NDArray[np.float64]
+
+def rows_of(table: Any) -> CellRows:
+    return CellRows(table.schema, table.cells, table.targets, table.weight, None)
 
 
-def rows_of(table: Any) -> TrainingRows:
-    return TrainingRows(table.schema, table.cells, table.targets, table.weight, None)
-
-
-def plain_rows(x: Floats, y: Floats, weight: Floats | None = None) -> TrainingRows:
+def plain_rows(x: Floats, y: Floats, weight: Floats | None = None) -> CellRows:
     weight = np.ones(len(x)) if weight is None else weight
-    return TrainingRows(Schema.of_array(x.shape[1]), x, y.reshape(len(x), -1), weight, None)
+    return CellRows(Schema.of_array(x.shape[1]), x, y.reshape(len(x), -1), weight, None)
 
 
 # --- The definition -------------------------------------------------------------------------------
@@ -41,9 +39,7 @@ def amount(y: Floats, weight: Floats) -> float:
     return float(total * max(variance, 0.0) ** 0.25)
 
 
-def candidate_sides(
-    rows: TrainingRows, here: NDArray[np.intp], w: Floats, j: int, rule: str
-) -> Any:
+def candidate_sides(rows: CellRows, here: Positions, w: Floats, j: int, rule: str) -> Any:
     """Marks of the known rows of branch 0, for every split of a column."""
     x, y = rows.cells[here, j], rows.targets[here]
     values = np.unique(x)
@@ -57,7 +53,7 @@ def candidate_sides(
 
 
 def gain_of(
-    rows: TrainingRows, node_rows: NDArray[np.intp], weight: Floats, j: int, side: Any, towards: int
+    rows: CellRows, node_rows: Positions, weight: Floats, j: int, side: Any, towards: int
 ) -> float:
     """Gain of a division of the rows whose cell is known, missing ones on a side or left out."""
     known = ~np.isnan(rows.cells[node_rows, j])
@@ -77,7 +73,7 @@ def gain_of(
 WAYS = {"fractional": (-1,), "direction": (0, 1), "auto": (-1, 0, 1)}
 
 
-def best_gain(rows: TrainingRows, tree: Tree, node: int, rules: DeviationRules) -> float:
+def best_gain(rows: CellRows, tree: Tree, node: int, rules: DeviationRules) -> float:
     share = route(tree, rows.cells)[:, [node]].toarray()[:, 0]
     here = np.flatnonzero(share > 0)
     weight = rows.weight[here] * share[here]
@@ -99,7 +95,7 @@ def best_gain(rows: TrainingRows, tree: Tree, node: int, rules: DeviationRules) 
     return best
 
 
-def own_gain(rows: TrainingRows, tree: Tree, node: int) -> float:
+def own_gain(rows: CellRows, tree: Tree, node: int) -> float:
     share = route(tree, rows.cells)[:, [node]].toarray()[:, 0]
     here = np.flatnonzero(share > 0)
     j = int(tree.column[node])
@@ -188,13 +184,13 @@ def test_sets_of_levels_need_rows() -> None:
     cells = codes[:, np.newaxis].astype(float)
     sizes = {}
     for rule in ("subset", "single", "auto"):
-        rows = TrainingRows(schema, cells, y[:, np.newaxis], np.ones(240), None)
+        rows = CellRows(schema, cells, y[:, np.newaxis], np.ones(240), None)
         tree = grow_by_deviation(rows, DeviationRules(4.0, rule))
         sizes[rule] = np.bincount(tree.branches(0), minlength=2).tolist()
     # 240 rows are fewer than 50 for each of 6 levels.
     assert sizes == {"subset": [3, 3], "single": sizes["single"], "auto": sizes["single"]}
     assert min(sizes["single"]) == 1
-    twice = TrainingRows(
+    twice = CellRows(
         schema, np.vstack([cells] * 2), np.tile(y, 2)[:, np.newaxis], np.ones(480), None
     )
     tree = grow_by_deviation(twice, DeviationRules(4.0, "auto"))

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
 from novum.linear import LinearRegression
+from novum.numerics import Floats
 from novum.trees.model_trees.model_tree_lines import (
     MOST_LEVELS,
     DesignColumns,
@@ -20,30 +20,28 @@ from novum.trees.model_trees.model_tree_lines import (
 from novum.trees.model_trees.model_tree_lines_kernels import simplified, sweep
 from novum.trees.model_trees.model_tree_models import NodeModels
 from novum.trees.regressor import DecisionTreeRegressor
-from novum.trees.training import TrainingRows
+from novum.trees.training import CellRows
 from novum.trees.tree import Tree, single_leaf
 from tests.strategies.tree_tables import training_tables
 from tests.trees.model_tree_definition import Rows, design, node_rows
 
-Floats = NDArray[np.float64]
-
 
 def rows_of(
     cells: Floats, targets: Floats, weight: Floats | None = None, schema: Schema | None = None
-) -> TrainingRows:
+) -> CellRows:
     schema = Schema.of_array(cells.shape[1]) if schema is None else schema
     weight = np.ones(len(cells)) if weight is None else weight
-    return TrainingRows(schema, cells, targets.reshape(len(cells), -1), weight, None)
+    return CellRows(schema, cells, targets.reshape(len(cells), -1), weight, None)
 
 
-def root_model(rows: TrainingRows) -> NodeModels:
+def root_model(rows: CellRows) -> NodeModels:
     """The model of all rows, with every column."""
     tree = single_leaf(rows.schema, None, np.zeros(rows.targets.shape[1]), rows.weight.sum())
     return fitted_models(tree, np.ones((1, rows.schema.n_columns), bool), rows)
 
 
-def grown(rows: TrainingRows, **parameters: object) -> Tree:
-    return DecisionTreeRegressor(**parameters)._grown(rows, np.random.default_rng(0))
+def grown(rows: CellRows, **parameters: object) -> Tree:
+    return DecisionTreeRegressor(**parameters)._grown(rows, np.random.SeedSequence(0))
 
 
 # --- Sweeping -------------------------------------------------------------------------------------
@@ -94,7 +92,7 @@ def test_the_columns_that_stay_are_those_of_the_greedy_definition(
 @given(training_tables(target="numbers", max_targets=2, min_rows=6), st.booleans())
 @settings(max_examples=60)
 def test_every_model_solves_the_normal_equations_of_its_node(table, everywhere: bool) -> None:
-    rows = TrainingRows(table.schema, table.cells, table.targets, table.weight, None)
+    rows = CellRows(table.schema, table.cells, table.targets, table.weight, None)
     tree = grown(rows, min_samples_leaf=2, max_bins=None)
     usable = columns_below(tree) | everywhere
     models = fitted_models(tree, usable, rows)

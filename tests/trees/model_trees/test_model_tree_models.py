@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.model_trees.model_tree_models import LinearModel, NodeModels
 
 SCHEMA = Schema((Column("age"), Column("color", Kind.NOMINAL, ("blue", "red"))))

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
+from novum.core.tables import Schema
+from novum.trees.model_trees.model_tree import ModelPruning
 from novum.trees.model_trees.model_tree_lines import columns_below, fitted_models
 from novum.trees.model_trees.model_tree_models import NodeModels
-from novum.trees.model_trees.model_tree_pruning import ModelPruning
 from novum.trees.regressor import DecisionTreeRegressor
-from novum.trees.training import TrainingRows
+from novum.trees.training import CellRows
 from novum.trees.tree import Tree
 
 
@@ -24,8 +24,8 @@ def tree_with_models(seed: int, n: int = 80, noise: float = 1.0) -> tuple[Tree, 
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, 3))
     y = np.where(x[:, 0] > 0, 3 * x[:, 1], 2 - x[:, 2]) + noise * rng.normal(size=n)
-    rows = TrainingRows(Schema.of_array(3), x, y[:, np.newaxis], rng.uniform(0.5, 2, n), None)
-    tree = DecisionTreeRegressor(min_samples_leaf=4)._grown(rows, rng)
+    rows = CellRows(Schema.of_array(3), x, y[:, np.newaxis], rng.uniform(0.5, 2, n), None)
+    tree = DecisionTreeRegressor(min_samples_leaf=4)._grown(rows, np.random.SeedSequence(0))
     return tree, fitted_models(tree, columns_below(tree), rows)
 
 
@@ -78,8 +78,8 @@ def test_a_dearer_parameter_never_leaves_more_leaves_on_average_noise(seed: int)
 def test_equal_errors_prune() -> None:
     # Both children and the root are exact to rounding: one line is left.
     x = np.arange(60.0)[:, np.newaxis]
-    rows = TrainingRows(Schema.of_array(1), x, 3 * x - 1, np.ones(60), None)
-    tree = DecisionTreeRegressor(min_samples_leaf=4)._grown(rows, np.random.default_rng(0))
+    rows = CellRows(Schema.of_array(1), x, 3 * x - 1, np.ones(60), None)
+    tree = DecisionTreeRegressor(min_samples_leaf=4)._grown(rows, np.random.SeedSequence(0))
     models = fitted_models(tree, columns_below(tree), rows)
     assert tree.n_leaves > 5
     for price in (0.0, 1.0):

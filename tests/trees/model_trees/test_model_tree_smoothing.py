@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.trees.model_trees.model_tree_lines import columns_below, fitted_models
-from novum.trees.model_trees.model_tree_smoothing import path_weights, predicted, smoothed_model
+from novum.trees.model_trees.model_tree_models import path_weights, predicted, smoothed_model
 from novum.trees.regressor import DecisionTreeRegressor
-from novum.trees.training import TrainingRows
+from novum.trees.training import CellRows
 from tests.strategies.tree_tables import training_tables
 from tests.trees.model_tree_definition import model_value, prediction
 
 
-def grown(rows: TrainingRows, **parameters: Any) -> Any:
-    return DecisionTreeRegressor(**parameters)._grown(rows, np.random.default_rng(0))
+def grown(rows: CellRows, **parameters: Any) -> Any:
+    return DecisionTreeRegressor(**parameters)._grown(rows, np.random.SeedSequence(0))
 
 
 @given(
@@ -28,7 +28,7 @@ def grown(rows: TrainingRows, **parameters: Any) -> Any:
 )
 @settings(max_examples=60)
 def test_predictions_are_those_of_the_recursion(table: Any, k: float, missing: str) -> None:
-    rows = TrainingRows(table.schema, table.cells, table.targets, table.weight, None)
+    rows = CellRows(table.schema, table.cells, table.targets, table.weight, None)
     tree = grown(rows, min_samples_leaf=1, missing=missing)
     models = fitted_models(tree, columns_below(tree), rows)
     # New rows: cells of other rows, missing ones and levels never met.
@@ -48,7 +48,7 @@ def test_the_formula_by_hand() -> None:
     x = np.arange(30.0)[:, np.newaxis]
     y = np.where(x[:, 0] < 10, x[:, 0], 100 - 3 * x[:, 0])
     schema = DecisionTreeRegressor().fit(x, y).schema_
-    rows = TrainingRows(schema, x, y[:, np.newaxis], np.ones(30), None)
+    rows = CellRows(schema, x, y[:, np.newaxis], np.ones(30), None)
     tree = grown(rows, max_depth=1)
     models = fitted_models(tree, np.ones((3, 1), bool), rows)
     row = np.array([4.0])
@@ -79,7 +79,7 @@ def test_the_smoothed_model_is_what_predicts() -> None:
     x = rng.normal(size=(120, 3))
     y = np.where(x[:, 0] > 0, x[:, 1], 5 - x[:, 2])[:, np.newaxis]
     schema = DecisionTreeRegressor().fit(x, y).schema_
-    rows = TrainingRows(schema, x, y, np.ones(120), None)
+    rows = CellRows(schema, x, y, np.ones(120), None)
     tree = grown(rows, min_samples_leaf=10)
     models = fitted_models(tree, columns_below(tree), rows)
     found = predicted(tree, models, x, 15.0)[:, 0]

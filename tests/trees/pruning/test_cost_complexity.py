@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-from novum.trees.definitions import TrainingTable
-from novum.trees.definitions_growth import GrowthRules, grow, row_shares
+from novum.core.tables import Schema
 from novum.trees.pruning.cost_complexity import (
     CostComplexity,
     PathValidation,
@@ -25,6 +23,8 @@ from novum.trees.pruning.cost_complexity import (
 from novum.trees.pruning.task import PruningTask, fold_numbers
 from novum.trees.tree import Question, Tree, single_leaf
 from tests.strategies.tree_tables import assert_same_tree, training_tables
+from tests.trees.definitions import TrainingTable
+from tests.trees.definitions_growth import GrowthRules, grow, row_shares
 from tests.trees.pruning.test_reduced_error import leaves_of, prunings
 
 CRITERIA = ["gini", "entropy", "squared_error", "absolute_error"]

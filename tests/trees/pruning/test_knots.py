@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import TrainingTable
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.growing import grow_general
 from novum.trees.general.rules import GeneralRules
 from novum.trees.pruning.knots import Spread, knots_of, tree_of
 from novum.trees.tree import Tree
 from tests.strategies.tree_tables import assert_same_tree, training_tables
+from tests.trees.definitions import TrainingTable
 
 rules_of_growth = st.sampled_from(
     [

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from novum.core.errors import InputError
-from novum.core.schema import Kind, Schema
-from novum.trees.definitions import Split, TrainingTable
+from novum.core.tables import Kind, Schema
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.growing import grow_general
 from novum.trees.general.rules import GeneralRules
@@ -21,6 +20,7 @@ from novum.trees.pruning.pessimistic import Pessimistic, collapsed
 from novum.trees.pruning.task import PruningTask
 from novum.trees.tree import Question, Tree, single_leaf
 from tests.strategies.tree_tables import assert_same_tree, training_tables
+from tests.trees.definitions import Split, TrainingTable
 
 C45 = GeneralRules(GainRatio(), "multiway", min_samples_leaf=1)
 

@@ -12,13 +12,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-from novum.trees.definitions import TrainingTable
-from novum.trees.definitions_growth import GrowthRules, grow
+from novum.core.tables import Schema
 from novum.trees.pruning.reduced_error import ReducedError, bottom_up_cuts, greedy_cuts
 from novum.trees.pruning.task import PruningTask, node_errors
 from novum.trees.tree import Question, Tree
 from tests.strategies.tree_tables import assert_same_tree, training_tables
+from tests.trees.definitions import TrainingTable
+from tests.trees.definitions_growth import GrowthRules, grow
 
 Cut = frozenset[int]
 

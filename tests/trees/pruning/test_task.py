@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import TrainingTable
-from novum.trees.definitions_growth import GrowthRules, grow, row_shares
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.pruning.task import (
     PruningRule,
     PruningTask,
@@ -26,6 +24,8 @@ from novum.trees.pruning.task import (
 )
 from novum.trees.routing import node_sums
 from tests.strategies.tree_tables import training_tables
+from tests.trees.definitions import TrainingTable
+from tests.trees.definitions_growth import GrowthRules, grow, row_shares
 
 
 def task_of(table: TrainingTable) -> PruningTask:

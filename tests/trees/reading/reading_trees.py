@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
+from novum.numerics import Codes, Floats
 from novum.trees.tree import Question, Tree
-
-Floats = NDArray[np.float64]
 
 
 @dataclass
@@ -96,7 +94,7 @@ def _assembled(
     classes: Sequence[Sequence[Any]] | None,
     nodes: list[Node],
     parents: list[int],
-    first: NDArray[np.int32],
+    first: Codes,
     value: Floats,
     weight: Floats,
 ) -> Tree:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.reading.candidates import candidates
 from tests.trees.reading.reading_trees import WEATHER, WEATHER_ROWS
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import Split, TrainingTable, best_split, gain_ratio
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.reading.candidates import candidates
+from tests.trees.definitions import Split, TrainingTable, best_split, gain_ratio
 from tests.trees.reading.reading_trees import (
     NODE_SCHEMA,
     WEATHER,

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.schema import Column, Kind
-from novum.trees.definitions_growth import row_shares
+from novum.core.tables import Column, Kind
 from novum.trees.reading.conditions import (
     Condition,
     Interval,
@@ -25,6 +24,7 @@ from novum.trees.reading.conditions import (
     whole_code,
 )
 from novum.trees.tree import Tree
+from tests.trees.definitions_growth import row_shares
 from tests.trees.reading.reading_trees import (
     RANDOM_SCHEMA,
     among,

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from novum.core.schema import Column, Kind, Schema
 from novum.core.svg_text import SvgText
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.reading.drawing import tree_svg
 from novum.trees.tree import Tree
 from tests.trees.reading.reading_trees import (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.reading.explanation import explain
 from novum.trees.tree import Tree
 from tests.trees.reading.reading_trees import (

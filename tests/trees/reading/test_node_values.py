@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
+from novum.core.tables import Schema
 from novum.trees.reading.node_values import NodeValues
 from novum.trees.tree import Tree
 from tests.trees.reading.reading_trees import below, build, iris_tree, leaf, number_tree

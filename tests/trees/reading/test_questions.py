@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.reading.conditions import Interval, LevelSet
 from novum.trees.reading.questions import (
     answer_text,

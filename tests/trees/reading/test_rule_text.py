@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from novum.core.schema import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.reading.rules import rules
 from tests.trees.reading.reading_trees import among, build, leaf, number_tree, weather_tree
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from novum.core.schema import Schema
+from novum.core.tables import Schema
 from novum.trees.reading.conditions import Interval, LevelSet
 from novum.trees.reading.node_values import NodeValues
-from novum.trees.reading.rule_union import Draft, united
-from novum.trees.reading.rules import rules
+from novum.trees.reading.rules import Draft, rules, united
 from tests.trees.reading.reading_trees import (
     RANDOM_SCHEMA,
     among,

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-from novum.core.validation import check_features
+from novum.core.tables import Schema, check_features
 from novum.data import load
-from novum.trees.cells import cells_of
 from novum.trees.presets import c45
 from novum.trees.reading.rules import RuleSet, rules
+from novum.trees.training import cells_of
 from novum.trees.tree import Tree
 from tests.trees.reading.reading_trees import (
     RANDOM_SCHEMA,

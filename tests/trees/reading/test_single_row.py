@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.trees.definitions_growth import row_shares
 from novum.trees.reading.node_values import NodeValues
 from novum.trees.reading.questions import column_digits
 from novum.trees.reading.single_row import (
@@ -21,6 +20,7 @@ from novum.trees.reading.single_row import (
     visits,
 )
 from novum.trees.tree import Tree
+from tests.trees.definitions_growth import row_shares
 from tests.trees.reading.reading_trees import (
     GRID,
     answer_of,

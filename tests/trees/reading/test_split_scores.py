@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from novum.core.schema import Column, Kind, Schema
-from novum.trees import definitions
-from novum.trees.definitions import TrainingTable, candidate_splits
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.reading.split_scores import NodeRows, column_splits, level_groups
+from tests.trees import definitions
+from tests.trees.definitions import TrainingTable, candidate_splits
 from tests.trees.reading.reading_trees import NODE_SCHEMA, NodeSample, node_rows
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
+from novum.core.tables import Schema
 from novum.trees.reading.text import tree_text
 from novum.trees.tree import Tree
 from tests.trees.reading.reading_trees import (

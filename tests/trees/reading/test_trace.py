@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.trees.definitions import TrainingTable
-from novum.trees.definitions_growth import GrowthRules, grow
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.reading.trace import trace
+from tests.trees.definitions import TrainingTable
+from tests.trees.definitions_growth import GrowthRules, grow
 from tests.trees.reading.reading_trees import (
     NODE_SCHEMA,
     WEATHER_ROWS,

@@ -5,51 +5,50 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.randomness import stream
-from novum.trees.definitions import TrainingTable
-from novum.trees.growth.coded_rows import coded_table
+from novum.core.runtime import stream
+from novum.numerics import Array
+from novum.trees.growth.conversion import coded_table, tree_of
 from novum.trees.growth.growing import GrowthRules, grow
-from novum.trees.growth.grown import tree_of
+from novum.trees.scale.chunks import Passes
 from novum.trees.scale.frontier import ChunkCoding
 from novum.trees.scale.level_growing import GrownTrees, GrowthTask, grow_trees
 from novum.trees.scale.pass_plan import PassBudget
-from novum.trees.scale.passes import Passes
 from novum.trees.scale.survey import Survey
-from novum.trees.training import TrainingRows
+from novum.trees.training import CellRows
 from novum.trees.tree import Tree
+from tests.trees.definitions import TrainingTable
 
 
-def as_it_is(rows: TrainingRows) -> TrainingRows:
+def as_it_is(rows: CellRows) -> CellRows:
     """A reader of chunks that are rows already."""
     return rows
 
 
-def rows_of(table: TrainingTable) -> TrainingRows:
-    return TrainingRows(table.schema, table.cells, table.targets, table.weight, table.classes)
+def rows_of(table: TrainingTable) -> CellRows:
+    return CellRows(table.schema, table.cells, table.targets, table.weight, table.classes)
 
 
-def parted(rows: TrainingRows, n_parts: int) -> list[TrainingRows]:
+def parted(rows: CellRows, n_parts: int) -> list[CellRows]:
     """Consecutive chunks, some of which may be of one row."""
     pieces = np.array_split(np.arange(rows.n_rows), min(n_parts, rows.n_rows))
     return [rows.rows(piece) for piece in pieces]
 
 
-def survey_of(chunks: list[TrainingRows]) -> Survey:
+def survey_of(chunks: list[CellRows]) -> Survey:
     found = Survey.of(chunks[0])
     for chunk in chunks[1:]:
         found = found + Survey.of(chunk)
     return found
 
 
-def coding_of(chunks: list[TrainingRows], max_bins: int | None = 255) -> ChunkCoding:
+def coding_of(chunks: list[CellRows], max_bins: int | None = 255) -> ChunkCoding:
     survey = survey_of(chunks)
     reader: Any = as_it_is
     return ChunkCoding(reader, survey.coding(max_bins), survey.classes, None, survey.scale(), None)
 
 
-def in_memory(rows: TrainingRows, rules: GrowthRules, max_bins: int | None = 255) -> Tree:
+def in_memory(rows: CellRows, rules: GrowthRules, max_bins: int | None = 255) -> Tree:
     """The tree of the engine in memory."""
     table, scale = coded_table(rows, max_bins)
     if scale is not None:
@@ -59,7 +58,7 @@ def in_memory(rows: TrainingRows, rules: GrowthRules, max_bins: int | None = 255
 
 
 def task_of(
-    rows: TrainingRows,
+    rows: CellRows,
     rules: GrowthRules,
     *,
     n_parts: int = 3,
@@ -98,9 +97,9 @@ def trees_of(task: GrowthTask, grown: GrownTrees | None = None) -> list[Tree]:
     return [tree_of(nodes, grown.table, *about) for nodes in grown.trees]
 
 
-def mixed_rows(n: int, seed: int = 0, *, classes: int = 3, missing: float = 0.1) -> TrainingRows:
+def mixed_rows(n: int, seed: int = 0, *, classes: int = 3, missing: float = 0.1) -> CellRows:
     """A larger table: numbers, an ordinal and a nominal column, missing cells, whole weights."""
-    from novum.core.schema import Column, Kind, Schema
+    from novum.core.tables import Column, Kind, Schema
 
     rng = np.random.default_rng(seed)
     schema = Schema(
@@ -124,6 +123,6 @@ def mixed_rows(n: int, seed: int = 0, *, classes: int = 3, missing: float = 0.1)
     weight = rng.integers(1, 4, n).astype(float)
     if classes:
         edges = np.quantile(score, np.arange(1, classes) / classes)
-        targets: NDArray[Any] = np.searchsorted(edges, score)[:, np.newaxis].astype(np.int64)
-        return TrainingRows(schema, cells, targets, weight, (np.arange(classes),))
-    return TrainingRows(schema, cells, score.round(2)[:, np.newaxis], weight, None)
+        targets: Array = np.searchsorted(edges, score)[:, np.newaxis].astype(np.int64)
+        return CellRows(schema, cells, targets, weight, (np.arange(classes),))
+    return CellRows(schema, cells, score.round(2)[:, np.newaxis], weight, None)

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError, NotAdditiveError
-from novum.trees.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from novum.trees.forests.forest import RandomForestClassifier, RandomForestRegressor
+from novum.trees.forests.forest import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from novum.trees.forests.forest_value import Forest
 from novum.trees.tree import Tree
 from tests.strategies.tree_tables import assert_same_tree

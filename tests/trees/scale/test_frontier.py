@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novum.trees.definitions import TrainingTable
 from novum.trees.growth import growing_columns as at
 from novum.trees.growth.growing import GrowthRules
 from novum.trees.routing import route
@@ -20,6 +19,7 @@ from novum.trees.scale.growing_tree import GrowingTree
 from novum.trees.scale.level_growing import grow_trees
 from novum.trees.scale.pass_plan import FACTS, OpenNode, step_for
 from tests.strategies.tree_tables import training_tables
+from tests.trees.definitions import TrainingTable
 from tests.trees.scale.grown_tables import (
     as_it_is,
     coding_of,

@@ -11,17 +11,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError, MemoryLimitError
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import TrainingTable
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.growth import growing_columns as at
 from novum.trees.growth.growing import GrowthRules
 from novum.trees.scale import level_growing
+from novum.trees.scale.chunks import Passes
 from novum.trees.scale.frontier import Bootstrap
 from novum.trees.scale.level_growing import LevelGrowing, grow_trees
 from novum.trees.scale.level_statistics import LevelStatistics
 from novum.trees.scale.pass_plan import PassBudget
-from novum.trees.scale.passes import Passes
 from tests.strategies.tree_tables import assert_same_tree, training_tables
+from tests.trees.definitions import TrainingTable
 from tests.trees.scale.grown_tables import in_memory, mixed_rows, parted, rows_of, task_of, trees_of
 
 # Limits are met also where sums of fractions fall short of them by rounding, as `settings` has it.

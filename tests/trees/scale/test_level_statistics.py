@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError
-from novum.core.statistics import Statistics
+from novum.core.sums import Statistics
 from novum.trees.scale.frontier import LevelStep
 from novum.trees.scale.growing_tree import GrowingTree
 from novum.trees.scale.level_statistics import CodeRanges, LevelStatistics, PassTotals

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError
-from novum.trees.scale.passes import Passes
+from novum.trees.scale.chunks import Passes
 
 
 def described(numbered: tuple[int, Any]) -> str:

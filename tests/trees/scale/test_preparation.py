@@ -10,7 +10,7 @@ import pytest
 
 from novum.core.errors import InputError, NotAdditiveError
 from novum.trees import DecisionTreeClassifier, DecisionTreeRegressor, GainRatio, c45
-from novum.trees.scale.passes import Passes
+from novum.trees.scale.chunks import Passes
 from novum.trees.scale.preparation import prepare
 from novum.trees.settings import growth_rules
 from novum.trees.training import read_classes, read_numbers

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from novum.core.engine import total
 from novum.core.errors import InputError
-from novum.core.schema import Schema
+from novum.core.sums import total
+from novum.core.tables import Schema
+from novum.numerics import Floats
 from novum.trees.growth.coding import TableCoding
-from novum.trees.scale.sketches import ColumnSketch, capacity_of, edges_of
+from novum.trees.scale.survey import ColumnSketch, capacity_of, edges_of
 
 VALUES = st.lists(st.integers(-6, 6).map(lambda k: k / 4), min_size=1, max_size=40)
 
 
-def true_ranks(sketch: ColumnSketch, x: NDArray[np.float64], w: NDArray[np.float64]) -> float:
+def true_ranks(sketch: ColumnSketch, x: Floats, w: Floats) -> float:
     """The largest error of a rank, by the definition, at all places where ranks change."""
     places = np.unique(x)
     ranks = np.array([w[x <= place].sum() for place in places])

@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novum.trees.definitions import TrainingTable
 from novum.trees.growth.growing import GrowthRules
 from novum.trees.scale.growing_tree import GrowingTree, Split
 from novum.trees.scale.level_statistics import LevelStatistics
 from novum.trees.scale.pass_plan import OpenNode, step_for
 from novum.trees.scale.split_search import SplitSearch
-from novum.trees.training import TrainingRows
+from novum.trees.training import CellRows
 from novum.trees.tree import Question
 from tests.strategies.tree_tables import training_tables
+from tests.trees.definitions import TrainingTable
 from tests.trees.scale.grown_tables import in_memory, mixed_rows, rows_of, task_of
 
 FREE = (-np.inf, np.inf)
 
 
-def searched(rows: TrainingRows, rules: GrowthRules) -> tuple[SplitSearch, LevelStatistics]:
+def searched(rows: CellRows, rules: GrowthRules) -> tuple[SplitSearch, LevelStatistics]:
     task = task_of(rows, rules, n_parts=1)
     root = OpenNode(GrowingTree(0, task.coding.n_stats, 10), 0, 1, rows.n_rows)
     totals = task.total(replace(step_for([root], task.coding, None), with_ranges=True))

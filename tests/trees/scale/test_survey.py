@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.engine import total
 from novum.core.errors import InputError, NotAdditiveError
-from novum.core.schema import Schema
+from novum.core.sums import total
+from novum.core.tables import Schema
 from novum.trees import DecisionTreeClassifier, DecisionTreeRegressor
-from novum.trees.definitions import TrainingTable
 from novum.trees.growth.coding import TableCoding
-from novum.trees.growth.grown import TargetScale
-from novum.trees.scale.chunk_rows import ChunkReader
+from novum.trees.growth.conversion import TargetScale
+from novum.trees.scale.chunks import ChunkReader
 from novum.trees.scale.survey import Survey, SurveyStep
-from novum.trees.training import TrainingRows, common_values
+from novum.trees.training import CellRows, common_values
 from tests.strategies.tree_tables import training_tables
+from tests.trees.definitions import TrainingTable
 from tests.trees.scale.grown_tables import mixed_rows, parted, rows_of
 
 
@@ -57,7 +57,7 @@ def test_the_scale_of_numbers_is_that_of_all_rows(table: TrainingTable, n_parts:
 
 def test_large_targets_do_not_overflow() -> None:
     huge = np.array([[1.5e308], [1.7e308], [-1.5e308]])
-    rows = TrainingRows(Schema.of_array(1), np.zeros((3, 1)), huge, np.ones(3), None)
+    rows = CellRows(Schema.of_array(1), np.zeros((3, 1)), huge, np.ones(3), None)
     survey = Survey.of(rows.rows(np.array([0, 1]))) + Survey.of(rows.rows(np.array([2])))
     assert survey.target is not None
     assert survey.target.mean[0] == pytest.approx(1.7e308 / 3)
@@ -67,7 +67,7 @@ def test_large_targets_do_not_overflow() -> None:
 
 def test_a_constant_target_stays_what_it_is() -> None:
     target = np.full((30, 1), 0.1)
-    rows = TrainingRows(Schema.of_array(1), np.zeros((30, 1)), target, np.full(30, 0.3), None)
+    rows = CellRows(Schema.of_array(1), np.zeros((30, 1)), target, np.full(30, 0.3), None)
     scale = total(Survey.of(part) for part in parted(rows, 7)).scale()
     assert scale is not None
     assert (scale.offset.tolist(), scale.unit) == ([0.1], 1.0)

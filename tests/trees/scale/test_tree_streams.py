@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError, NotAdditiveError
+from novum.numerics import Array
 from novum.trees import (
     CostComplexity,
     DecisionTreeClassifier,
@@ -22,7 +22,7 @@ from novum.trees.scale.pass_plan import PassBudget
 from tests.strategies.tree_tables import assert_same_tree
 
 
-def table(n: int = 600, seed: int = 0) -> tuple[pd.DataFrame, NDArray[Any], NDArray[Any]]:
+def table(n: int = 600, seed: int = 0) -> tuple[pd.DataFrame, Array, Array]:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {

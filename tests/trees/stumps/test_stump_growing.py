@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import Split, TrainingTable, best_split, gain, weighted_impurity
-from novum.trees.definitions_growth import GrowthRules, grow, predict_row
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.stumps.stump_growing import Stump, StumpGrower, StumpRules
 from novum.trees.tree import Question, Tree
 from tests.strategies.tree_tables import assert_same_tree, training_tables
+from tests.trees.definitions import Split, TrainingTable, best_split, gain, weighted_impurity
+from tests.trees.definitions_growth import GrowthRules, grow, predict_row
 
 UNLIMITED = {"max_depth": 1, "min_samples_leaf": 0.0, "min_samples_split": 0.0}
 rules = st.builds(

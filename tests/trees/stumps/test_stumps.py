@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import ModelFileError
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import TrainingTable
-from novum.trees.definitions_growth import row_shares
+from novum.core.tables import Column, Kind, Schema
 from novum.trees.stumps.stump_growing import StumpGrower
 from novum.trees.stumps.stumps import Stumps, impurity
 from novum.trees.tree import Question
 from tests.strategies.tree_tables import training_tables
+from tests.trees.definitions import TrainingTable
+from tests.trees.definitions_growth import row_shares
 
 MIXED = Schema((Column("x"), Column("color", Kind.NOMINAL, ("blue", "green", "red"))))
 

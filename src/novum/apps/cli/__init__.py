@@ -51,14 +51,12 @@ def _leaving() -> int:
 def _application() -> typer.Typer:
     import typer
 
-    from novum.apps.cli.evaluate import evaluate
     from novum.apps.cli.findings import FindingsCommand
     from novum.apps.cli.models import models
-    from novum.apps.cli.predict import predict
+    from novum.apps.cli.predict import evaluate, predict
     from novum.apps.cli.profile import profile
     from novum.apps.cli.query import query
-    from novum.apps.cli.report import report
-    from novum.apps.cli.run import run
+    from novum.apps.cli.run import report, run
     from novum.apps.cli.version import version
     from novum.apps.cli.warmup import warmup
 

@@ -73,7 +73,7 @@ def findings(network: BayesianNetwork, given: Sequence[str], option: str) -> dic
     """States by node, from texts such as `JohnCalls=true`; a list of states where there are `|`."""
     from novum.core.errors import InputError
     from novum.core.text import label_text, meant
-    from novum.graphical.models.states import state_like
+    from novum.graphical import state_like
 
     check_findings(given, option)
     found: dict[str, Any] = {}

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from novum import data
 from novum.apps.job.record import TaskKind
 from novum.apps.job.request import Request
 from novum.apps.job.table.formalizing import formalize_like
@@ -20,11 +21,10 @@ from novum.apps.job.table.reading import LoadedTable, read, read_like, suggestio
 from novum.apps.job.table.task import Rows, Task
 from novum.core.decisions import RetargetedClassifier
 from novum.core.errors import InputError
-from novum.core.persistence import load
-from novum.core.schema import Column, Kind, Schema, level_key
+from novum.core.files import load
 from novum.core.sources import ReadReport
+from novum.core.tables import Column, Kind, Schema, level_key
 from novum.core.text import label_text, printable
-from novum.data import bundled
 
 
 def model_of(path: Path) -> Any:
@@ -92,8 +92,8 @@ def unseen_levels(X: pa.Table, schema: Schema) -> tuple[str, ...]:
 
 def rows_for(model: Any, table: str, target: str | None, weight: str | None) -> Rows:
     """The rows of a table that have a target, with the model's classes."""
-    if target is None and table in bundled.available():
-        target = bundled.load(table).target
+    if target is None and table in data.available():
+        target = data.load(table).target
     if target is None:
         raise InputError("Which column holds the truth? Name it with --target, as in novum run.")
     schema = schema_of(model)
@@ -111,7 +111,7 @@ def _read(
     extra = [] if target is None else [_target_column(model, target)]
     extra += [] if weight is None else [Column(weight)]
     needed = [*schema.names, *(column.name for column in extra)]
-    if table in bundled.available():
+    if table in data.available():
         found = read(Request(table, target))
         _refuse_absent(found, needed)
         return found

@@ -51,15 +51,15 @@ def _looked_at(
     table: str, target: str | None
 ) -> tuple[str, ProfileRecord, tuple[Finding, ...], tuple[str, ...]]:
     """Name, profile, findings, and what was decided while reading."""
+    from novum import data
     from novum.apps.job.request import Request
     from novum.apps.job.table.findings import find
     from novum.apps.job.table.formalizing import formalize
     from novum.apps.job.table.profile import profile_table
     from novum.apps.job.table.reading import read
-    from novum.data import bundled, readers
 
-    if target is None and table not in bundled.available():
-        found = readers.read(table)
+    if target is None and table not in data.available():
+        found = data.read(table)
         record = profile_table(found.table, found.schema)
         return found.report.path, record, (), found.report.notes
     request = Request(table, target)
@@ -76,7 +76,7 @@ def _show(
     from novum.apps.cli.run_summary import show_findings
     from novum.apps.cli.streams import output, say, table_of
     from novum.apps.report.names import cleaned
-    from novum.apps.report.numbers import counted
+    from novum.display import counted
 
     out, record = output(), cleaned(record)
     columns = (*(() if record.target is None else (record.target,)), *record.columns)
@@ -100,7 +100,7 @@ def _show(
 
 
 def _line(column: ColumnRecord, record: ProfileRecord) -> list[str]:
-    from novum.apps.report.numbers import number, percent
+    from novum.display import number, percent
 
     is_target = record.target is not None and column.name == record.target.name
     share = f" ({percent(column.n_missing / max(record.n_rows, 1))})" if column.n_missing else ""
@@ -118,7 +118,7 @@ def _line(column: ColumnRecord, record: ProfileRecord) -> list[str]:
 
 def _values(column: ColumnRecord) -> str:
     """Least, median and largest of numbers, or the most frequent levels."""
-    from novum.apps.report.numbers import number
+    from novum.display import number
 
     if column.quantiles:
         least, _, median, _, largest = column.quantiles
@@ -129,7 +129,7 @@ def _values(column: ColumnRecord) -> str:
 
 
 def _of_rows(record: ProfileRecord) -> str:
-    from novum.apps.report.numbers import number
+    from novum.display import number
 
     return (
         f"{number(record.n_complete_rows)} rows without a missing cell, "

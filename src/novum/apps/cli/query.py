@@ -106,7 +106,7 @@ def _read(path: Path) -> BayesianNetwork:
         raise InputError(f"There is no file {str(path)!r}. Check the name and the folder.")
     if path.suffix.lower() not in _TEXT_SUFFIXES:
         return BayesianNetwork.read(path)
-    from novum.graphical.formats.files import file_bytes, file_text
+    from novum.graphical import file_bytes, file_text
 
     return BayesianNetwork.from_text(file_text(file_bytes(path), path.name))
 
@@ -201,7 +201,7 @@ def _cells(table: Any) -> list[list[Any]]:
 
 def _states(network: BayesianNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
     """States as the network has them; a list where there are several of one node."""
-    from novum.graphical.models.questions import states_given
+    from novum.graphical import states_given
 
     found: dict[str, Any] = {}
     for name, state in given.items():

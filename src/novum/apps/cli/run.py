@@ -6,7 +6,7 @@ import shlex
 from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,10 +14,116 @@ from novum.apps.cli import INTERRUPTED
 from novum.apps.cli import run_options as options
 from novum.apps.cli.failures import guarded
 from novum.apps.cli.options import Debug, Json, Quiet, Table
+from novum.apps.cli.progress import Progress, Remaining, forecasts_of
 
 if TYPE_CHECKING:
-    from novum.apps.job.record import RunRecord
+    from rich.console import Console
+
+    from novum.apps.job.record import DataRecord, Finding, RunRecord, TaskRecord
     from novum.apps.job.request import Request
+
+
+# --- Listening to a run ---------------------------------------------------------------------------
+# Between a run and the screen: progress, and how the task was understood.
+
+# Titles of the stages after the trials, whose times are forecast too.
+_JUDGING = "judging the chosen model"
+DRAWING = "drawing the report"
+
+
+class RunListener:
+    """Listener of a run.
+
+    Parameters
+    ----------
+    folder : path
+        Of the run, where its plan is.
+    progress : Progress or None
+        None shows nothing.
+    out : Console or None
+        Where to say how the task was understood; None says nothing.
+    """
+
+    def __init__(self, folder: Path, progress: Progress | None, out: Console | None) -> None:
+        self._folder, self._progress, self._out = folder, progress, out
+        self._knows_plan = self._has_said = False
+
+    def stage(self, title: str) -> None:
+        if self._progress is not None:
+            self._progress.stage(title)
+
+    def step(self, title: str, done: int, total: int) -> None:
+        if self._progress is None:
+            return
+        if not self._knows_plan:
+            self._knows_plan = True
+            self._progress.expect(Remaining(self._forecasts()))
+        self._progress.step(title, done, total)
+
+    def understood(self, data: DataRecord, task: TaskRecord, findings: tuple[Finding, ...]) -> None:
+        """How the table and the task were understood; said once."""
+        from novum.apps.cli.run_summary import show_understanding
+
+        if self._out is None or self._has_said:
+            return
+        self._has_said = True
+        if self._progress is None:
+            show_understanding(self._out, data, task, findings)
+            return
+        with self._progress.paused():
+            show_understanding(self._out, data, task, findings)
+
+    def _forecasts(self) -> dict[str, float]:
+        from novum.apps.job.job import PLAN
+        from novum.apps.job.planning import STACK_TITLE
+        from novum.apps.job.record import PlanRecord
+        from novum.apps.job.record_json import read_record
+
+        plan = read_record(self._folder / PLAN, PlanRecord)
+        return forecasts_of(plan, STACK_TITLE, _JUDGING, DRAWING)
+
+
+# --- novum report ---------------------------------------------------------------------------------
+# `novum report`: draws the report of a run again; the same run gives the same bytes.
+
+
+@guarded
+def report(
+    run: Annotated[Path, typer.Argument(help="Folder of a run, or its run.json.")],
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Default: report.html beside run.json.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Draw the report of a finished run again."""
+    from novum.apps.cli.progress import Progress
+
+    del debug
+
+    with Progress("drawing the report"):
+        path = _drawn(run, output)
+    typer.echo(str(path))
+
+
+def _drawn(run: Path, output: Path | None) -> Path:
+    from novum.apps.job.job import REQUEST, RUN
+    from novum.apps.job.record import RunRecord
+    from novum.apps.job.record_json import read_record
+    from novum.apps.report import write_report
+    from novum.core.errors import InputError
+
+    source = run / RUN if run.is_dir() else run
+    if run.is_dir() and not source.exists():
+        advice = (
+            f"It was interrupted; go on with novum run --resume {run}."
+            if (run / REQUEST).exists()
+            else "Name the folder that novum run wrote to."
+        )
+        raise InputError(f"{run} holds no finished run: there is no {RUN}. {advice}")
+    path = source.with_name(REPORT) if output is None else output
+    write_report(read_record(source, RunRecord), path)
+    return path
+
 
 # Mixed columns with many missing cells, and a decision that matters.
 DEFAULT_TABLE = "hepatitis"
@@ -60,7 +166,7 @@ def run(
     Without a table, a bundled one is used. Everything is written to one folder: report.html,
     model.novum, predictions.csv, leaderboard.csv, run.json and model.py.
     """
-    from novum.apps.cli.option_values import cross_validation_of, jobs_of, names_of, seconds_of
+    from novum.apps.cli.run_options import cross_validation_of, jobs_of, names_of, seconds_of
     from novum.apps.job.request import Request
 
     del debug
@@ -109,7 +215,6 @@ def free_folder(table: str) -> Path:
 def _work(request: Request | None, folder: Path, quiet: bool, as_json: bool) -> None:
     """Runs or goes on with a run, and shows what came out."""
     from novum.apps.cli.progress import Progress
-    from novum.apps.cli.run_listener import RunListener
     from novum.apps.cli.streams import output, say, write_json
 
     out = output()
@@ -138,7 +243,6 @@ def _work(request: Request | None, folder: Path, quiet: bool, as_json: bool) -> 
 
 def _recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord:
     """The record of the run, with its report written."""
-    from novum.apps.cli.run_listener import DRAWING
     from novum.apps.job import job
     from novum.apps.job.record import RunRecord
     from novum.apps.job.record_json import read_record

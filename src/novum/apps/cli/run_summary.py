@@ -11,9 +11,9 @@ from rich.console import Console
 
 from novum.apps.cli.streams import say, table_of
 from novum.apps.job.record import DataRecord, Finding, RunRecord, Standing, TaskRecord
-from novum.apps.report.names import cleaned
-from novum.apps.report.numbers import NOTHING, counted, estimate, number, probability, seconds
-from novum.evaluation.measures.catalog import measure
+from novum.apps.report.names import cleaned, estimate
+from novum.display import counted, number, probability, seconds
+from novum.evaluation import measure
 
 # The report has them all.
 MOST_FINDINGS = 12
@@ -109,7 +109,7 @@ def written(folder: Path) -> dict[str, str]:
 
 def _line(standing: Standing) -> list[str]:
     score = " ".join(part for part in estimate(standing.score) if part)
-    behind = NOTHING if standing.difference is None else number(standing.difference.value, 2)
+    behind = number(None if standing.difference is None else standing.difference.value, 2)
     return [
         "*" if standing.is_chosen else "",
         standing.title,

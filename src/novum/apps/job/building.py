@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from novum.apps.job.families import Family, Part, Role, Settings
-from novum.core.pipeline import Pipeline
+from novum.core.learners import Pipeline
 
 LEARNER = "learner"
 

@@ -18,10 +18,9 @@ from sklearn.base import clone
 
 from novum.apps.job.attempts import Attempts, failed
 from novum.apps.job.building import candidate, settings_text
-from novum.apps.job.choosing import Choice, title_of
+from novum.apps.job.choosing import Choice, fitted, most_rows, settled, some_rows, title_of
 from novum.apps.job.explaining import Terms, column_importances, explain
 from novum.apps.job.families import family
-from novum.apps.job.finishing import fitted, most_rows, settled, some_rows
 from novum.apps.job.judging import judge_classes, judge_numbers
 from novum.apps.job.outputs import Made, Predictions, model_script, write_predictions
 from novum.apps.job.planning import STACK, TableSize
@@ -37,9 +36,9 @@ from novum.apps.job.table.partition import Parts
 from novum.apps.job.table.task import Rows, Task
 from novum.apps.job.trials import LearningRows, Trials
 from novum.core import save
-from novum.core.atomic_write import replacing
-from novum.core.working_point import label_array
-from novum.evaluation.inspection.learning_curves import learning_curve
+from novum.core.decisions import label_array
+from novum.core.files import replacing
+from novum.evaluation import learning_curve
 
 MODEL, PREDICTIONS, SCRIPT = "model.novum", "predictions.csv", "model.py"
 LEARNED = "learned_rows.json"

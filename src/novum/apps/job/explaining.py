@@ -21,7 +21,7 @@ from novum.apps.job.choosing import title_of
 from novum.apps.job.judging import estimate_of
 from novum.apps.job.record import Estimate, ExplanationRecord
 from novum.core.errors import InputError
-from novum.evaluation.inspection.permutation import permutation_importance
+from novum.evaluation import permutation_importance
 
 MOST_TERMS = 20
 MOST_RULES = 25

@@ -13,17 +13,15 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from novum.apps.job.attempts import Attempts
-from novum.apps.job.choosing import Choice, choose, comparison_record
-from novum.apps.job.cost_metric import cost_measure
+from novum.apps.job.attempts import Attempts, Warnings
+from novum.apps.job.choosing import Choice, choose, comparison_record, some_rows
 from novum.apps.job.ending import Ending, end
-from novum.apps.job.finishing import some_rows
 from novum.apps.job.outputs import write_leaderboard
 from novum.apps.job.planning import PRESETS, TableSize, Wish, plan_trials, speed_probe
 from novum.apps.job.record import (
@@ -44,12 +42,11 @@ from novum.apps.job.table.reading import LoadedTable, read
 from novum.apps.job.table.task import Task
 from novum.apps.job.trials import LearningRows, Trials, run_trials
 from novum.apps.job.verdict import not_done, verdict
-from novum.apps.job.warnings_heard import Warnings
-from novum.core.coding import Coding
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError, ReportWarning
-from novum.core.schema import Kind
+from novum.core.tables import Coding, Kind
 from novum.core.text import label_text
-from novum.evaluation.measures.scorers import scorer
+from novum.evaluation import Measure, measure, scorer
 
 REQUEST, PLAN, RUN, JOURNALS = "request.json", "plan.json", "run.json", "trials"
 LEADERBOARD = "leaderboard.csv"
@@ -354,6 +351,53 @@ def metric_of(task: Task) -> Any:
     """The scorer that models are chosen by."""
     wanted = cost_measure() if task.metric == "bayes_risk" else task.metric
     return scorer(wanted, point=task.point, positive=task.positive)
+
+
+# --- Cost of decisions ----------------------------------------------------------------------------
+# The cost of decisions as a score of folds, some of which may lack a rare class.
+#
+# The empirical Bayes risk averages the cost within each class and weighs the classes by their
+# priors,
+#
+#     risk = sum_c P(c) mean cost of the rows of c / sum_c P(c),
+#
+# here over the classes that the rows have. Where all classes occur it is that of
+# `novum.evaluation`.
+
+
+def cost_measure() -> Measure:
+    """The measure `bayes_risk`, for rows that may lack a class."""
+    return replace(measure("bayes_risk"), function=risk_of_present)
+
+
+def risk_of_present(
+    y: Any,
+    posteriors: Any,
+    *,
+    point: WorkingPoint,
+    classes: Any,
+    sample_weight: Any = None,
+    positive: Any = None,
+) -> float:
+    """Risk of the decisions of least expected cost, over the classes that occur.
+
+    Examples
+    --------
+    >>> point = WorkingPoint.uniform("abc")
+    >>> risk_of_present(["a", "b"], [[1, 0, 0], [1, 0, 0]], point=point, classes=list("abc"))
+    0.5
+    """
+    del positive
+    there = point.ordered(classes)
+    codes = np.searchsorted(np.asarray(classes), np.asarray(y))
+    weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, float)
+    costs = there.expected_costs(np.eye(len(there.classes)))
+    paid = weight * costs[codes, there.actions_for(posteriors)]
+    totals = np.bincount(codes, weight, len(costs))
+    present = totals > 0
+    means = np.bincount(codes, paid, len(costs))[present] / totals[present]
+    priors = there.priors[present]
+    return float(priors @ means / priors.sum()) if priors.sum() > 0 else float(means.mean())
 
 
 def versions() -> dict[str, str]:

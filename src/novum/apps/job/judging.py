@@ -10,13 +10,15 @@ import numpy as np
 from scipy import special
 
 from novum.apps.job.record import Curve, Estimate, HoldoutRecord
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.working_point import WorkingPoint
-from novum.evaluation.decisions.bayes_error import bayes_error_curve
-from novum.evaluation.measures.interval import Interval
-from novum.evaluation.measures.intervals import proportion_interval
-from novum.evaluation.reports.classification import ClassificationReport
-from novum.evaluation.reports.regression import RegressionReport
+from novum.evaluation import (
+    ClassificationReport,
+    Interval,
+    RegressionReport,
+    bayes_error_curve,
+    proportion_interval,
+)
 
 # Points of a curve and of a scatter; more cannot be seen.
 MOST_POINTS = 200

@@ -18,9 +18,9 @@ import numpy as np
 
 import novum
 from novum.apps.job.record import Standing
-from novum.core.atomic_write import replacing
-from novum.core.working_point import WorkingPoint
-from novum.data.bundled import available
+from novum.core.decisions import WorkingPoint
+from novum.core.files import replacing
+from novum.data import available
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
 

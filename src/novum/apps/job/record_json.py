@@ -15,8 +15,8 @@ import typing
 from pathlib import Path
 from typing import Any, TypeVar
 
-from novum.core.atomic_write import replacing
 from novum.core.errors import FileFormatError
+from novum.core.files import replacing
 
 T = TypeVar("T")
 FORMAT = 1

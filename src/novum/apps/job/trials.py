@@ -13,22 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from novum.apps.job.attempts import failed
+from novum.apps.job.attempts import Warnings, failed
 from novum.apps.job.building import build, candidate, grid, imported
 from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, PLANNED, STACK, STACK_MEMBERS
 from novum.apps.job.record import PlanRecord
 from novum.apps.job.table.task import Rows, Task
-from novum.apps.job.warnings_heard import Warnings
-from novum.core.parallel import run_tasks
-from novum.evaluation.search.grid import GridSearchCV
-from novum.evaluation.validation.fold_runs import run_folds
-from novum.evaluation.validation.outcomes import FoldRun
-from novum.evaluation.validation.splits import (
+from novum.core.runtime import run_tasks
+from novum.evaluation import (
+    FoldRun,
+    GridSearchCV,
     RepeatedFolds,
     Splits,
     grouped,
     plan_splits,
+    run_folds,
     time_ordered,
 )
 

@@ -12,7 +12,7 @@ from novum.apps.job.record import Estimate, PlanRecord, Standing
 from novum.apps.job.table.partition import Parts
 from novum.apps.job.table.task import Task
 from novum.core.text import printable
-from novum.evaluation.measures.catalog import measure
+from novum.evaluation import measure
 
 _CLEAR = 0.05
 

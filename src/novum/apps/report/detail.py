@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from novum.display import Block, Bullets, Paragraph
+
 Item = TypeVar("Item")
 
 LARGEST_PAGE = 10_000_000
@@ -80,3 +82,13 @@ def first_of(items: Sequence[Item], most: int, what: str) -> tuple[Sequence[Item
     return items[
         :most
     ], f"The first {most} of {len(items):,} {what} are shown; run.json has all of them."
+
+
+def sentences(items: Sequence[str], most: int) -> list[Block]:
+    """Sentences as a list, with a count of those that are not shown."""
+    if not items:
+        return []
+    blocks: list[Block] = [Bullets(tuple(items[:most]))]
+    if len(items) > most:
+        blocks.append(Paragraph(f"{len(items) - most:,} more are in run.json.", "quiet"))
+    return blocks

@@ -3,7 +3,7 @@
 Names of columns, classes and files are anyone's. Before anything is drawn, every text of a record
 is rewritten once: characters that steer (controls, marks that turn the direction of writing, line
 separators) are shown by their codes, characters that XML forbids by a replacement, and text beyond
-a limit is cut. Escaping for HTML is left to the template, which escapes everything.
+a limit is cut. Escaping for HTML is left to `novum.display`, which escapes everything.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import dataclasses
 import re
 from typing import Any, TypeVar
 
-from novum.core.text import printable
+from novum.apps.job.record import Estimate
+from novum.display import interval_texts, printable
 
 Record = TypeVar("Record")
 
@@ -65,6 +66,18 @@ def in_words(name: str) -> str:
     'root mean squared error'
     """
     return name.replace("_", " ")
+
+
+def estimate(given: Estimate | None) -> tuple[str, str]:
+    """Value and interval as texts.
+
+    Examples
+    --------
+    >>> estimate(Estimate(0.83214, 0.80111, 0.86222)), estimate(None)
+    (('0.832', '[0.801, 0.862]'), ('–', ''))
+    """
+    given = given or Estimate(None, None, None)
+    return interval_texts(given.value, given.low, given.high)
 
 
 def _cleaned(value: Any, field: str = "") -> Any:

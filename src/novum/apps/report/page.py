@@ -12,32 +12,25 @@ import hashlib
 import os
 import warnings
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from novum.apps.job.attempts import failed
 from novum.apps.job.record import RunRecord
-from novum.apps.report.blocks import Section, Text
+from novum.apps.report.data import data_section
 from novum.apps.report.detail import LARGEST_PAGE, LEVELS, Detail
+from novum.apps.report.judgment import judgment_section
+from novum.apps.report.models import (
+    certificate_section,
+    leaderboard_section,
+    learning_section,
+    model_section,
+)
 from novum.apps.report.names import cleaned, label, text
-from novum.apps.report.numbers import counted
-from novum.apps.report.sections.certificate import certificate_section
-from novum.apps.report.sections.data import data_section
-from novum.apps.report.sections.judgment import judgment_section
-from novum.apps.report.sections.leaderboard import leaderboard_section
-from novum.apps.report.sections.learning import learning_section
-from novum.apps.report.sections.model import model_section
-from novum.apps.report.sections.plan import plan_section
-from novum.apps.report.sections.settings import settings_section
-from novum.apps.report.sections.verdict import verdict_section
-from novum.core.atomic_write import replacing
+from novum.apps.report.overview import plan_section, settings_section, verdict_section
 from novum.core.errors import ReportWarning
+from novum.core.files import replacing
+from novum.display import PAGE_COLORS, Markup, Paragraph, Section, counted, element
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
-_TEMPLATES = Path(__file__).parent / "templates"
 # By the names that a section has in the list of contents, and that stand for one that fails.
 _SECTIONS: dict[str, Callable[[RunRecord, Detail], Section | None]] = {
     "In short": verdict_section,
@@ -92,22 +85,42 @@ def render(record: RunRecord, *, largest: int = LARGEST_PAGE) -> str:
 
 
 def _page(record: RunRecord, detail: Detail) -> str:
-    sections = [_section(record, detail, name) for name in _SECTIONS]
-    style = (_TEMPLATES / "style.css").read_text(encoding="utf-8")
-    target, table = label(record.task.target, 60), label(record.data.name, 60)
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title=f"Predicting {target} from {table}",
-            subtitle=_subtitle(record),
-            style=style,
-            policy=_policy(style),
-            sections=[section for section in sections if section is not None],
-            note=detail.note,
-            version=record.versions.get("novum", ""),
-        )
+    sections = [s for s in (_section(record, detail, name) for name in _SECTIONS) if s is not None]
+    style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8") + PAGE_COLORS
+    title = f"Predicting {label(record.task.target, 60)} from {label(record.data.name, 60)}"
+    version = f" {record.versions['novum']}" if record.versions.get("novum") else ""
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_policy(style)),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", title),
+        element("style", Markup(style)),
     )
+    note = element("p", detail.note, class_="notice warning", role="note") if detail.note else None
+    links = [element("li", element("a", s.short, href=f"#{s.key}")) for s in sections]
+    made = f"Made by novum{version} from run.json. This file loads nothing and runs nothing."
+    body = element(
+        "body",
+        element("a", "Skip to the verdict", class_="skip", href="#main"),
+        element(
+            "header",
+            element("p", "Novum report", class_="mark"),
+            element("h1", title),
+            element("p", _subtitle(record), class_="subtitle"),
+            note,
+        ),
+        element(
+            "div",
+            element("nav", element("ol", links), aria_label="Contents"),
+            element("main", (s.as_html() for s in sections), id="main", tabindex="-1"),
+            class_="layout",
+        ),
+        element("footer", element("p", made)),
+    )
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
 def _section(record: RunRecord, detail: Detail, name: str) -> Section | None:
@@ -116,7 +129,7 @@ def _section(record: RunRecord, detail: Detail, name: str) -> Section | None:
     except Exception as error:
         sentence = failed(f"The section “{name}” of the report", error)
         warnings.warn(sentence, ReportWarning, stacklevel=2)
-        return Section(name.lower().replace(" ", "-"), name, name, [Text(text(sentence))])
+        return Section(name.lower().replace(" ", "-"), name, name, [Paragraph(text(sentence))])
 
 
 def _subtitle(record: RunRecord) -> str:
@@ -130,24 +143,10 @@ def _subtitle(record: RunRecord) -> str:
     return f"{kinds.get(record.task.kind, record.task.kind)} · {rows} · {columns}"
 
 
-def _policy(style: str) -> str:
+def _policy(style: str) -> Markup:
     """The content policy: nothing but this very style sheet, and pictures inside the file."""
     digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
-    return (
+    return Markup(
         f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
-    )
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    return Environment(
-        loader=FileSystemLoader(_TEMPLATES, encoding="utf-8"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
     )

@@ -4,13 +4,9 @@ An SVG inside HTML is part of the page: its ids, styles, scripts and links are t
 drawing is therefore not copied but rebuilt, element by element, from a list of what is allowed:
 
 - shapes, groups, texts, clip paths and uses of shapes of the same drawing; nothing else;
-- geometry and paint attributes; no style, class, link, or event of the source;
+- geometry and paint attributes, and the classes of the palette; no style, link, or event;
 - ids only where something refers to them, renamed so that no two drawings share one;
 - coordinates rounded to a hundredth of a point.
-
-Styles (as matplotlib writes them) become attributes, and the colors of the palette become classes,
-which the page's style sheet paints for light and for dark. So the page needs no inline style, and
-its content policy can forbid them.
 """
 
 from __future__ import annotations
@@ -19,13 +15,10 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from novum.core.errors import InputError
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
+from novum.display import Markup, rounded
 
 Element = ElementTree.Element
 
@@ -49,10 +42,8 @@ _PAINT = {
 _GEOMETRY_VALUE = re.compile(r"[\w\s.,+()\-]*\Z", re.ASCII)
 _PAINT_VALUE = re.compile(r"[\w\s.,+#%()\-]*\Z", re.ASCII)
 _LOCAL = re.compile(r"(?:url\()?#([\w.\-]+)\)?\Z", re.ASCII)
+_PALETTE = re.compile(r"(?:(?:fill|stroke)-series-\d ?)+\Z", re.ASCII)
 _DECIMALS = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
-_FONT_SIZE = re.compile(r"([\d.]+)px")
-_BLANKS = re.compile(r"\s+")
-_NO_TURN = re.compile(r"rotate\(-0 [^)]*\)")
 _HREFS = ("href", "{http://www.w3.org/1999/xlink}href")
 
 
@@ -62,8 +53,6 @@ def inline_svg(
     key: str,
     title: str,
     description: str = "",
-    paints: Mapping[str, str] | None = None,
-    scale: float = 1.0,
 ) -> Markup:
     """The drawing as markup for the inside of a page.
 
@@ -75,10 +64,6 @@ def inline_svg(
         Start of all ids; one of its own for every drawing of a page.
     title, description : str
         What a reader hears who cannot see the drawing.
-    paints : mapping of str to str, optional
-        Colors that become classes `fill-<name>` and `stroke-<name>`.
-    scale : float
-        Pixels of the page for a unit of the drawing.
 
     Examples
     --------
@@ -86,20 +71,18 @@ def inline_svg(
     >>> print(markup.split(">", 1)[1])
     <title id="a-title">A &lt;b&gt;</title><path d="M0 0" /></svg>
     """
-    from markupsafe import Markup
-
     root = _parsed(source)
     names = {old: f"{key}-{place}" for place, old in enumerate(sorted(_references(root)))}
     labels = [f"{key}-title"] + ([f"{key}-text"] if description else [])
     drawing = ElementTree.Element("svg", {"role": "img", "aria-labelledby": " ".join(labels)})
-    drawing.attrib.update({"fill": "currentColor", **_frame(_attributes(root, {}, {}), scale)})
+    drawing.attrib.update({"fill": "currentColor", **_frame(_attributes(root, {}))})
     for place, (tag, words) in enumerate(zip(("title", "desc"), (title, description), strict=True)):
         if words:
             ElementTree.SubElement(drawing, tag, {"id": labels[place]}).text = words
     # The source names itself too; the page has said it better.
     for child in root:
         if _tag(child) not in ("title", "desc"):
-            drawing.extend(_rebuilt(child, names, paints or {}))
+            drawing.extend(_rebuilt(child, names))
     return Markup(ElementTree.tostring(drawing, encoding="unicode"))
 
 
@@ -126,12 +109,12 @@ def _parsed(source: str) -> Element:
     return root
 
 
-def _frame(given: Mapping[str, str], scale: float) -> dict[str, str]:
+def _frame(given: Mapping[str, str]) -> dict[str, str]:
     """Size and class of the root; a wide drawing is scrolled on a narrow page, not shrunk."""
     frame = {name: given[name] for name in ("viewBox", "font-size") if name in given}
     for name in ("width", "height"):
         with suppress(ValueError, KeyError):
-            frame[name] = f"{scale * float(given[name]):.0f}"
+            frame[name] = f"{float(given[name]):.0f}"
     wide = float(frame.get("width", 0)) > _WIDE
     return {"class": "plot wide" if wide else "plot", **frame}
 
@@ -148,15 +131,13 @@ def _references(root: Element) -> set[str]:
     return {match[1] for match in found if match and match[1] in existing}
 
 
-def _rebuilt(
-    element: Element, names: Mapping[str, str], paints: Mapping[str, str]
-) -> Iterator[Element]:
+def _rebuilt(element: Element, names: Mapping[str, str]) -> Iterator[Element]:
     tag = _tag(element)
     if tag not in _ELEMENTS:
         return
-    made = ElementTree.Element(tag, _attributes(element, names, paints))
+    made = ElementTree.Element(tag, _attributes(element, names))
     for child in element:
-        made.extend(_rebuilt(child, names, paints))
+        made.extend(_rebuilt(child, names))
     if tag in ("text", "tspan", "title", "desc"):
         made.text = element.text
         for old, new in zip(element, made, strict=False):
@@ -170,24 +151,13 @@ def _rebuilt(
         yield made
 
 
-def _attributes(
-    element: Element, names: Mapping[str, str], paints: Mapping[str, str]
-) -> dict[str, str]:
+def _attributes(element: Element, names: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
-    classes: list[str] = []
-    for name, value in (*element.attrib.items(), *_declarations(element.get("style", ""))):
-        if name in _GEOMETRY and _GEOMETRY_VALUE.match(value):
-            short = _rounded(value)
-            if short:
-                found[name] = short.removesuffix("pt") if name in ("width", "height") else short
-        elif name in _PAINT and _PAINT_VALUE.match(value) and "url" not in value:
-            paint = paints.get(value.lower()) if name in ("fill", "stroke") else None
-            if paint is None:
-                found[name] = _rounded(value).removesuffix("px")
-            else:
-                classes.append(f"{name}-{paint}")
-    if classes:
-        found["class"] = " ".join(classes)
+    for name, value in element.attrib.items():
+        is_geometry = name in _GEOMETRY and _GEOMETRY_VALUE.match(value)
+        is_paint = name in _PAINT and _PAINT_VALUE.match(value) and "url" not in value
+        if is_geometry or is_paint or (name == "class" and _PALETTE.match(value)):
+            found[name] = _DECIMALS.sub(lambda match: rounded(float(match[0])), value)
     found.update(_links(element, names))
     return found
 
@@ -204,19 +174,3 @@ def _links(element: Element, names: Mapping[str, str]) -> dict[str, str]:
                 f"url({here})" if name == "clip-path" else here
             )
     return found
-
-
-def _declarations(style: str) -> Iterator[tuple[str, str]]:
-    for declaration in style.split(";"):
-        name, colon, value = (part.strip() for part in declaration.partition(":"))
-        size = _FONT_SIZE.search(value) if name == "font" else None
-        # Older releases of matplotlib write size and family as one.
-        if size is not None:
-            yield "font-size", size[1]
-        elif colon:
-            yield name, value
-
-
-def _rounded(value: str) -> str:
-    short = _DECIMALS.sub(lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), value)
-    return _BLANKS.sub(" ", _NO_TURN.sub("", short)).strip()

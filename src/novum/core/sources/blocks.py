@@ -1,8 +1,8 @@
 """Blocks: runs of whole records of a text file, found once and read on demand.
 
-The first pass over a CSV or ARFF file cuts it into blocks of about a megabyte that end where a
-record ends, and remembers where each begins. Chunks and partitions are then cut from the blocks'
-rows; a partition carries only the blocks that hold its rows.
+The first pass over a text file cuts it into blocks of about a megabyte that end where a record
+ends, and remembers where each begins. Chunks and partitions are then cut from the blocks' rows; a
+partition carries only the blocks that hold its rows.
 
 In gzip and UTF-16 files a position can be reached only by reading up to it, so a partition there
 costs one pass over what precedes it; its memory stays that of its own rows.
@@ -10,25 +10,24 @@ costs one pass over what precedes it; its memory stays that of its own rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.types as pt
 
-from novum.core.errors import FileFormatError, InputError
-from novum.core.schema import Column, Kind, Schema
-from novum.core.sources.cells import CellReader
-from novum.core.sources.protocol import arrow_type, rechunked
+from novum.core.errors import FileFormatError
+from novum.core.sources.cells import TableBuilder
 from novum.core.sources.report import ReadReport
-from novum.core.sources.streams import Stamp, TextStream, check_stamp
+from novum.core.sources.source import rechunked
+from novum.core.sources.streams import Limits, Stamp, TextStream, check_stamp, line_of, to_utf8
+from novum.core.tables import Schema
 
-_FEW_LEVELS = 1000
+BLOCK_BYTES = 1 << 20
+
+Cut = TypeVar("Cut")
 
 
 @dataclass(frozen=True)
@@ -41,90 +40,91 @@ class Block:
     line: int
 
 
+# --- Cutting a file -------------------------------------------------------------------------------
+
+
+def whole_pieces(
+    stream: TextStream,
+    cut: Callable[[bytes, int, bool], tuple[int, Cut]],
+    size: int,
+    offset: int = 0,
+    line: int = 1,
+    hint: str = "The file is damaged or not text.",
+) -> Iterator[tuple[bytes, Cut, int, int]]:
+    """Bytes of whole records, about `size` at a time, with their offset and first line.
+
+    `cut(held, line, final)` says where the last whole record of `held` ends, 0 if none does, and
+    what it knows about the records. `hint` ends the message about a zero byte.
+    """
+    stream.skip(offset)
+    held, final, want = b"", False, size
+    while not final:
+        while len(held) < want and not final:
+            data = stream.read(want - len(held))
+            held, final = held + data, not data
+        # Before anything else: in a file that is not text, complaints about quotes would mislead.
+        zero = held.find(b"\0")
+        if zero >= 0:
+            at = line + line_of(held, zero) - 1
+            raise FileFormatError(
+                f"{stream.path.name}, line {at}: there is a zero byte, which text does not have. "
+                f"{hint}",
+                line=at,
+            )
+        stop, about = cut(held, line, final)
+        want = size if stop else 2 * len(held)
+        if stop:
+            piece, held = held[:stop], held[stop:]
+            yield piece, about, offset, line
+            offset, line = offset + stop, line + line_of(piece, stop) - 1
+
+
+@dataclass(frozen=True)
+class LineBlock:
+    """Whole lines from byte `offset` on, the first of them number `line`."""
+
+    data: bytes
+    offset: int
+    line: int
+
+    def lines(self, encoding: str) -> Iterator[tuple[int, int, str]]:
+        """Number, position after it within the block, and stripped text of each line."""
+        position = 0
+        for number, line in enumerate(self.data.splitlines(keepends=True), self.line):
+            position += len(line)
+            yield number, position, to_utf8(line, encoding).decode("utf-8").strip()
+
+
+def line_blocks(
+    path: Path, encoding: str, limits: Limits, offset: int, line: int
+) -> Iterator[LineBlock]:
+    """Blocks of lines from `offset` on, where line number `line` begins."""
+
+    def last_end(held: bytes, line: int, final: bool) -> tuple[int, None]:
+        if final:
+            return len(held), None
+        # A return at the very end may be half of a line end.
+        stop = max(held.rfind(b"\n"), held.rfind(b"\r", 0, len(held) - 1)) + 1
+        if stop == 0 and len(held) > limits.record_bytes:
+            raise FileFormatError(
+                f"{path.name}, line {line}: a line is longer than "
+                f"{limits.record_bytes >> 20} MB. The file is no table of lines.",
+                line=line,
+            )
+        return stop, None
+
+    with TextStream(path, encoding, limits) as stream:
+        for piece, _, start, first in whole_pieces(stream, last_end, BLOCK_BYTES, offset, line):
+            yield LineBlock(piece, start, first)
+
+
+# --- Reading blocks again -------------------------------------------------------------------------
+
+
 class Decoder(Protocol):
     """From the bytes of a block to its cells, one array of text per chosen column."""
 
     def cells(self, data: bytes, line: int) -> list[pa.StringArray]: ...
-
-
-@dataclass(frozen=True)
-class TableBuilder:
-    """From cells of text to the Arrow columns of a schema.
-
-    Parameters
-    ----------
-    schema : Schema
-    reader : CellReader
-    """
-
-    schema: Schema
-    reader: CellReader
-
-    def table(self, cells: list[pa.StringArray]) -> pa.Table:
-        columns = [
-            self._column(column, text)
-            for column, text in zip(self.schema.columns, cells, strict=True)
-        ]
-        return pa.table(columns, schema=table_type(self.schema))
-
-    def _column(self, column: Column, text: pa.StringArray) -> pa.Array:
-        if column.kind is Kind.NUMERIC:
-            numbers = self.reader.numbers(text)
-            if numbers.words is not None:
-                raise _changed(column)
-            return numbers.values
-        coded = self.reader.levels(text)
-        is_truth = pt.is_boolean(arrow_type(column))
-        return truth_column(column, coded) if is_truth else coded_column(column, coded)
-
-
-def table_type(schema: Schema) -> pa.Schema:
-    """The Arrow schema of every chunk."""
-    return pa.schema([pa.field(column.name, arrow_type(column)) for column in schema.columns])
-
-
-def coded_column(column: Column, coded: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Coded text with the codes of the schema."""
-    levels = _level_array(column)
-    codes = _codes(column, coded.dictionary, levels).take(coded.indices)
-    return pa.DictionaryArray.from_arrays(codes, levels, ordered=column.kind is Kind.ORDINAL)
-
-
-def truth_column(column: Column, coded: pa.DictionaryArray) -> pa.BooleanArray:
-    """Coded words `true` and `false`, in any case, as the truth values of the schema."""
-    words = pa.array([str(level).lower() for level in column.levels], pa.string())
-    codes = _codes(column, pc.utf8_lower(coded.dictionary), words).take(coded.indices)
-    return pa.array(column.levels, pa.bool_()).take(codes)
-
-
-def _codes(column: Column, found: pa.StringArray, levels: pa.StringArray) -> pa.Int32Array:
-    if len(levels) <= max(len(found), _FEW_LEVELS):
-        codes = pc.index_in(found, value_set=levels)
-    else:
-        # Arrow would hash all levels again for every block.
-        places = _places(column)
-        codes = pa.array([places.get(text) for text in found.to_pylist()], pa.int32())
-    if codes.null_count:
-        raise _changed(column)
-    return codes
-
-
-@lru_cache(maxsize=64)
-def _places(column: Column) -> dict[str, int]:
-    return {str(level): code for code, level in enumerate(column.levels)}
-
-
-@lru_cache(maxsize=64)
-def _level_array(column: Column) -> pa.StringArray:
-    # Building it for every block would cost more than reading the block when levels are many.
-    return pa.array(list(column.levels), pa.string())
-
-
-def _changed(column: Column) -> InputError:
-    return InputError(
-        f"Column {column.name!r} holds a value that was not there when its kind and levels were "
-        "found: the file has changed. Open it again with open_source."
-    )
 
 
 @dataclass(frozen=True)
@@ -208,29 +208,13 @@ class TextFindings:
         return rechunked(self.reader.tables(self.blocks), rows)
 
     def partitions(self, rows: int) -> tuple[TextPartition, ...]:
-        return text_partitions(self.reader, self.blocks, rows)
-
-
-def text_partitions(
-    reader: BlockReader, blocks: tuple[Block, ...], rows: int
-) -> tuple[TextPartition, ...]:
-    """Partitions of `rows` rows: the same rows as the chunks, in the same order."""
-    held: list[tuple[int, Block, int]] = []
-    first = 0
-    for block in blocks:
-        # Every partition that the block's rows fall into holds the block.
-        for part in range(first // rows, (first + block.rows - 1) // rows + 1):
-            held.append((part, block, first))
-        first += block.rows
-    partitions = []
-    for part, group in groupby(held, key=lambda entry: entry[0]):
-        members = list(group)
-        partitions.append(
-            TextPartition(
-                reader,
-                tuple(block for _, block, _ in members),
-                part * rows - members[0][2] if part * rows > members[0][2] else 0,
-                min(rows, first - part * rows),
-            )
-        )
-    return tuple(partitions)
+        """The same rows as the chunks, in the same order, each with the blocks that hold them."""
+        edges = np.cumsum([0, *(block.rows for block in self.blocks)])
+        partitions = []
+        for start in range(0, int(edges[-1]), rows):
+            stop = min(start + rows, int(edges[-1]))
+            first = int(np.searchsorted(edges, start, "right")) - 1
+            blocks = self.blocks[first : int(np.searchsorted(edges, stop))]
+            skip = start - int(edges[first])
+            partitions.append(TextPartition(self.reader, blocks, skip, stop - start))
+        return tuple(partitions)

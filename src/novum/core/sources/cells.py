@@ -1,4 +1,4 @@
-"""From cells of text to numbers and levels.
+"""From cells of text to numbers, levels, and the columns of a schema.
 
 A number is what `NUMBER` matches: digits with an optional sign, decimal point and exponent, or an
 infinity. Blanks around a cell are no part of it. A cell that is written like a number but exceeds
@@ -11,11 +11,18 @@ cells are coded by their different values first and only those are looked at.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as pcsv
+import pyarrow.types as pt
+
+from novum.core.errors import InputError
+from novum.core.sources.source import arrow_type
+from novum.core.tables import Column, Kind, Schema
 
 NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)$"
 DATE = (
@@ -23,13 +30,14 @@ DATE = (
     r"([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$"
 )
 AMOUNT = r"^[$€£]?\s*[+-]?\d{1,3}(([,. ']\d{3})*|\d*)([.,]\d+)?\s*[%$€£]?$"
-DEFAULT_MISSING = (
+DEFAULT_MISSING: tuple[str, ...] = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "null", "NULL", "Null",
 )  # fmt: skip
 
 _NUMBER = re.compile(NUMBER, re.ASCII)
 _INFINITY = r"[iI][nN][fF]"
 _NO_TEXT = pa.scalar(None, pa.string())
+_FEW_LEVELS = 1000
 
 
 def is_number_text(text: str) -> bool:
@@ -41,6 +49,29 @@ def is_number_text(text: str) -> bool:
     [True, True, False, False, False]
     """
     return _NUMBER.match(text) is not None
+
+
+def arrow_cells(
+    text: bytes, separator: str, quote: str, n_columns: int, chosen: Sequence[int]
+) -> list[pa.StringArray]:
+    """The cells of whole records, one array of text per chosen column, by Arrow's CSV parser."""
+    names = [str(i) for i in range(n_columns)]
+    wanted = [names[i] for i in chosen]
+    table = pcsv.read_csv(
+        pa.py_buffer(text),
+        # One block for Arrow: it must not look for record ends of its own.
+        pcsv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names),
+        pcsv.ParseOptions(delimiter=separator, quote_char=quote or False, newlines_in_values=True),
+        # Markers are looked for later; Arrow would keep a copy of the lists per column.
+        pcsv.ConvertOptions(
+            column_types=dict.fromkeys(wanted, pa.string()),
+            include_columns=wanted,
+            null_values=[],
+            true_values=[],
+            false_values=[],
+        ),
+    )
+    return [table.column(i).combine_chunks() for i in range(len(wanted))]
 
 
 @dataclass(frozen=True)
@@ -154,3 +185,86 @@ def _without_nan(values: pa.DoubleArray) -> pa.DoubleArray:
 
 def _any(mask: pa.BooleanArray) -> bool:
     return bool(pc.any(mask).as_py())
+
+
+# --- Columns of a schema --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TableBuilder:
+    """From cells of text to the Arrow columns of a schema.
+
+    Parameters
+    ----------
+    schema : Schema
+    reader : CellReader
+    """
+
+    schema: Schema
+    reader: CellReader
+
+    def table(self, cells: list[pa.StringArray]) -> pa.Table:
+        columns = [
+            self._column(column, text)
+            for column, text in zip(self.schema.columns, cells, strict=True)
+        ]
+        return pa.table(columns, schema=table_type(self.schema))
+
+    def _column(self, column: Column, text: pa.StringArray) -> pa.Array:
+        if column.kind is Kind.NUMERIC:
+            numbers = self.reader.numbers(text)
+            if numbers.words is not None:
+                raise _changed(column)
+            return numbers.values
+        coded = self.reader.levels(text)
+        is_truth = pt.is_boolean(arrow_type(column))
+        return truth_column(column, coded) if is_truth else coded_column(column, coded)
+
+
+def table_type(schema: Schema) -> pa.Schema:
+    """The Arrow schema of every chunk."""
+    return pa.schema([pa.field(column.name, arrow_type(column)) for column in schema.columns])
+
+
+def coded_column(column: Column, coded: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Coded text with the codes of the schema."""
+    levels = _level_array(column)
+    codes = _codes(column, coded.dictionary, levels).take(coded.indices)
+    return pa.DictionaryArray.from_arrays(codes, levels, ordered=column.kind is Kind.ORDINAL)
+
+
+def truth_column(column: Column, coded: pa.DictionaryArray) -> pa.BooleanArray:
+    """Coded words `true` and `false`, in any case, as the truth values of the schema."""
+    words = pa.array([str(level).lower() for level in column.levels], pa.string())
+    codes = _codes(column, pc.utf8_lower(coded.dictionary), words).take(coded.indices)
+    return pa.array(column.levels, pa.bool_()).take(codes)
+
+
+def _codes(column: Column, found: pa.StringArray, levels: pa.StringArray) -> pa.Int32Array:
+    if len(levels) <= max(len(found), _FEW_LEVELS):
+        codes = pc.index_in(found, value_set=levels)
+    else:
+        # Arrow would hash all levels again for every block.
+        places = _places(column)
+        codes = pa.array([places.get(text) for text in found.to_pylist()], pa.int32())
+    if codes.null_count:
+        raise _changed(column)
+    return codes
+
+
+@lru_cache(maxsize=64)
+def _places(column: Column) -> dict[str, int]:
+    return {str(level): code for code, level in enumerate(column.levels)}
+
+
+@lru_cache(maxsize=64)
+def _level_array(column: Column) -> pa.StringArray:
+    # Building it for every block would cost more than reading the block when levels are many.
+    return pa.array(list(column.levels), pa.string())
+
+
+def _changed(column: Column) -> InputError:
+    return InputError(
+        f"Column {column.name!r} holds a value that was not there when its kind and levels were "
+        "found: the file has changed. Open it again with open_source."
+    )

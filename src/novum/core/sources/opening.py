@@ -10,10 +10,8 @@ from novum.core.errors import InputError
 from novum.core.sources.arff import ArffSource
 from novum.core.sources.delimited import DelimitedSource
 from novum.core.sources.dialect import Dialect
-from novum.core.sources.file_source import Options
 from novum.core.sources.parquet import ParquetSource
-from novum.core.sources.protocol import Source
-from novum.core.sources.wishes import KindWish
+from novum.core.sources.source import KindLike, Options, Source
 
 _DELIMITED = (".csv", ".tsv", ".txt")
 
@@ -21,7 +19,7 @@ _DELIMITED = (".csv", ".tsv", ".txt")
 def open_source(
     path: str | PathLike[str],
     *,
-    kinds: Mapping[str, KindWish] | None = None,
+    kinds: Mapping[str, KindLike] | None = None,
     missing: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     dialect: Dialect | None = None,

@@ -23,13 +23,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from novum.core.errors import FileFormatError, InputError
-from novum.core.memory import memory_limit as limit_in_force
-from novum.core.schema import Column, Kind, Schema
-from novum.core.sources.file_source import FileSource, check_names
-from novum.core.sources.parquet_columns import ParquetColumn, parquet_columns, schema_table
+from novum.core.runtime import memory_limit as limit_in_force
+from novum.core.sources.parquet_columns import ParquetColumn, damaged, parquet_columns, schema_table
 from novum.core.sources.parquet_queries import ParquetQueries
-from novum.core.sources.report import ColumnReport, ReadReport, printable
+from novum.core.sources.report import ReadReport, printable
+from novum.core.sources.source import FileSource, check_names
 from novum.core.sources.streams import Stamp, check_stamp, stamp
+from novum.core.tables import Column, Kind, Schema
 
 DEFAULT_MEMORY = 128 << 20
 _BATCH_ROWS = 8_192
@@ -167,8 +167,12 @@ class ParquetSource(FileSource):
         # DuckDB's limit is that of its tables; what it reads into comes on top.
         allowed = min(limit_in_force(self.memory_limit) // 4, DEFAULT_MEMORY)
         queries = ParquetQueries(self.path, columns, allowed, paths if folder else ())
-        schema, reports = queries.first_pass(self._wishes, self.limits)
-        report = ReadReport(str(self.path), "Parquet", rows, _noted(columns, reports))
+        schema, reports = queries.first_pass(self._declared, self.limits)
+        noted = tuple(
+            replace(report, notes=(*report.notes, *column.notes))
+            for column, report in zip(columns, reports, strict=True)
+        )
+        report = ReadReport(str(self.path), "Parquet", rows, noted)
         return ParquetFindings(queries, files, schema, report)
 
     def _opened(self, path: Path) -> ParquetFile:
@@ -225,7 +229,7 @@ def _columns_of_all(files: Sequence[ParquetFile]) -> tuple[ParquetColumn, ...]:
                 f"{len(columns)}. Write all files of a folder with the same columns."
             )
         for i, (one, other) in enumerate(zip(columns, file.columns, strict=True)):
-            mine, theirs = _type_of(one), _type_of(other)
+            mine, theirs = ((c.name, c.position, c.type) for c in (one, other))
             if mine != theirs:
                 raise FileFormatError(
                     f"Column {mine[1] + 1} is {printable(mine[0])!r} ({mine[2]}) in "
@@ -236,10 +240,6 @@ def _columns_of_all(files: Sequence[ParquetFile]) -> tuple[ParquetColumn, ...]:
             order = tuple(str(level) for level in next(ordered).unite(next(ordered)).levels)
             columns[i] = replace(one, order=order, whole=one.whole and other.whole)
     return tuple(columns)
-
-
-def _type_of(column: ParquetColumn) -> tuple[str, int, str]:
-    return column.name, column.position, column.type
 
 
 def spans(group_rows: Sequence[int], rows: int) -> tuple[Span, ...]:
@@ -266,19 +266,3 @@ def spans(group_rows: Sequence[int], rows: int) -> tuple[Span, ...]:
     if held:
         found.append(Span(first, len(group_rows) - 1, 0, held))
     return tuple(found)
-
-
-def damaged(path: Path, error: BaseException) -> FileFormatError:
-    return FileFormatError(
-        f"{path.name} cannot be read as Parquet: {printable(str(error), 200)}. "
-        "It is damaged or of another format; write it again."
-    )
-
-
-def _noted(
-    columns: tuple[ParquetColumn, ...], reports: tuple[ColumnReport, ...]
-) -> tuple[ColumnReport, ...]:
-    return tuple(
-        replace(report, notes=(*report.notes, *column.notes))
-        for column, report in zip(columns, reports, strict=True)
-    )

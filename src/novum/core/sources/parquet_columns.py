@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,10 +12,10 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from novum.core.errors import FileFormatError, InputError
-from novum.core.schema import Column, Kind, Level, Schema
-from novum.core.sources.blocks import coded_column, table_type
-from novum.core.sources.protocol import arrow_type
+from novum.core.sources.cells import coded_column, table_type
 from novum.core.sources.report import printable
+from novum.core.sources.source import arrow_type
+from novum.core.tables import Column, Kind, Level, Schema
 
 # How polars writes the levels of an Enum into the field's metadata: length;level, repeated.
 _POLARS_ENUM = b"_PL_ENUM_VALUES2"
@@ -189,3 +190,10 @@ def _typed(column: Column, source: ParquetColumn, values: pa.Array) -> pa.Array:
         return coded_column(column, values.dictionary_encode())
     except pa.ArrowException as error:
         raise InputError(f"Column {column.name!r}: {error}") from None
+
+
+def damaged(path: Path, error: BaseException) -> FileFormatError:
+    return FileFormatError(
+        f"{path.name} cannot be read as Parquet: {printable(str(error), 200)}. "
+        "It is damaged or of another format; write it again."
+    )

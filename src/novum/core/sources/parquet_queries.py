@@ -18,12 +18,12 @@ from typing import Any
 import pyarrow as pa
 
 from novum.core.errors import FileFormatError, InputError, MemoryLimitError, SchemaError
-from novum.core.schema import Column, Kind, Level, Schema
-from novum.core.sources.limits import Limits
-from novum.core.sources.parquet_columns import ParquetColumn, clean
+from novum.core.sources.parquet_columns import ParquetColumn, clean, damaged
 from novum.core.sources.report import ColumnReport, printable
+from novum.core.sources.source import DeclaredKind
+from novum.core.sources.streams import Limits
 from novum.core.sources.tallies import ordered_numbers
-from novum.core.sources.wishes import Wish
+from novum.core.tables import Column, Kind, Level, Schema
 
 # Two thousand rows are one vector of DuckDB; thirty-two of them are large enough for Arrow and
 # small enough for hundreds of columns within the memory limit.
@@ -53,19 +53,19 @@ class ParquetQueries:
     files: tuple[Path, ...] = ()
 
     def first_pass(
-        self, wishes: Mapping[str, Wish], limits: Limits
+        self, declared: Mapping[str, DeclaredKind], limits: Limits
     ) -> tuple[Schema, tuple[ColumnReport, ...]]:
         """Kinds and levels of the columns, and counts for the report."""
         columns, reports = [], []
         with self._session() as session:
             rows, counts = self._counts(session)
             for source, (valid, low, high) in zip(self.columns, counts, strict=True):
-                wish = wishes.get(source.name, Wish())
-                kind = wish.kind or source.kind
+                known = declared.get(source.name, DeclaredKind())
+                kind = known.kind or source.kind
                 levels: tuple[Level, ...] = ()
                 if kind is not Kind.NUMERIC:
                     levels, valid = self._levels(session, source, limits)
-                column = _settled(source, wish, kind, levels)
+                column = _settled(source, known, kind, levels)
                 columns.append(column)
                 constant = len(levels) == 1 if kind is not Kind.NUMERIC else low == high
                 reports.append(
@@ -178,10 +178,7 @@ class ParquetQueries:
                 "columns (`columns=`)."
             ) from None
         except (duckdb.Error, pa.ArrowException, UnicodeDecodeError, OSError) as error:
-            raise FileFormatError(
-                f"{self.path.name} cannot be read as Parquet: {printable(str(error), 200)}. "
-                "It is damaged or of another format; write it again."
-            ) from None
+            raise damaged(self.path, error) from None
         finally:
             session.close()
 
@@ -200,7 +197,9 @@ def import_duckdb() -> ModuleType:
 # --- Parts ----------------------------------------------------------------------------------------
 
 
-def _settled(source: ParquetColumn, wish: Wish, kind: Kind, levels: tuple[Level, ...]) -> Column:
+def _settled(
+    source: ParquetColumn, declared: DeclaredKind, kind: Kind, levels: tuple[Level, ...]
+) -> Column:
     if kind is Kind.NUMERIC:
         if source.kind is not Kind.NUMERIC:
             raise SchemaError(
@@ -208,7 +207,7 @@ def _settled(source: ParquetColumn, wish: Wish, kind: Kind, levels: tuple[Level,
                 f"{source.type}. Convert the column, or leave it out by `columns=`."
             )
         return Column(source.name)
-    order = wish.levels or source.order
+    order = declared.levels or source.order
     if order:
         strange = [level for level in levels if level not in set(order)]
         if strange:

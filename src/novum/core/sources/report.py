@@ -7,10 +7,10 @@ constant columns and every guess about the file's dialect are counted or named h
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
-from novum.core.schema import Kind
-from novum.core.text import printable as printable_text
+from novum.core.tables import Kind
+from novum.display import Block, Bullets, Paragraph, Table, counted, notebook
+from novum.display import printable as printable_text
 
 
 @dataclass(frozen=True)
@@ -90,16 +90,13 @@ class ReadReport:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{_markup(column.name)}</td><td>{_markup(_described(column))}</td></tr>"
-            for column in self.columns[:_SHOWN]
-        )
-        notes = "".join(f"<li>{_markup(note)}</li>" for note in self.notes)
-        return (
-            f"<div><p>{_markup(self.title)}</p><ul>{notes}</ul>"
-            f"<table><thead><tr><th>column</th><th>read as</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table></div>"
-        )
+        return notebook(*self.blocks())
+
+    def blocks(self) -> list[Block]:
+        """Title, notes and columns, as a page shows them."""
+        rows = [(column.name, _described(column)) for column in self.columns[:_SHOWN]]
+        notes = [printable(note, 300) for note in self.notes]
+        return [Paragraph(self.title), Bullets(notes), Table("", ["column", "read as"], rows)]
 
 
 # --- Text -----------------------------------------------------------------------------------------
@@ -110,15 +107,6 @@ _SHOWN = 60
 def printable(text: str, limit: int = 60) -> str:
     """`text` as a message can show it: on one line and short."""
     return printable_text(text, limit)
-
-
-def _markup(text: str) -> str:
-    return escape(printable(text, 300))
-
-
-def counted(count: int, noun: str) -> str:
-    """The number with its noun, as in `1 row` and `2 rows`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _described(column: ColumnReport) -> str:

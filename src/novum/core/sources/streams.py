@@ -11,12 +11,12 @@ import codecs
 import gzip
 import os
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 from novum.core.errors import FileFormatError, InputError
-from novum.core.sources.limits import LIMITS, Limits
 
 Stamp = tuple[int, int]
 
@@ -26,6 +26,36 @@ _MARKS: tuple[tuple[bytes, str | None], ...] = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _TRANSCODED = ("utf-16-le", "utf-16-be")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a reader accepts at most: far more than honest tables need, so that a hostile file ends
+    in a message that names the bound and the way around it, and not in a hang.
+
+    Parameters
+    ----------
+    field_bytes : int
+        Length of one cell.
+    record_bytes : int
+        Length of one record.
+    columns : int
+    levels : int
+        Different values of one nominal column. A column with more is an identifier or free text.
+    expansion : int
+        Unpacked bytes per packed byte of a gzip file, checked beyond `expansion_floor` bytes.
+    expansion_floor : int
+    """
+
+    field_bytes: int = 1 << 20
+    record_bytes: int = 1 << 26
+    columns: int = 50_000
+    levels: int = 1_000_000
+    expansion: int = 250
+    expansion_floor: int = 1 << 26
+
+
+LIMITS = Limits()
 
 
 class TextStream:
@@ -194,3 +224,13 @@ def to_utf8(data: bytes, encoding: str) -> bytes:
     if encoding in ("utf-8", *_TRANSCODED):
         return data
     return data.decode(encoding).encode("utf-8")
+
+
+def line_of(data: bytes, position: int) -> int:
+    """Number of the line of `data` that holds `position`, counted from 1."""
+    before = data[:position]
+    lone_returns = before.count(b"\r") - before.count(b"\r\n")
+    # A return just before `position` that belongs to a pair has not ended its line yet.
+    if before.endswith(b"\r") and data[position : position + 1] == b"\n":
+        lone_returns -= 1
+    return 1 + before.count(b"\n") + lone_returns

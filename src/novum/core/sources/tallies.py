@@ -8,18 +8,18 @@ source passes over the file once more for its levels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from novum.core.errors import FileFormatError, InputError, SchemaError
-from novum.core.schema import Column, Kind, Level
 from novum.core.sources.cells import AMOUNT, DATE, CellReader, all_match, is_number_text
-from novum.core.sources.limits import LIMITS, Limits
 from novum.core.sources.report import ColumnReport, counted, printable
-from novum.core.sources.wishes import Wish
+from novum.core.sources.source import DeclaredKind
+from novum.core.sources.streams import LIMITS, Limits
+from novum.core.tables import Column, Kind, Level
 
 LineOf = Callable[[int], int]
 
@@ -40,14 +40,14 @@ class ColumnTally:
     name : str
     position : int
         Number of the column in the file, from 1, for messages.
-    wish : Wish
+    declared : DeclaredKind
     reader : CellReader
     limits : Limits
     """
 
     name: str
     position: int
-    wish: Wish
+    declared: DeclaredKind
     reader: CellReader
     limits: Limits = LIMITS
     rows: int = 0
@@ -64,19 +64,19 @@ class ColumnTally:
 
     @property
     def kind(self) -> Kind:
-        if self.wish.kind is not None:
-            return self.wish.kind
+        if self.declared.kind is not None:
+            return self.declared.kind
         return Kind.NOMINAL if self.words else Kind.NUMERIC
 
     @property
     def is_mixed(self) -> bool:
-        return self.wish.kind is None and self.words > 0 and self.numbers >= self.words
+        return self.declared.kind is None and self.words > 0 and self.numbers >= self.words
 
     @property
     def is_truth(self) -> bool:
         """Whether the column is left to its cells, and they are the words true and false."""
         return (
-            self.wish.kind is None
+            self.declared.kind is None
             and 0 < len(self.levels) <= _TRUTH_WRITINGS
             and all(level.lower() in _TRUTHS for level in self.levels)
         )
@@ -92,9 +92,14 @@ class ColumnTally:
         if self.kind is Kind.NUMERIC:
             numbers = self.reader.numbers(cells)
             if numbers.words is None:
-                self._count_numbers(numbers.values)
+                self.missing += numbers.values.null_count
+                self.numbers += len(cells) - numbers.values.null_count
+                extremes = pc.min_max(numbers.values)
+                if extremes["min"].is_valid:
+                    self.low = min(self.low, extremes["min"].as_py())
+                    self.high = max(self.high, extremes["max"].as_py())
                 return
-            if self.wish.kind is Kind.NUMERIC:
+            if self.declared.kind is Kind.NUMERIC:
                 self._refuse_word(cells, numbers.words, line_of)
             self.late = self.numbers > 0
         self.trimmed += self.reader.trimmed(cells)
@@ -104,21 +109,13 @@ class ColumnTally:
         """Take the levels only, in the second pass of a late column."""
         self._add_levels(self.reader.levels(cells).dictionary)
 
-    def _count_numbers(self, values: pa.DoubleArray) -> None:
-        self.missing += values.null_count
-        self.numbers += len(values) - values.null_count
-        extremes = pc.min_max(values)
-        if extremes["min"].is_valid:
-            self.low = min(self.low, extremes["min"].as_py())
-            self.high = max(self.high, extremes["max"].as_py())
-
     def _count_levels(self, coded: pa.DictionaryArray, line_of: LineOf) -> None:
         self.missing += coded.null_count
-        if self.wish.levels is not None:
+        if self.declared.levels is not None:
             self._check_declared(coded, line_of)
         if not self.late:
             self._add_levels(coded.dictionary)
-        if self.wish.kind is not None:
+        if self.declared.kind is not None:
             return
         numeric = self.reader.are_numbers(coded.dictionary)
         hits = numeric.take(coded.indices)
@@ -126,13 +123,10 @@ class ColumnTally:
         self.numbers += count
         self.words += len(coded) - coded.null_count - count
         if len(self.samples) < _SAMPLES:
-            self._sample(coded, numeric, line_of)
-
-    def _sample(self, coded: pa.DictionaryArray, numeric: pa.BooleanArray, line_of: LineOf) -> None:
-        words = pc.filter(coded.dictionary, pc.invert(numeric))[:_SAMPLES].to_pylist()
-        for word in words:
-            if len(self.samples) < _SAMPLES and word not in self.samples:
-                self.samples[word] = line_of(_first(coded, word))
+            words = pc.filter(coded.dictionary, pc.invert(numeric))[:_SAMPLES].to_pylist()
+            for word in [word for word in words if word not in self.samples]:
+                if len(self.samples) < _SAMPLES:
+                    self.samples[word] = line_of(_first(coded, word))
 
     def _add_levels(self, levels: pa.StringArray) -> None:
         self.levels.update(dict.fromkeys(levels.to_pylist()))
@@ -148,8 +142,8 @@ class ColumnTally:
         """The schema's column, once all rows are counted."""
         if self.kind is Kind.NUMERIC:
             return Column(self.name)
-        if self.wish.levels is not None:
-            return Column(self.name, self.kind, self.wish.levels)
+        if self.declared.levels is not None:
+            return Column(self.name, self.kind, self.declared.levels)
         if self.kind is Kind.NOMINAL:
             return Column(self.name, self.kind, self._met)
         return Column(self.name, self.kind, ordered_numbers(self.name, tuple(self.levels)))
@@ -194,8 +188,13 @@ class ColumnTally:
             )
         if self.kind is Kind.NUMERIC and self.zeros:
             notes.append("written with leading zeros, which codes need: kinds='nominal' keeps them")
-        if self.words and not self.numbers:
-            notes += _notes_on_words(self.levels)
+        if self.words and not self.numbers and all_match(DATE, self.levels):
+            notes.append("dates as text; derive numbers (year, month, days since ...) to learn")
+        elif self.words and not self.numbers and all_match(AMOUNT, self.levels):
+            notes.append(
+                "numbers with thousands separators, currency or percent signs as text; write "
+                "digits and one decimal sign to have them numeric"
+            )
         return notes
 
     @property
@@ -208,9 +207,8 @@ class ColumnTally:
     def _refuse_word(self, cells: pa.StringArray, words: pa.BooleanArray, line_of: LineOf) -> None:
         row = pc.index(words, True).as_py()
         line = line_of(row)
-        by = "`kinds` declares" if self.wish.by == "kinds" else f"{self.wish.by} declares"
         raise FileFormatError(
-            f"Line {line}: {by} column {self.name!r} numeric, but it holds "
+            f"Line {line}: {self.declared.by} declares column {self.name!r} numeric, but it holds "
             f"{printable(cells[row].as_py())!r}, which is no number that float64 can hold. "
             "Correct the cell, add the word to `missing`, or declare the column nominal.",
             line=line,
@@ -218,15 +216,15 @@ class ColumnTally:
         )
 
     def _check_declared(self, coded: pa.DictionaryArray, line_of: LineOf) -> None:
-        allowed = set(map(str, self.wish.levels or ()))
+        allowed = set(map(str, self.declared.levels or ()))
         strange = [level for level in coded.dictionary.to_pylist() if level not in allowed]
         if strange:
             line = line_of(_first(coded, strange[0]))
-            known = printable(", ".join(map(repr, (self.wish.levels or ())[:6])), 120)
+            known = printable(", ".join(map(repr, (self.declared.levels or ())[:6])), 120)
             raise FileFormatError(
                 f"Line {line}: column {self.name!r} holds {printable(strange[0])!r}, which is none "
-                f"of the levels that {'`kinds`' if self.wish.by == 'kinds' else self.wish.by} "
-                f"declares ({known}). Correct the cell or declare the level.",
+                f"of the levels that {self.declared.by} declares "
+                f"({known}). Correct the cell or declare the level.",
                 line=line,
                 column=self.position,
             )
@@ -246,14 +244,3 @@ def ordered_numbers(name: str, levels: tuple[str, ...]) -> tuple[Level, ...]:
 def _first(coded: pa.DictionaryArray, level: str) -> int:
     code = pc.index(coded.dictionary, level).as_py()
     return int(pc.index(coded.indices, pa.scalar(code, coded.indices.type)).as_py())
-
-
-def _notes_on_words(levels: Iterable[str]) -> list[str]:
-    if all_match(DATE, levels):
-        return ["dates as text; derive numbers (year, month, days since ...) to learn"]
-    if all_match(AMOUNT, levels):
-        return [
-            "numbers with thousands separators, currency or percent signs as text; write digits "
-            "and one decimal sign to have them numeric"
-        ]
-    return []

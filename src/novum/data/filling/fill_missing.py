@@ -14,25 +14,30 @@ rows are removed exactly. Learners that treat missing as missing do better witho
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import InputError, ModelFileError
-from novum.core.schema import MISSING, Column, Kind, Level, level_key
-from novum.core.validation import Sample, check_features
-from novum.data.filling.containers import add_indicators, fill_levels
-from novum.data.filling.filling_columns import FillingColumns
-from novum.data.filling.level_counts import LevelCounts
-from novum.data.scaling.containers import output_library, put_back
-from novum.data.scaling.statistics import ScalingStatistics
-from novum.data.scaling.transformer import ScalingTransformer
-
-Floats = NDArray[np.float64]
+from novum.core.learners import Certificate, Verdict, parameter
+from novum.core.tables import (
+    MISSING,
+    Column,
+    Kind,
+    Level,
+    Sample,
+    check_features,
+    level_key,
+    output_library,
+    with_columns,
+    with_levels,
+    with_numbers,
+)
+from novum.data.filling.filling_columns import FillingColumns, LevelCounts
+from novum.data.scaling.transformer import ScalingStatistics, ScalingTransformer
+from novum.numerics import Array, Floats, Integers, Mask
 
 
 class FillMissing(ScalingTransformer):
@@ -86,34 +91,13 @@ class FillMissing(ScalingTransformer):
 
     invariances = ("row_order", "duplication")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "numeric": [StrOptions({"mean", "median", "constant"})],
-        "nominal": [StrOptions({"level", "most_frequent"})],
-        "ordinal": [StrOptions({"median", "most_frequent"})],
-        "indicators": ["boolean"],
-        "fill_value": [Interval(Real, None, None, closed="neither")],
-        "level": [str],
-        "categorical_features": [str, None, "array-like"],
-    }
-
-    def __init__(
-        self,
-        numeric: str = "mean",
-        nominal: str = "level",
-        *,
-        ordinal: str = "median",
-        indicators: bool = True,
-        fill_value: float = 0.0,
-        level: str = "missing",
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.numeric = numeric
-        self.nominal = nominal
-        self.ordinal = ordinal
-        self.indicators = indicators
-        self.fill_value = fill_value
-        self.level = level
-        self.categorical_features = categorical_features
+    numeric: str = parameter({"mean", "median", "constant"}, default="mean", kw_only=False)
+    nominal: str = parameter({"level", "most_frequent"}, default="level", kw_only=False)
+    ordinal: str = parameter({"median", "most_frequent"}, default="median")
+    indicators: bool = parameter(default=True)
+    fill_value: float = parameter(Interval(Real, None, None, closed="neither"), default=0.0)
+    level: str = parameter(default="missing")
+    categorical_features: Any = parameter(str, None, "array-like", default="auto")
 
     @property
     def _holds_training_rows(self) -> bool:
@@ -172,7 +156,7 @@ class FillMissing(ScalingTransformer):
         names = (self.level, *(f"{self.level}_{i}" for i in range(2, column.n_levels + 2)))
         return next(name for name in names if level_key(name) not in column.positions)
 
-    def _indicated(self, columns: tuple[Column, ...]) -> NDArray[np.int64]:
+    def _indicated(self, columns: tuple[Column, ...]) -> Integers:
         wanted = [
             i
             for i, column in enumerate(columns)
@@ -203,22 +187,23 @@ class FillMissing(ScalingTransformer):
         """
         check_is_fitted(self)
         sample = check_features(self, X, allow_missing=True, tell_unseen=False)
-        out = put_back(X, sample.schema, self._forward(sample.numeric), output_library(self))
+        out = with_numbers(X, sample.schema, self._forward(sample.numeric), output_library(self))
         gone = sample.codes == MISSING
         fills = {
             int(i): (gone[:, j], self.fill_levels_[j])
             for j, i in enumerate(sample.schema.categorical)
         }
         names = [indicator_name(sample.schema.names[i]) for i in self.indicator_features_]
-        return add_indicators(fill_levels(out, fills), names, self._flags(sample))
+        out, flags = with_levels(out, fills), self._flags(sample)
+        return with_columns(out, names, flags.astype(getattr(out, "dtype", flags.dtype)))
 
-    def count_missing(self, X: Any) -> NDArray[np.int64]:
+    def count_missing(self, X: Any) -> Integers:
         """How many cells of each column of `X` would be filled, of shape (n_features_in_,)."""
         check_is_fitted(self)
         sample = check_features(self, X, allow_missing=True, tell_unseen=False)
         return np.asarray(_missing(sample).sum(axis=0), np.int64)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns after `transform`: those of the table, then the indicators'.
 
         Parameters
@@ -237,7 +222,7 @@ class FillMissing(ScalingTransformer):
     def _forward(self, X: Floats) -> Floats:
         return np.where(np.isnan(X), self.fill_numbers_, X)
 
-    def _has_scale(self) -> NDArray[np.bool_]:
+    def _has_scale(self) -> Mask:
         return np.isfinite(self.fill_numbers_)
 
     def _check_state(self) -> None:
@@ -260,7 +245,7 @@ def indicator_name(name: str) -> str:
     return f"{name}_is_missing"
 
 
-def _missing(sample: Sample) -> NDArray[np.bool_]:
+def _missing(sample: Sample) -> Mask:
     """Missing cells, of shape (n, n_columns)."""
     mask = np.zeros((sample.n_rows, sample.schema.n_columns), bool)
     mask[:, sample.schema.numeric] = np.isnan(sample.numeric)

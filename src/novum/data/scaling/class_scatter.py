@@ -21,24 +21,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.memory import check_memory
-from novum.core.schema import Schema
-from novum.core.validation import Sample
+from novum.core.runtime import check_memory
+from novum.core.tables import Sample, Schema
 from novum.data.scaling.class_sums import pooled_scatter, scatter_of_classes
-from novum.numerics import double_double as dd
-from novum.numerics.moments import (
+from novum.numerics import (
+    Array,
+    Floats,
+    Mask,
     Parts,
+    cached_property,
     check_definite,
     check_same_rows,
     check_scatter,
     merged,
 )
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
+from novum.numerics import double_double as dd
 
 # A remaining weight below this share of the weight before is the rounding of a sum of weights.
 _NOTHING = 1e-12
@@ -68,7 +67,7 @@ class ClassScatter:
     """
 
     schema: Schema
-    classes: NDArray[Any]
+    classes: Array
     rows: float
     weight: Floats
     mean: Floats
@@ -207,7 +206,7 @@ class ClassScatter:
             )
         return self._on(labels)
 
-    def _united(self, other: ClassScatter) -> tuple[Schema, NDArray[Any]]:
+    def _united(self, other: ClassScatter) -> tuple[Schema, Array]:
         if not isinstance(other, ClassScatter):
             raise InputError(f"Statistics do not combine with a {type(other).__name__}.")
         if self.by_class != other.by_class:
@@ -219,7 +218,7 @@ class ClassScatter:
         _check_same_kind(self.classes, other.classes)
         return self.schema.unite(other.schema), np.union1d(self.classes, other.classes)
 
-    def _on(self, labels: NDArray[Any]) -> ClassScatter:
+    def _on(self, labels: Array) -> ClassScatter:
         """The same statistics for more classes, which have no rows."""
         if np.array_equal(labels, self.classes):
             return replace(self, classes=labels)
@@ -235,7 +234,7 @@ class ClassScatter:
         moved: dict[str, Any] = {name: spread_out(getattr(self, name)) for name in names}
         return replace(self, classes=labels, **moved)
 
-    def _only(self, kept: NDArray[np.bool_]) -> ClassScatter:
+    def _only(self, kept: Mask) -> ClassScatter:
         names = ["classes", "weight", "mean", "weight_low", "mean_low"]
         names += ["scatter", "scatter_low"] if self.by_class else []
         return replace(self, **{name: getattr(self, name)[kept] for name in names})
@@ -322,10 +321,10 @@ def _without_negative(high: Floats, low: Floats, before: Floats) -> dd.Pair:
     return high, low
 
 
-def _check_same_kind(a: NDArray[Any], b: NDArray[Any]) -> None:
+def _check_same_kind(a: Array, b: Array) -> None:
     """Refuses to unite labels of different types, which have no common order."""
 
-    def kind(labels: NDArray[Any]) -> str:
+    def kind(labels: Array) -> str:
         return "text" if labels.dtype.kind in "UOST" else "numbers"
 
     if a.size and b.size and kind(a) != kind(b):

@@ -14,15 +14,18 @@ its center, and a scatter of exactly zero.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from novum.numerics import (
+    Floats,
+    Integers,
+    Parts,
+    as_argument,
+    blocks_of_rows,
+    check_underflow,
+    moments_of,
+    unusable_cell,
+)
 from novum.numerics import double_double as dd
-from novum.numerics.jit import as_argument
-from novum.numerics.moments import Parts, moments_of
-from novum.numerics.weighted_rows import blocks_of_rows, check_underflow, unusable_cell
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # From this many cells on a compiled kernel centers the rows; the choice looks at the size only.
 COMPILED_FROM_CELLS = 2**18
@@ -34,7 +37,7 @@ _EXCESS = 4.0
 _CENTER_ROWS = 64
 
 
-def scatter_of_classes(X: Floats, codes: Codes, weight: Floats | None, n_classes: int) -> Parts:
+def scatter_of_classes(X: Floats, codes: Integers, weight: Floats | None, n_classes: int) -> Parts:
     """Weight (K,), mean (K, d) and scatter (K, d, d) of each class on its own."""
     d = X.shape[1]
     out = np.zeros((2, n_classes)), np.zeros((2, n_classes, d)), np.zeros((2, n_classes, d, d))
@@ -47,7 +50,7 @@ def scatter_of_classes(X: Floats, codes: Codes, weight: Floats | None, n_classes
     return tuple((pair[0], pair[1]) for pair in out)  # type: ignore[return-value]
 
 
-def pooled_scatter(X: Floats, codes: Codes, weight: Floats | None, n_classes: int) -> Parts:
+def pooled_scatter(X: Floats, codes: Integers, weight: Floats | None, n_classes: int) -> Parts:
     """Weight (K,) and mean (K, d) of each class, and the scatter within all of them (1, d, d).
 
     Parameters
@@ -96,7 +99,7 @@ def pooled_scatter(X: Floats, codes: Codes, weight: Floats | None, n_classes: in
     return (total, np.zeros_like(total)), (high, low), (scatter[None], none)
 
 
-def _first_centers(X: Floats, codes: Codes, n_classes: int) -> Floats:
+def _first_centers(X: Floats, codes: Integers, n_classes: int) -> Floats:
     """Means of the first rows of each class, as differences to the very first of them.
 
     A column that is constant within a class has then exactly that constant as its center.
@@ -116,7 +119,7 @@ def _first_centers(X: Floats, codes: Codes, n_classes: int) -> Floats:
 
 
 def _plain_sums(
-    X: Floats, codes: Codes, weight: Floats | None, center: Floats
+    X: Floats, codes: Integers, weight: Floats | None, center: Floats
 ) -> tuple[Floats, Floats]:
     """Sums of `w (x - c)` by class (K, d), and of `w (x - c)(x - c)'` over all (d, d)."""
     centered = X - center[codes]
@@ -129,7 +132,7 @@ def _plain_sums(
 
 
 def _compiled_sums(
-    X: Floats, codes: Codes, weight: Floats | None, center: Floats
+    X: Floats, codes: Integers, weight: Floats | None, center: Floats
 ) -> tuple[Floats, Floats]:
     """The same, block by block; a block stays in a cache until its product is taken."""
     from scipy.linalg import blas

@@ -5,7 +5,7 @@ NumPy gathers and subtracts a center for every row and adds up by class in passe
 
 from __future__ import annotations
 
-from novum.numerics.jit import kernel
+from novum.numerics import kernel
 
 
 @kernel(

@@ -7,19 +7,18 @@ each is scaled by itself. `groups` names such columns; every other numeric colum
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
+from novum.core.tables import Schema, column_places
+from novum.numerics import Positions
 
 Groups = str | None | Iterable[Iterable[Any]]
 
 
-def group_codes(groups: Groups, schema: Schema) -> NDArray[np.intp]:
+def group_codes(groups: Groups, schema: Schema) -> Positions:
     """The number of the group of every numeric column, in order of their first columns.
 
     Parameters
@@ -38,13 +37,21 @@ def group_codes(groups: Groups, schema: Schema) -> NDArray[np.intp]:
         return np.arange(count)
     if isinstance(groups, str):
         if groups != "all":
-            raise _odd_groups(groups)
+            raise _not_groups(groups)
         return np.zeros(count, np.intp)
     places = {int(i): j for j, i in enumerate(schema.numeric)}
     head = np.arange(count)
     taken: set[int] = set()
     for members in _listed(groups):
-        found = [_numeric_place(member, schema, places) for member in members]
+        positions = column_places(members, schema.names, "groups")
+        for position in positions:
+            if position not in places:
+                column = schema.columns[position]
+                raise InputError(
+                    f"Column {column.name!r} in `groups` is {column.kind.value} and has no scale. "
+                    "Name numeric columns only."
+                )
+        found = [places[position] for position in positions]
         for member, place in zip(members, found, strict=True):
             if place in taken:
                 raise InputError(
@@ -63,34 +70,11 @@ def _listed(groups: Any) -> list[list[Any]]:
             raise TypeError
         return [list(members) for members in outer]
     except TypeError:
-        raise _odd_groups(groups) from None
+        raise _not_groups(groups) from None
 
 
-def _odd_groups(groups: Any) -> InputError:
+def _not_groups(groups: Any) -> InputError:
     return InputError(
         f"groups={groups!r} is not one of None, 'all', or lists of columns, each given by names or "
         "positions, such as [['width', 'height']]."
-    )
-
-
-def _numeric_place(member: Any, schema: Schema, places: dict[int, int]) -> int:
-    position = _position(member, schema)
-    if position not in places:
-        column = schema.columns[position]
-        raise InputError(
-            f"Column {column.name!r} in `groups` is {column.kind.value} and has no scale. Name "
-            "numeric columns only."
-        )
-    return places[position]
-
-
-def _position(member: Any, schema: Schema) -> int:
-    if isinstance(member, str) and member in schema.names:
-        return schema.names.index(member)
-    whole = isinstance(member, Integral) and not isinstance(member, (bool, np.bool_))
-    if whole and -schema.n_columns <= int(member) < schema.n_columns:
-        return int(member) % schema.n_columns
-    raise InputError(
-        f"`groups` names {member!r}, but X has no such column; it has {schema.n_columns}: "
-        f"{', '.join(schema.names[:10])}{', ...' if schema.n_columns > 10 else ''}."
     )

@@ -16,11 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Integers, Mask
 
 # A remaining weight below this share of the weight before is the rounding of a sum of weights.
 _NOTHING = 1e-12
@@ -48,7 +46,7 @@ class CountedValues:
     ([1.0, 2.0], [1.0, 2.0])
     """
 
-    starts: NDArray[np.int64]
+    starts: Integers
     values: Floats
     weights: Floats
     rank_error: Floats
@@ -81,7 +79,7 @@ class CountedValues:
 
     @classmethod
     def of_cells(
-        cls, columns: NDArray[np.int64], values: Floats, weights: Floats, n_columns: int
+        cls, columns: Integers, values: Floats, weights: Floats, n_columns: int
     ) -> CountedValues:
         """Single cells, given by their columns, values and weights, in any order."""
         return _collected(columns, values, weights, np.zeros(n_columns))
@@ -99,7 +97,7 @@ class CountedValues:
         return np.where(np.diff(self.starts) > 0, whole, 0.0)
 
     @property
-    def columns(self) -> NDArray[np.int64]:
+    def columns(self) -> Integers:
         """The column of every value."""
         return np.repeat(np.arange(self.n_columns), np.diff(self.starts))
 
@@ -166,7 +164,7 @@ class CountedValues:
             and bool(np.allclose(self.weights, other.weights, rtol=rtol, atol=0.0))
         )
 
-    def only(self, kept: NDArray[np.bool_]) -> CountedValues:
+    def only(self, kept: Mask) -> CountedValues:
         """Some of the values."""
         counts = np.bincount(self.columns[kept], minlength=self.n_columns)
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -209,7 +207,7 @@ class CountedValues:
             float(sums.max()),
         )
 
-    def _places(self, other: CountedValues) -> NDArray[np.int64]:
+    def _places(self, other: CountedValues) -> Integers:
         """Positions of another's values, all of which are among these."""
         places = np.empty(other.values.size, np.int64)
         for j in range(self.n_columns):
@@ -248,7 +246,7 @@ def _counted(column: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
 
 
 def _collected(
-    columns: NDArray[np.int64],
+    columns: Integers,
     values: Floats,
     weights: Floats,
     rank_error: Floats,

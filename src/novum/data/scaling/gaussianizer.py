@@ -14,21 +14,14 @@ chunks and come off again. Going back is piecewise linear between the training v
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
-from sklearn.utils._param_validation import Interval
 
-from novum.core.certificate import Certificate, Verdict
-from novum.core.validation import Sample
+from novum.core.learners import Certificate, Verdict, parameter
+from novum.core.tables import Sample
 from novum.data.scaling.counted_values import CountedValues
-from novum.data.scaling.statistics import ScalingStatistics, seen
-from novum.data.scaling.transformer import ScalingTransformer
-
-Floats = NDArray[np.float64]
+from novum.data.scaling.transformer import ScalingStatistics, ScalingTransformer, seen
+from novum.numerics import Floats, Mask
 
 
 class Gaussianizer(ScalingTransformer):
@@ -67,16 +60,7 @@ class Gaussianizer(ScalingTransformer):
 
     invariances = ("shift", "column_scale", "row_order", "duplication")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "max_values": [Interval(Integral, 10, None, closed="left"), None],
-        "categorical_features": [str, None, "array-like"],
-    }
-
-    def __init__(
-        self, *, max_values: int | None = None, categorical_features: Any = "auto"
-    ) -> None:
-        self.max_values = max_values
-        self.categorical_features = categorical_features
+    max_values: int | None = parameter(default=None, at_least=10)
 
     @property
     def _holds_training_rows(self) -> bool:
@@ -101,7 +85,7 @@ class Gaussianizer(ScalingTransformer):
             },
         )
 
-    def _has_scale(self) -> NDArray[np.bool_]:
+    def _has_scale(self) -> Mask:
         return np.diff(self.statistics_.columns.starts) > 0
 
     def _forward(self, X: Floats) -> Floats:

@@ -9,20 +9,16 @@ share one scale. Means and scatters add up over chunks, in pairs of doubles, so 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from novum.core.certificate import Certificate, Verdict
-from novum.core.validation import Sample
+from novum.core.learners import Certificate, Verdict, fitted, parameter
+from novum.core.tables import Sample
 from novum.data.scaling.column_groups import Groups, group_codes
-from novum.data.scaling.statistics import ScalingStatistics, seen
-from novum.data.scaling.transformer import ScalingTransformer
-from novum.numerics.column_moments import ColumnMoments, column_moments_of
-
-Floats = NDArray[np.float64]
+from novum.data.scaling.transformer import ScalingStatistics, ScalingTransformer, seen
+from novum.numerics import ColumnMoments, Floats, Mask, Positions, column_moments_of
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -68,32 +64,14 @@ class StandardScaler(ScalingTransformer):
     [4.0]
     """
 
-    mean_: Any
-    var_: Any
-    scale_: Any
+    mean_: Any = fitted()
+    var_: Any = fitted()
+    scale_: Any = fitted()
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "copy": ["boolean"],
-        "with_mean": ["boolean"],
-        "with_std": ["boolean"],
-        "groups": [str, None, "array-like"],
-        "categorical_features": [str, None, "array-like"],
-    }
-
-    def __init__(
-        self,
-        *,
-        copy: bool = True,
-        with_mean: bool = True,
-        with_std: bool = True,
-        groups: Groups = None,
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.copy = copy
-        self.with_mean = with_mean
-        self.with_std = with_std
-        self.groups = groups
-        self.categorical_features = categorical_features
+    copy: bool = parameter(default=True)
+    with_mean: bool = parameter(default=True)
+    with_std: bool = parameter(default=True)
+    groups: Groups = parameter(str, None, "array-like", default=None)
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -139,7 +117,7 @@ class StandardScaler(ScalingTransformer):
             },
         )
 
-    def _has_scale(self) -> NDArray[np.bool_]:
+    def _has_scale(self) -> Mask:
         if self.mean_ is None:
             return np.ones(self.schema_.numeric.size, bool)
         return np.asarray(~np.isnan(self.mean_))
@@ -196,7 +174,7 @@ def _times(X: Any, factors: Floats | None) -> Any:
     return out
 
 
-def pooled(moments: ColumnMoments, groups: NDArray[np.intp]) -> ColumnMoments:
+def pooled(moments: ColumnMoments, groups: Positions) -> ColumnMoments:
     """Moments in which every column has those of its whole group.
 
     >>> both = pooled(ColumnMoments([1, 1], [0, 2], [0, 0]), np.array([0, 0]))
@@ -217,7 +195,7 @@ def pooled(moments: ColumnMoments, groups: NDArray[np.intp]) -> ColumnMoments:
     return ColumnMoments(**out)
 
 
-def is_constant(moments: ColumnMoments) -> NDArray[np.bool_]:
+def is_constant(moments: ColumnMoments) -> Mask:
     """Columns whose spread is no more than what rounding of their mean gives it."""
     weight = np.where(moments.weight > 0, moments.weight, 1.0)
     rounding = _EPSILON * np.abs(moments.mean)

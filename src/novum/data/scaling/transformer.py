@@ -3,39 +3,40 @@
     read  ->  sum the numeric columns  ->  estimate  ->  store
     transform:  numeric columns change, nominal and ordinal ones pass through untouched
 
-A scaling says what it sums (`_columns`), what it makes of the sum (`_estimate_columns`) and how
-numbers change (`_forward`, and `_backward` where that exists).
+What is summed is a value with `+`, `-`, `*` and `isclose` of its own: moments, extremes or counted
+values of each numeric column. Nominal and ordinal columns take no part, but their levels unite, so
+that parts of a table with other levels fit together. A scaling says what it sums (`_columns`), what
+it makes of the sum (`_estimate_columns`) and how numbers change (`_forward`, and `_backward` where
+that exists).
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context, clone
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin, _fit_context, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate
-from novum.core.cluster import sum_on_cluster
-from novum.core.engine import sum_blocks, sum_chunks
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.schema import Schema
-from novum.core.single_precision import kept_float
-from novum.core.sources import Partition, Source, open_source
-from novum.core.statistics import ChunkStep, StatisticsMixin
-from novum.core.validation import Sample, check_features, check_sample
-from novum.data.scaling.containers import output_library, put_back
-from novum.data.scaling.statistics import ScalingStatistics
-
-Floats = NDArray[np.float64]
+from novum.core.files import TableFile
+from novum.core.learners import Certificate, Learner, fitted, parameter
+from novum.core.runtime import fitting, kept_float, sum_on_cluster
+from novum.core.sums import Additive, ChunkStep, StatisticsMixin, sum_blocks, sum_chunks
+from novum.core.tables import (
+    Sample,
+    Schema,
+    check_features,
+    check_sample,
+    output_library,
+    with_numbers,
+)
+from novum.numerics import Floats, Mask
 
 
 def _goes_back(model: ScalingTransformer) -> bool:
@@ -43,13 +44,14 @@ def _goes_back(model: ScalingTransformer) -> bool:
     return hasattr(model, "_backward")
 
 
-class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin, Learner):
     """The shared fit and transform; see `StandardScaler`."""
 
-    categorical_features: Any
-    statistics_: Any
-    schema_: Schema
-    certificate_: Certificate
+    categorical_features: Any = parameter(str, None, "array-like", default="auto")
+
+    statistics_: Any = fitted()
+    schema_: Schema = fitted()
+    certificate_: Certificate = fitted()
 
     # What a scaling says
 
@@ -66,7 +68,7 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
         """Scaled numbers (n, number of numeric columns); missing ones stay missing."""
 
     @abstractmethod
-    def _has_scale(self) -> NDArray[np.bool_]:
+    def _has_scale(self) -> Mask:
         """Which numeric columns have a scale: those of which training knew a cell."""
 
     # Fit
@@ -114,25 +116,12 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
         features, kinds, chunk_rows, memory_limit, client
             As in `StatisticsMixin.fit_file`.
         """
-        if target is not None:
-            return super().fit_file(
-                path,
-                target=target,
-                weight=weight,
-                features=features,
-                kinds=kinds,
-                chunk_rows=chunk_rows,
-                memory_limit=memory_limit,
-                client=client,
-            )
-        columns = None if features is None else [*features, *([] if weight is None else [weight])]
-        source = open_source(path, kinds=kinds, columns=columns, memory_limit=memory_limit)
-        reader = _reader(source, weight)
-        step = ChunkStep(clone(self), reader.schema)
+        file = TableFile.open(path, target, weight, features, kinds, memory_limit)
+        step = ChunkStep(clone(self), file.schema)
+        rows = file.rows_at_a_time(chunk_rows)
         if client is not None:
-            parts = [_Part(part, reader) for part in source.partitions(chunk_rows)]
-            return self.fit_statistics(sum_on_cluster(step, parts, client))
-        return self.fit_statistics(sum_chunks(step, lambda: reader.chunks(source, chunk_rows)))
+            return self.fit_statistics(sum_on_cluster(step, file.parts(rows), client))
+        return self.fit_statistics(sum_chunks(step, lambda: file.chunks(rows)))
 
     def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:  # noqa: ARG002
         self._refuse_centered_sparse(X)
@@ -172,14 +161,14 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
         scaled = self._forward(sample.numeric).astype(kept_float(X), copy=False)
         if sample.is_sparse:
             return scaled
-        return put_back(X, sample.schema, scaled, output_library(self))
+        return with_numbers(X, sample.schema, scaled, output_library(self))
 
     @available_if(_goes_back)
     def inverse_transform(self, X: Any) -> Any:
         """The table with its numeric columns as they were before scaling."""
         sample = self._sample_of(X)
         back = self._backward(sample.numeric).astype(kept_float(X), copy=False)
-        return back if sample.is_sparse else put_back(X, sample.schema, back)
+        return back if sample.is_sparse else with_numbers(X, sample.schema, back)
 
     def _sample_of(self, X: Any) -> Sample:
         check_is_fitted(self)
@@ -229,44 +218,83 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
             raise ModelFileError(f"The scaling does not have the {count} numeric columns it says.")
 
 
-# --- Files without a target -----------------------------------------------------------------------
+# --- Statistics -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Chunks `(X, None, weight)` of a file's tables."""
+@dataclass(frozen=True, eq=False)
+class ScalingStatistics(Additive):
+    """What a scaling knows of a weighted table.
+
+    Attributes
+    ----------
+    schema : Schema
+    rows : float
+        Number of rows of positive weight.
+    weight : float
+        Sum of the weights.
+    columns : ColumnMoments, Extremes or CountedValues
+        Of the numeric columns.
+    """
 
     schema: Schema
-    weight: str | None
+    rows: float
+    weight: float
+    columns: Any
 
-    def chunk(self, table: pa.Table) -> tuple[Any, ...]:
-        X = table.select(list(self.schema.names))
-        return (X,) if self.weight is None else (X, None, table.column(self.weight).to_numpy())
+    @classmethod
+    def of(cls, sample: Sample, columns: Any) -> ScalingStatistics:
+        """The statistics of a sample whose numeric columns are already summed."""
+        weight = float(sample.n_rows) if sample.weight is None else float(sample.weight.sum())
+        return cls(sample.schema, float(sample.n_rows), weight, columns)
 
-    def chunks(self, source: Source, rows: int) -> Iterator[tuple[Any, ...]]:
-        for table in source.chunks(rows):
-            yield self.chunk(table)
+    def __sub__(self, other: ScalingStatistics) -> ScalingStatistics:
+        """The statistics without the rows of `other`, which must be among them."""
+        self._check_fits(other)
+        schema, left = self.schema.unite(other.schema), self.weight - other.weight
+        if left < -1e-12 * self.weight:
+            raise InputError(
+                f"Cannot remove more rows than there are: a weight of {self.weight:g} would become "
+                f"{left:g}."
+            )
+        try:
+            columns = self.columns - other.columns
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        gone = left <= 1e-12 * self.weight
+        rows = 0.0 if gone else max(self.rows - other.rows, 1.0)
+        return ScalingStatistics(schema, rows, 0.0 if gone else left, columns)
+
+    def __mul__(self, factor: float) -> ScalingStatistics:
+        rows = self.rows if factor > 0 else 0.0
+        return ScalingStatistics(self.schema, rows, factor * self.weight, factor * self.columns)
+
+    __rmul__ = __mul__
+
+    def zero(self) -> ScalingStatistics:
+        return 0.0 * self
+
+    def isclose(self, other: ScalingStatistics, rtol: float = 1e-10) -> bool:
+        self._check_fits(other)
+        close = abs(self.weight - other.weight) <= rtol * max(self.weight, other.weight)
+        return close and bool(self.columns.isclose(other.columns, rtol))
+
+    def _check_fits(self, other: ScalingStatistics) -> None:
+        if not isinstance(other, ScalingStatistics) or type(self.columns) is not type(
+            other.columns
+        ):
+            raise InputError(
+                f"Statistics of {type(self.columns).__name__} combine with their like only. Sum "
+                "all parts with the same scaling."
+            )
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A part of a file that a worker reads itself; a small value that can be pickled."""
+def seen(weight: Floats) -> Any:
+    """Weights of known cells as scikit-learn's `n_samples_seen_`: one number where all are equal.
 
-    partition: Partition
-    reader: _Reader
-
-    def __call__(self) -> tuple[Any, ...]:
-        return self.reader.chunk(self.partition.read())
-
-
-def _reader(source: Source, weight: str | None) -> _Reader:
-    schema = source.schema()
-    if weight is not None and weight not in schema.names:
-        raise InputError(
-            f"{source.path.name} has no column {weight!r} to be the weight; it has "
-            f"{', '.join(schema.names[:20])}."
-        )
-    columns = tuple(column for column in schema.columns if column.name != weight)
-    if not columns:
-        raise InputError(f"{source.path.name} has no column left to scale.")
-    return _Reader(Schema(columns), weight)
+    >>> seen(np.array([3.0, 3.0])), seen(np.array([3.0, 2.5])).tolist()
+    (3, [3.0, 2.5])
+    """
+    if weight.size and (weight == weight[0]).all():
+        first = float(weight[0])
+        return int(first) if first.is_integer() else first
+    return weight

@@ -16,18 +16,14 @@ complete rows.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.certificate import Certificate, Verdict
-from novum.core.validation import Sample
-from novum.data.scaling.statistics import ScalingStatistics, seen
-from novum.data.scaling.transformer import ScalingTransformer
-from novum.numerics.column_moments import ColumnMoments, column_moments_of
-
-Floats = NDArray[np.float64]
+from novum.core.learners import Certificate, Verdict, parameter
+from novum.core.tables import Sample
+from novum.data.scaling.transformer import ScalingStatistics, ScalingTransformer, seen
+from novum.numerics import ColumnMoments, Floats, Mask, column_moments_of
 
 # What a mean may be off by, as a share of the size of its column.
 _ROUNDING = 4 * float(np.finfo(np.float64).eps)
@@ -64,12 +60,7 @@ class CenterThenUnitLength(ScalingTransformer):
 
     invariances = ("shift", "common_scale", "row_order", "duplication")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "categorical_features": [str, None, "array-like"],
-    }
-
-    def __init__(self, *, categorical_features: Any = "auto") -> None:
-        self.categorical_features = categorical_features
+    categorical_features: Any = parameter(str, None, "array-like", default="auto")
 
     def _columns(self, sample: Sample) -> ColumnMoments:
         return column_moments_of(sample.numeric, sample.weight)
@@ -85,7 +76,7 @@ class CenterThenUnitLength(ScalingTransformer):
             details={"unknown_columns": int((moments.weight == 0).sum())},
         )
 
-    def _has_scale(self) -> NDArray[np.bool_]:
+    def _has_scale(self) -> Mask:
         return ~np.isnan(self.mean_)
 
     def _forward(self, X: Floats) -> Floats:

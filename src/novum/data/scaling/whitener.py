@@ -16,24 +16,17 @@ Kessy, Lewin and Strimmer, "Optimal whitening and decorrelation", 2018, section 
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
-from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import ModelFileError
-from novum.core.interrupts import long_call
-from novum.core.missing import refuse_missing
-from novum.core.schema import Schema
-from novum.core.validation import Sample, check_sample
+from novum.core.learners import Certificate, Verdict, parameter
+from novum.core.runtime import long_call
+from novum.core.tables import Sample, Schema, check_sample, refuse_missing
 from novum.data.scaling.class_scatter import ClassScatter
-from novum.data.scaling.statistics import seen
-from novum.data.scaling.transformer import ScalingTransformer
-from novum.numerics.blas_threads import one_blas_thread
-
-Floats = NDArray[np.float64]
+from novum.data.scaling.transformer import ScalingTransformer, seen
+from novum.numerics import Floats, Mask, one_blas_thread
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -85,14 +78,7 @@ class Whitener(ScalingTransformer):
 
     invariances = ("shift", "column_scale", "row_order", "duplication")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "scatter": [StrOptions({"total", "within"})],
-        "categorical_features": [str, None, "array-like"],
-    }
-
-    def __init__(self, scatter: str = "total", *, categorical_features: Any = "auto") -> None:
-        self.scatter = scatter
-        self.categorical_features = categorical_features
+    scatter: str = parameter({"total", "within"}, default="total", kw_only=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns mean and covariance of the numeric columns.
@@ -171,7 +157,7 @@ class Whitener(ScalingTransformer):
                 stacklevel=7,
             )
 
-    def _has_scale(self) -> NDArray[np.bool_]:
+    def _has_scale(self) -> Mask:
         return np.ones(len(self.mean_), bool)
 
     def _forward(self, X: Floats) -> Floats:

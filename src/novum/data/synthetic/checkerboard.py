@@ -9,20 +9,13 @@ number of parts, `cells=2` in two dimensions being XOR, a row with any cell miss
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.data.synthetic.sample import (
-    Floats,
-    Seed,
-    SyntheticSample,
-    averaged,
-    check_size,
-    erased,
-)
+from novum.data.synthetic.sample import Seed, SyntheticSample, averaged, check_size, erased
+from novum.numerics import Array, Floats
 
 
 @dataclass(frozen=True)
@@ -78,7 +71,7 @@ class Checkerboard:
         sign = (1 - 2 * parity) * self._excess ** (~seen).sum(axis=1)
         return 0.5 - 0.5 * (1 - 2 * self.noise) * sign
 
-    def bayes_predict(self, X: ArrayLike) -> NDArray[Any]:
+    def bayes_predict(self, X: ArrayLike) -> Array:
         return (self.positive_probability(X) > 0.5).astype(np.int64)
 
     @property

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg, special
 
 from novum.core.errors import InputError
 from novum.data.synthetic.sample import (
-    Floats,
     Seed,
     SyntheticSample,
     averaged,
@@ -30,6 +29,7 @@ from novum.data.synthetic.sample import (
     checked_priors,
     erased,
 )
+from novum.numerics import Array, Floats
 
 _PANELS, _NODES, _REACH = 600, 8, 10.0
 _REPLICATES, _POINTS = 16, 1024
@@ -105,7 +105,7 @@ class GaussianClasses:
             result[chosen] = _log_joint(part, *self._marginal(tuple(pattern)))
         return result
 
-    def bayes_predict(self, X: ArrayLike) -> NDArray[Any]:
+    def bayes_predict(self, X: ArrayLike) -> Array:
         return self.log_joint(X).argmax(axis=1)
 
     def _marginal(self, seen: tuple[bool, ...]) -> tuple[Floats, Floats, Floats]:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.data.synthetic.sample import Floats, Seed, SyntheticSample, check_size, erased
+from novum.data.synthetic.sample import Seed, SyntheticSample, check_size, erased
+from novum.numerics import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,20 +15,13 @@ is a sum over the grid; its accuracy is the change from a grid of half the point
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.data.synthetic.sample import (
-    Floats,
-    Seed,
-    SyntheticSample,
-    averaged,
-    check_size,
-    erased,
-)
+from novum.data.synthetic.sample import Seed, SyntheticSample, averaged, check_size, erased
+from novum.numerics import Array, Floats
 
 _LEAST_NOISE, _MOST_NOISE = 0.02, 5.0
 
@@ -85,7 +78,7 @@ class TwoMoons:
             columns.append(0.5 * density @ weights)
         return np.column_stack(columns)
 
-    def bayes_predict(self, X: ArrayLike) -> NDArray[Any]:
+    def bayes_predict(self, X: ArrayLike) -> Array:
         return self.joint(X).argmax(axis=1)
 
     def _nodes(self) -> tuple[Floats, Floats, tuple[Floats, Floats]]:

@@ -18,16 +18,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.data.synthetic.sample import (
-    Floats,
-    Seed,
-    SyntheticSample,
-    check_size,
-    checked_priors,
-)
+from novum.data.synthetic.sample import Seed, SyntheticSample, check_size, checked_priors
+from novum.numerics import Array, Floats, Integers
 
 _MAX_CONFIGURATIONS = 1 << 22
 
@@ -113,10 +107,10 @@ class NominalClasses:
                 total += np.where(codes[:, None] < 0, 0.0, np.log(table.T)[codes])
         return total
 
-    def bayes_predict(self, X: pa.Table) -> NDArray[Any]:
+    def bayes_predict(self, X: pa.Table) -> Array:
         return self.log_joint(X).argmax(axis=1)
 
-    def _table(self, codes: NDArray[np.int64]) -> pa.Table:
+    def _table(self, codes: Integers) -> pa.Table:
         columns = {
             f"x{j}": pa.DictionaryArray.from_arrays(
                 pa.array(codes[:, j], pa.int32(), mask=codes[:, j] < 0), list(levels)
@@ -130,14 +124,14 @@ def _rows_sum_to_one(table: Floats) -> bool:
     return bool((np.abs(table.sum(axis=1) - 1) < 1e-9).all())
 
 
-def _drawn(laws: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+def _drawn(laws: Floats, rng: np.random.Generator) -> Integers:
     """One level per row, each row by its own law."""
     steps = np.cumsum(laws, axis=1)
     # Rounding may leave the last step below 1; the draw stays inside the last possible level.
     return (rng.random((len(laws), 1)) * steps[:, -1:] >= steps[:, :-1]).sum(axis=1)
 
 
-def _codes(column: pa.ChunkedArray, levels: Sequence[str]) -> NDArray[np.int64]:
+def _codes(column: pa.ChunkedArray, levels: Sequence[str]) -> Integers:
     position = {level: code for code, level in enumerate(levels)}
     cells = column.to_pylist()
     strange = [cell for cell in cells if cell is not None and cell not in position]

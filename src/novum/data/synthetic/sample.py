@@ -17,11 +17,10 @@ from itertools import product
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
+from novum.numerics import Array, Floats
 
-Floats = NDArray[np.float64]
 Seed = int | np.random.Generator | None
 PatternError = Callable[[tuple[bool, ...]], tuple[float, float]]
 
@@ -31,7 +30,7 @@ _MAX_PATTERNS = 1 << 12
 class Law(Protocol):
     """A law that can be drawn from and knows its own Bayes rule."""
 
-    def bayes_predict(self, X: Any) -> NDArray[Any]: ...
+    def bayes_predict(self, X: Any) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -51,12 +50,12 @@ class SyntheticSample:
     """
 
     X: Any
-    y: NDArray[Any]
+    y: Array
     bayes_error: float
     bayes_accuracy: float
     law: Law
 
-    def bayes_predict(self, X: Any) -> NDArray[Any]:
+    def bayes_predict(self, X: Any) -> Array:
         """The best prediction for each row of `X`, missing cells integrated out."""
         return self.law.bayes_predict(X)
 

@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.numerics.weighted_rows import checked_weights
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
+from novum.numerics import Floats, Mask, Positions, checked_weights
 
 
 def checked_points(x: ArrayLike, n_coordinates: int, name: str) -> Floats:
@@ -61,7 +58,7 @@ def checked_table(
     return (rows, weights) if keep.all() else (rows[keep], weights[keep])
 
 
-def chosen_and_others(indices: ArrayLike, n_coordinates: int) -> tuple[Places, Places]:
+def chosen_and_others(indices: ArrayLike, n_coordinates: int) -> tuple[Positions, Positions]:
     """The coordinates asked for, in that order, and all others, in theirs.
 
     Parameters
@@ -93,7 +90,7 @@ def chosen_and_others(indices: ArrayLike, n_coordinates: int) -> tuple[Places, P
 
 def fixed_and_free(
     indices: ArrayLike, values: ArrayLike, n_coordinates: int
-) -> tuple[Places, Places, Floats]:
+) -> tuple[Positions, Positions, Floats]:
     """The coordinates that are fixed, those left, and the finite values of the fixed ones."""
     fixed, free = chosen_and_others(indices, n_coordinates)
     given = np.atleast_1d(np.asarray(values, np.float64))
@@ -110,7 +107,7 @@ def fixed_and_free(
 
 
 def log_density_by_pattern(
-    points: Floats, log_density_of: Callable[[Places], Callable[[Floats], Floats]]
+    points: Floats, log_density_of: Callable[[Positions], Callable[[Floats], Floats]]
 ) -> Floats:
     """Log-densities of the present coordinates of points `(..., d)`; NaN is missing.
 
@@ -125,7 +122,7 @@ def log_density_by_pattern(
     return result.reshape(points.shape[:-1])
 
 
-def rows_by_pattern(missing: NDArray[np.bool_]) -> Iterator[tuple[Places, Places]]:
+def rows_by_pattern(missing: Mask) -> Iterator[tuple[Positions, Positions]]:
     """Rows that miss the same cells, with the coordinates they have.
 
     Parameters
@@ -154,9 +151,7 @@ def rows_by_pattern(missing: NDArray[np.bool_]) -> Iterator[tuple[Places, Places
         yield rows, np.flatnonzero(~missing[first[number]])
 
 
-def refuse_cells(
-    name: str, wanted: str, rows: Floats, good: NDArray[np.bool_], remedy: str
-) -> None:
+def refuse_cells(name: str, wanted: str, rows: Floats, good: Mask, remedy: str) -> None:
     """Raises and names the first cell that is not good."""
     places = np.argwhere(~good)
     if len(places):

@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
+from novum.core.sums import Sums
 from novum.distributions.multivariate.coordinates import (
     checked_points,
     checked_table,
@@ -37,18 +38,17 @@ from novum.distributions.multivariate.parameters import (
     checked_total,
     checked_vector,
 )
-from novum.distributions.multivariate.sums import Sums
 from novum.distributions.univariate.log_gamma import (
     deviance,
     log_gamma_divergence,
     log_minus_digamma,
     stirling_error,
 )
+from novum.numerics import Floats, Mask
 
 if TYPE_CHECKING:
     from novum.distributions.univariate.beta import Beta
 
-Floats = NDArray[np.float64]
 LOG_TWO_PI = float(np.log(2 * np.pi))
 # Shares that sum to 1 within this are on the simplex; they are divided by their sum.
 _SUM_TOLERANCE = 1e-9
@@ -58,7 +58,7 @@ _SUM_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class DirichletStatistics(Sums):
+class DirichletStatistics(Sums, ArrayParameters):
     """What the likelihood needs to know of a weighted sample.
 
     Parameters
@@ -158,7 +158,7 @@ class Dirichlet(ArrayParameters):
         border = np.where(low, -np.inf, np.where(high, np.inf, flat))
         return np.where(zero.any(axis=-1), border, inside)
 
-    def _on_border(self, filled: Floats, zero: NDArray[np.bool_]) -> Floats:
+    def _on_border(self, filled: Floats, zero: Mask) -> Floats:
         """The kernel where the shares that are zero have concentration 1 and do not count."""
         a, total = self.concentration, self.total
         # D(p, x) = p log(p / x) + x - p: without the term of x = 0 its `-p` must be put back.
@@ -238,7 +238,7 @@ class Dirichlet(ArrayParameters):
     @classmethod
     def fit_moments(cls, x: ArrayLike, weight: ArrayLike | None = None) -> Dirichlet:
         """The law with the sample's mean and variances: `A + 1 = sum m_j (1 - m_j) / sum v_j`."""
-        from novum.numerics.moments import moments_of
+        from novum.numerics import moments_of
 
         rows, weights = _checked_shares_table(x, weight)
         sample = moments_of(rows, weights)

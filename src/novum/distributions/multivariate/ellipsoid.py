@@ -12,13 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
 from novum.distributions.multivariate.coordinates import checked_points
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +59,7 @@ class Ellipsoid:
         with np.errstate(divide="ignore", over="ignore"):
             return float(np.exp(log_ball + np.log(self.half_axes).sum()))
 
-    def contains(self, x: ArrayLike) -> NDArray[np.bool_]:
+    def contains(self, x: ArrayLike) -> Mask:
         """Whether points of shape `(..., d)` lie inside or on the surface."""
         points = checked_points(x, self.size, "ellipsoid")
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):

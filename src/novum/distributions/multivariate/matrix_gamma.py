@@ -9,7 +9,7 @@ give that difference without forming them (see `univariate.log_gamma`).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.distributions.univariate.log_gamma import (
@@ -17,8 +17,7 @@ from novum.distributions.univariate.log_gamma import (
     log_gamma_divergence,
     stirling_error,
 )
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 
 def log_gamma_ratio(a: ArrayLike, b: ArrayLike) -> Floats:

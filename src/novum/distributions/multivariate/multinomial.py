@@ -17,10 +17,11 @@ from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
+from novum.core.sums import Sums
 from novum.distributions.multivariate.coordinates import (
     checked_points,
     checked_table,
@@ -33,24 +34,22 @@ from novum.distributions.multivariate.parameters import (
     checked_shares,
     checked_total,
 )
-from novum.distributions.multivariate.sums import Sums
 from novum.distributions.univariate.log_gamma import (
     deviance,
     log_binomial_term,
     stirling_error,
 )
+from novum.numerics import Floats
 
 if TYPE_CHECKING:
     from novum.distributions.univariate.binomial import Binomial
-
-Floats = NDArray[np.float64]
 
 
 # --- Statistics -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class MultinomialStatistics(Sums):
+class MultinomialStatistics(Sums, ArrayParameters):
     """What the likelihood needs to know of a weighted sample.
 
     Parameters

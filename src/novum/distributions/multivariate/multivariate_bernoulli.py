@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
+from novum.core.sums import Sums
 from novum.distributions.multivariate.coordinates import (
     checked_points,
     checked_table,
@@ -30,20 +31,18 @@ from novum.distributions.multivariate.parameters import (
     checked_total,
     checked_vector,
 )
-from novum.distributions.multivariate.sums import Sums
 from novum.distributions.univariate.log_gamma import deviance
+from novum.numerics import Floats
 
 if TYPE_CHECKING:
     from novum.distributions.univariate.bernoulli import Bernoulli
-
-Floats = NDArray[np.float64]
 
 
 # --- Statistics -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class MultivariateBernoulliStatistics(Sums):
+class MultivariateBernoulliStatistics(Sums, ArrayParameters):
     """What the likelihood needs to know of a weighted sample.
 
     Parameters

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
 from novum.distributions.multivariate.coordinates import (
     checked_points,
     checked_table,
@@ -44,14 +44,11 @@ from novum.distributions.multivariate.positive_definite import (
     semidefinite_root,
 )
 from novum.distributions.univariate.log_gamma import ratio_deviance
-from novum.numerics.blas_threads import one_blas_thread
-from novum.numerics.moments import Moments, moments_of
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Floats, Moments, Positions, cached_property, moments_of, one_blas_thread
 
 if TYPE_CHECKING:
     from novum.distributions.univariate.normal import Normal
 
-Floats = NDArray[np.float64]
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
@@ -266,7 +263,7 @@ class MultivariateNormal(ArrayParameters):
             return Normal(float(self.mean[place]), float(self.covariance[place, place]))
         return self._block(chosen)
 
-    def _block(self, chosen: NDArray[np.intp]) -> MultivariateNormal:
+    def _block(self, chosen: Positions) -> MultivariateNormal:
         return MultivariateNormal(self.mean[chosen], self.covariance[np.ix_(chosen, chosen)])
 
     def condition(self, indices: ArrayLike, values: ArrayLike) -> MultivariateNormal:
@@ -288,7 +285,7 @@ class MultivariateNormal(ArrayParameters):
         return MultivariateNormal(mean, joint.lower[k:, k:] @ joint.lower[k:, k:].T)
 
     def _condition_on_flat(
-        self, fixed: NDArray[np.intp], free: NDArray[np.intp], away: Floats
+        self, fixed: Positions, free: Positions, away: Floats
     ) -> MultivariateNormal:
         root = semidefinite_root(self.covariance[np.ix_(fixed, fixed)], _NAME)
         if not root.is_possible(away):

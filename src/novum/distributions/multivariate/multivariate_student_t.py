@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
 from novum.distributions.multivariate.coordinates import (
     checked_points,
     chosen_and_others,
@@ -34,13 +34,12 @@ from novum.distributions.multivariate.matrix_gamma import log_gamma_ratio
 from novum.distributions.multivariate.parameters import ArrayParameters, checked_vector
 from novum.distributions.multivariate.positive_definite import DefiniteRoot, definite_root
 from novum.distributions.univariate.log_gamma import log_minus_digamma
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Floats, Positions, cached_property
 
 if TYPE_CHECKING:
-    from novum.core.certificate import Certificate
+    from novum.core.learners import Certificate
     from novum.distributions.univariate.student_t import StudentT
 
-Floats = NDArray[np.float64]
 LOG_TWO_PI = float(np.log(2 * np.pi))
 _NAME = "The shape of a MultivariateStudentT"
 
@@ -230,7 +229,7 @@ class MultivariateStudentT(ArrayParameters):
             If they are known; otherwise they are estimated, and infinite for tails no heavier
             than those of a normal law.
         """
-        from novum.core.certificate import warn_if_stopped
+        from novum.core.learners import warn_if_stopped
 
         law, certificate = cls.fit_certified(x, weight, degrees_of_freedom=degrees_of_freedom)
         warn_if_stopped(certificate, cls.__name__)
@@ -287,7 +286,7 @@ class MultivariateStudentT(ArrayParameters):
             return StudentT(self.degrees_of_freedom, float(self.location[place]), scale)
         return self._block(chosen)
 
-    def _block(self, chosen: NDArray[np.intp]) -> MultivariateStudentT:
+    def _block(self, chosen: Positions) -> MultivariateStudentT:
         return MultivariateStudentT(
             self.degrees_of_freedom, self.location[chosen], self.shape[np.ix_(chosen, chosen)]
         )

@@ -15,20 +15,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
+from novum.core.sums import Sums
 from novum.distributions.multivariate.parameters import checked_positive, checked_total
 from novum.distributions.univariate.gamma import Gamma
 from novum.distributions.univariate.log_gamma import log_minus_digamma, ratio_deviance
-from novum.numerics.moments import Moments, moments_of
+from novum.numerics import Floats, Moments, moments_of
 
 if TYPE_CHECKING:
     from novum.distributions.univariate.normal import Normal
     from novum.distributions.univariate.student_t import StudentT
 
-Floats = NDArray[np.float64]
 Part = Literal["mean", "precision"]
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
@@ -37,7 +37,7 @@ LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True, eq=False)
-class NormalGammaStatistics:
+class NormalGammaStatistics(Sums):
     """What the likelihood needs to know of a weighted sample of pairs.
 
     Parameters
@@ -55,27 +55,6 @@ class NormalGammaStatistics:
     def weight(self) -> float:
         """Number of pairs."""
         return self.precisions.weight
-
-    def __add__(self, other: NormalGammaStatistics) -> NormalGammaStatistics:
-        return NormalGammaStatistics(self.precisions + other.precisions, self.means + other.means)
-
-    def __sub__(self, other: NormalGammaStatistics) -> NormalGammaStatistics:
-        return NormalGammaStatistics(self.precisions - other.precisions, self.means - other.means)
-
-    def __mul__(self, factor: float) -> NormalGammaStatistics:
-        return NormalGammaStatistics(factor * self.precisions, factor * self.means)
-
-    __rmul__ = __mul__
-
-    def zero(self) -> NormalGammaStatistics:
-        """The statistics of no pairs."""
-        return 0.0 * self
-
-    def isclose(self, other: NormalGammaStatistics, rtol: float = 1e-10) -> bool:
-        """Equal within `rtol`, measured in each column's own units."""
-        return self.precisions.isclose(other.precisions, rtol) and self.means.isclose(
-            other.means, rtol
-        )
 
 
 # --- The law --------------------------------------------------------------------------------------

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import Literal, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
 from novum.distributions.multivariate.coordinates import checked_points, checked_table
 from novum.distributions.multivariate.multivariate_normal import MultivariateNormal
 from novum.distributions.multivariate.multivariate_student_t import MultivariateStudentT
@@ -36,9 +36,8 @@ from novum.distributions.multivariate.parameters import (
 from novum.distributions.multivariate.positive_definite import definite_root
 from novum.distributions.multivariate.wishart import Wishart, WishartStatistics
 from novum.distributions.univariate.log_gamma import ratio_deviance
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Floats, cached_property
 
-Floats = NDArray[np.float64]
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 

@@ -10,11 +10,10 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 
 class ArrayParameters:

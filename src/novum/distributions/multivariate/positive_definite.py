@@ -17,15 +17,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.numerics.blas_threads import one_blas_thread
-from novum.numerics.definiteness import checked_symmetric
-from novum.numerics.linear_algebra import EPSILON, power_of_two
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
+from novum.numerics import (
+    EPSILON,
+    Floats,
+    Positions,
+    cached_property,
+    checked_symmetric,
+    one_blas_thread,
+    power_of_two,
+)
 
 
 class SingularMatrixError(InputError):
@@ -260,7 +263,7 @@ def _not_definite(unit: Floats, scaled: Floats, name: str) -> InputError:
     )
 
 
-def _as_text(direction: Floats, involved: NDArray[np.intp]) -> str:
+def _as_text(direction: Floats, involved: Positions) -> str:
     """A linear combination such as `x[0] - 0.5 x[2]`, its largest terms first if it is long."""
     shown = np.sort(involved[np.argsort(-np.abs(direction[involved]), kind="stable")[:6]])
     sign = np.sign(direction[shown[0]])

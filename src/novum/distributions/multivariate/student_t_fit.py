@@ -21,13 +21,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from novum.core.certificate import Certificate
 from novum.core.errors import InputError
-from novum.core.expectation import fit_sums
-from novum.core.sum_problem import StopRule, SumProblem
+from novum.core.learners import Certificate
+from novum.core.sums import StopRule, SumProblem, fit_sums
 from novum.distributions.multivariate.coordinates import checked_table
 from novum.distributions.multivariate.multivariate_normal import MultivariateNormal
 from novum.distributions.multivariate.multivariate_student_t import (
@@ -36,9 +35,7 @@ from novum.distributions.multivariate.multivariate_student_t import (
     tail_term,
 )
 from novum.distributions.multivariate.positive_definite import definite_root
-from novum.numerics.moments import moments_of
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, moments_of
 
 # Between these the degrees of freedom are searched; beyond, the law is normal to eight digits.
 _LEAST, _MOST = 1e-2, 1e8
@@ -53,7 +50,7 @@ class _Rows:
 
 
 class StudentTProblem(SumProblem[MultivariateStudentT, _Rows]):
-    """The EM algorithm as the driver of `core.expectation` runs it.
+    """The EM algorithm as the driver of `core.sums.expectation` runs it.
 
     Parameters
     ----------

@@ -23,10 +23,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
+from novum.core.sums import Sums
 from novum.distributions.multivariate.coordinates import checked_table, chosen_and_others
 from novum.distributions.multivariate.matrix_gamma import (
     halves,
@@ -42,20 +43,16 @@ from novum.distributions.multivariate.positive_definite import (
     DefiniteRoot,
     definite_root,
 )
-from novum.distributions.multivariate.sums import Sums
 from novum.distributions.univariate.log_gamma import (
     log_minus_digamma,
     ratio_deviance,
     stirling_error,
 )
-from novum.numerics.blas_threads import one_blas_thread
-from novum.numerics.linear_algebra import EPSILON, power_of_two
-from novum.numerics.shared_state import cached_property
+from novum.numerics import EPSILON, Floats, Mask, cached_property, one_blas_thread, power_of_two
 
 if TYPE_CHECKING:
     from novum.distributions.univariate.gamma import Gamma
 
-Floats = NDArray[np.float64]
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
@@ -63,7 +60,7 @@ LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True, eq=False)
-class WishartStatistics(Sums):
+class WishartStatistics(Sums, ArrayParameters):
     """What the likelihood needs to know of a weighted sample of matrices.
 
     Parameters
@@ -381,7 +378,7 @@ def _checked_matrices(x: ArrayLike, size: int) -> Floats:
     return matrices
 
 
-def _roots(matrices: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _roots(matrices: Floats) -> tuple[Floats, Mask]:
     """Triangular roots of `(n, d, d)` and which are valid; others get the root of the identity."""
     diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
     finite = np.isfinite(matrices).all(axis=(-2, -1))

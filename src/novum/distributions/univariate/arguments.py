@@ -8,13 +8,10 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-
+from novum.numerics import Floats, Mask
 
 # --- Parameters -----------------------------------------------------------------------------------
 
@@ -121,7 +118,7 @@ def checked_weights(law: str, weight: ArrayLike, size: int) -> Floats:
     return weights
 
 
-def refuse(law: str, wanted: str, values: Floats, good: Bools, remedy: str = "") -> None:
+def refuse(law: str, wanted: str, values: Floats, good: Mask, remedy: str = "") -> None:
     """Raises and names the first value that is not good."""
     bad = np.flatnonzero(~good)
     if bad.size:

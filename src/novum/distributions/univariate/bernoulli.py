@@ -13,23 +13,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
+from novum.core.sums import Additive
 from novum.distributions.protocol import Size
 from novum.distributions.univariate import arguments
 from novum.distributions.univariate.log_gamma import deviance
-
-Floats = NDArray[np.float64]
-
+from novum.numerics import Floats
 
 # --- Statistics -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class BernoulliStatistics:
+class BernoulliStatistics(Additive):
     """What a Bernoulli likelihood needs to know of a weighted sample.
 
     Parameters
@@ -49,9 +48,6 @@ class BernoulliStatistics:
                 f"Statistics of {self.weight:g} trials cannot have {self.successes:g} successes. "
                 "Remove only what was added."
             )
-
-    def __add__(self, other: BernoulliStatistics) -> BernoulliStatistics:
-        return BernoulliStatistics(self.weight + other.weight, self.successes + other.successes)
 
     def __sub__(self, other: BernoulliStatistics) -> BernoulliStatistics:
         weight, successes = self.weight - other.weight, self.successes - other.successes

@@ -14,23 +14,22 @@ from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
+from novum.core.sums import Additive
 from novum.distributions.protocol import Size
 from novum.distributions.univariate import arguments
 from novum.distributions.univariate.log_gamma import deviance, log_binomial_term
-
-Floats = NDArray[np.float64]
-
+from novum.numerics import Floats
 
 # --- Statistics -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class BinomialStatistics:
+class BinomialStatistics(Additive):
     """What a binomial likelihood with known trials needs to know of a weighted sample.
 
     Parameters
@@ -47,6 +46,8 @@ class BinomialStatistics:
     weight: float = 0.0
     successes: float = 0.0
 
+    _fixed: ClassVar[tuple[str, ...]] = ("trials",)
+
     def __post_init__(self) -> None:
         _checked_trials(self.trials)
         if not 0 <= self.successes <= self.weight * self.trials < np.inf:
@@ -55,14 +56,8 @@ class BinomialStatistics:
                 f"{self.successes:g} successes. Remove only what was added."
             )
 
-    def __add__(self, other: BinomialStatistics) -> BinomialStatistics:
-        self._check_same(other)
-        return BinomialStatistics(
-            self.trials, self.weight + other.weight, self.successes + other.successes
-        )
-
     def __sub__(self, other: BinomialStatistics) -> BinomialStatistics:
-        self._check_same(other)
+        self._check_fits(other)
         weight, successes = self.weight - other.weight, self.successes - other.successes
         # Fractional weights leave rounding behind, which must not make a count negative.
         slack = 1e-14 * self.weight * self.trials
@@ -91,7 +86,7 @@ class BinomialStatistics:
             and abs(self.successes - other.successes) <= size * self.trials
         )
 
-    def _check_same(self, other: BinomialStatistics) -> None:
+    def _check_fits(self, other: BinomialStatistics) -> None:
         if self.trials != other.trials:
             raise InputError(
                 f"Binomial statistics of {self.trials} and {other.trials} trials do not add up to "

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
 from novum.distributions.protocol import Size
 from novum.distributions.univariate import arguments
 from novum.distributions.univariate.level_codes import (
@@ -32,9 +32,7 @@ from novum.distributions.univariate.level_codes import (
     sorted_levels,
 )
 from novum.distributions.univariate.log_gamma import deviance
-
-Floats = NDArray[np.float64]
-
+from novum.numerics import Array, Floats, Integers
 
 # --- Statistics -----------------------------------------------------------------------------------
 
@@ -208,7 +206,7 @@ class Categorical:
         """Probability of the levels up to and including `x`, in their order."""
         return self._cumulated(self._places(x), 1)
 
-    def quantile(self, level: ArrayLike) -> NDArray[Any]:
+    def quantile(self, level: ArrayLike) -> Array:
         """The first level of positive probability at which the cdf reaches `level`."""
         values = arguments.levels("Categorical", level)
         if np.isnan(values).any():
@@ -232,7 +230,7 @@ class Categorical:
         totals[-1] = 1.0
         return np.minimum(totals, 1.0)
 
-    def _places(self, x: Any) -> NDArray[np.int64]:
+    def _places(self, x: Any) -> Integers:
         codes = codes_of(x, self._names)
         if np.any(codes == UNSEEN):
             raise InputError(
@@ -241,7 +239,7 @@ class Categorical:
             )
         return codes
 
-    def _cumulated(self, places: NDArray[np.int64], included: int) -> Floats:
+    def _cumulated(self, places: Integers, included: int) -> Floats:
         """Probability before a level (0) or up to it (1)."""
         found = self._totals()[np.maximum(places, 0) + included]
         return np.where(places == MISSING, np.nan, found)
@@ -281,7 +279,7 @@ class Categorical:
 
     # Sampling
 
-    def sample(self, size: Size, random_state: RandomSource = None) -> NDArray[Any]:
+    def sample(self, size: Size, random_state: RandomSource = None) -> Array:
         """Labels, as an array of the levels' type."""
         return self.quantile(1.0 - stream(random_state).random(size))
 

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
 from novum.distributions.protocol import Size
 from novum.distributions.univariate import arguments
 from novum.distributions.univariate.log_gamma import (
@@ -33,10 +33,7 @@ from novum.distributions.univariate.log_gamma import (
     log_poisson_term,
     stirling_error,
 )
-from novum.numerics import Moments, moments_of
-
-Floats = NDArray[np.float64]
-
+from novum.numerics import Floats, Moments, moments_of
 
 # --- The law --------------------------------------------------------------------------------------
 

@@ -10,15 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
+from novum.numerics import Array, Integers
 
 MISSING, UNSEEN = -1, -2
-Codes = NDArray[np.int64]
 
 
-def labels(x: Any) -> NDArray[Any]:
+def labels(x: Any) -> Array:
     """Labels as an array that keeps their values: `["a", 1]` does not turn 1 into a string.
 
     >>> labels(["a", 1]).tolist(), labels([1, 2.5]).dtype.name
@@ -55,7 +54,7 @@ def checked_levels(levels: Sequence[Any]) -> tuple[Any, ...]:
     return values
 
 
-def sorted_levels(values: NDArray[Any]) -> tuple[Any, ...]:
+def sorted_levels(values: Array) -> tuple[Any, ...]:
     """The different labels of a sample, sorted; as they came if they do not compare."""
     present = [value for value in dict.fromkeys(values.tolist()) if not is_missing(value)]
     if not present:
@@ -68,7 +67,7 @@ def sorted_levels(values: NDArray[Any]) -> tuple[Any, ...]:
         return tuple(present)
 
 
-def codes_of(x: Any, levels: tuple[Any, ...]) -> Codes:
+def codes_of(x: Any, levels: tuple[Any, ...]) -> Integers:
     """Position of every label among the levels, `MISSING` or `UNSEEN`."""
     values = labels(x)
     if values.dtype.kind in "biuf" and all(_kind(level) == "number" for level in levels):
@@ -88,7 +87,7 @@ def is_missing(value: Any) -> bool:
     return bool(isinstance(value, (float, np.floating, np.datetime64)) and value != value)
 
 
-def _numeric_codes(values: NDArray[Any], levels: tuple[Any, ...]) -> Codes:
+def _numeric_codes(values: Array, levels: tuple[Any, ...]) -> Integers:
     known = np.asarray(levels)
     order = np.argsort(known, kind="stable")
     ascending = known[order]

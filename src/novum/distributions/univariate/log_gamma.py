@@ -23,10 +23,10 @@ Loader, "Fast and accurate computation of binomial probabilities", 2000, eq. 3-5
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 _HALF_LOG_TWO_PI = 0.5 * float(np.log(2 * np.pi))
 # Bernoulli numbers B_2k / (2k (2k-1)): the coefficients of 1/x, 1/x^3, ... in Stirling's series.

@@ -13,21 +13,18 @@ Affine maps `a X + b` and sums of independent normal variables are normal again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
 from novum.distributions.protocol import Size
 from novum.distributions.univariate import arguments
 from novum.distributions.univariate.log_gamma import ratio_deviance
-from novum.numerics import Moments, moments_of
-
-Floats = NDArray[np.float64]
-
+from novum.numerics import Floats, Moments, moments_of
 
 # --- The law --------------------------------------------------------------------------------------
 
@@ -204,3 +201,14 @@ def _mean_and_variance(statistics: Moments, ddof: float) -> tuple[float, float]:
             "Give values that differ, or a prior on the variance (NormalGamma)."
         )
     return float(statistics.mean[0]), variance
+
+
+# --- Unknown mean ---------------------------------------------------------------------------------
+
+
+def mean_after(mean: Any, strength: Any, n: Any, away: Any) -> tuple[Any, Any, Any]:
+    """Strength and mean after n observations whose mean is `away` from the prior's, and the squares
+    between the two means, `k n / (k + n) d^2`; numbers, or arrays of classes and columns.
+    """
+    after = strength + n
+    return after, mean + n / after * away, strength * (n / after) * away * away

@@ -17,19 +17,16 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
 from novum.distributions.protocol import Size
 from novum.distributions.univariate import arguments
 from novum.distributions.univariate.log_gamma import digamma_half_step, log_gamma_half_step
 from novum.distributions.univariate.normal import Normal
-from novum.distributions.univariate.student_t_likelihood import most_likely
-from novum.distributions.univariate.student_t_tails import upper_tail, upper_tail_inverse
-
-Floats = NDArray[np.float64]
-
+from novum.numerics import Floats
 
 # --- The law --------------------------------------------------------------------------------------
 
@@ -84,17 +81,7 @@ class StudentT:
         v = self.degrees_of_freedom
         if v == np.inf:
             return self._normal().log_density(values)
-        top = log_gamma_half_step(0.5 * v) - 0.5 * np.log(v) - 0.5 * np.log(np.pi)
-        return top - np.log(self.scale) - (0.5 * v + 0.5) * self._log_one_plus(values)
-
-    def _log_one_plus(self, values: Floats) -> Floats:
-        """`log(1 + z^2 / v)`, also where `z^2` or `z` itself is beyond the largest number."""
-        root = np.sqrt(self.degrees_of_freedom)
-        with np.errstate(over="ignore", divide="ignore"):
-            half = np.abs(0.5 * values - 0.5 * self.location)
-            ratio = 2 * (half / self.scale) / root
-            logs = np.log(2.0) + np.log(half) - np.log(self.scale) - np.log(root)
-            return np.where(ratio > 1e9, 2 * logs, np.log1p(ratio * ratio))
+        return student_t_log_density(values, v, self.location, self.scale)
 
     def density(self, x: ArrayLike) -> Floats:
         """Density at each point."""
@@ -207,6 +194,8 @@ class StudentT:
         InputError
             If all values are equal, or so many are equal that the likelihood has no bound.
         """
+        from novum.distributions.univariate.student_t_likelihood import most_likely
+
         values, weights = arguments.sample("StudentT", x, weight)
         known = None if degrees_of_freedom is None else checked_degrees(degrees_of_freedom)
         return cls(*most_likely(values, weights, known))
@@ -241,6 +230,30 @@ class StudentT:
         return Normal(self.location, self.scale * self.scale)
 
 
+# --- Formula --------------------------------------------------------------------------------------
+
+
+def student_t_log_density(
+    x: Floats, degrees: float | Floats, location: float | Floats, scale: float | Floats
+) -> Floats:
+    """The logarithm of the density for any arrays that broadcast; NaN stays NaN.
+
+    `log(1 + z^2 / v)` is right also where `z^2` or `z` itself is beyond the largest number.
+    """
+    root = np.sqrt(degrees)
+    top = log_gamma_half_step(0.5 * np.asarray(degrees)) - np.log(root) - 0.5 * np.log(np.pi)
+    unit = 0.5 * scale * root
+    with np.errstate(over="ignore", divide="ignore"):
+        # Halved before the difference: it may be twice the largest number.
+        half = np.abs(np.asarray(0.5 * x - 0.5 * location))
+        tail = np.asarray(half / unit)
+        large = tail > 1e9
+        np.log1p(np.square(tail, out=tail), out=tail)
+        if large.any():
+            tail = np.where(large, 2 * (np.log(half) - np.log(unit)), tail)
+    return (top - np.log(scale)) - (0.5 * degrees + 0.5) * tail
+
+
 # --- Checks ---------------------------------------------------------------------------------------
 
 
@@ -249,3 +262,61 @@ def checked_degrees(value: float) -> float:
     if not (isinstance(value, Real) and float(value) > 0):
         raise InputError(f"StudentT needs degrees_of_freedom above 0 (or inf), got {value!r}.")
     return float(value)
+
+
+# --- Tails ----------------------------------------------------------------------------------------
+#
+# Tails of the standard Student t law and their inverse, to full precision at any distance.
+#
+#     P(T > t) = I_y(v/2, 1/2) / 2,    y = v / (v + t^2),    t >= 0
+#
+# With `r = t / sqrt(v)` the function is evaluated at `1/(1 + r^2)` or, near the middle, as the
+# complement at `r^2/(1 + r^2)`, whichever is far from 1. Beyond the range of `r^2` the tail is a
+# power, `P(T > t) = r^-v / (v B(v/2, 1/2))`.
+
+
+# From here on the law and the normal law differ by less than the last digit, tails included.
+_NORMAL = 1e20
+# Beyond this r the power law is exact to the last digit, and r^2 stays below the largest number.
+_FAR = 1e100
+
+
+def upper_tail(t: Floats, degrees: float) -> Floats:
+    """`P(T > t)` for `t >= 0`.
+
+    >>> float(upper_tail(np.float64(1.0), 1.0).round(12))
+    0.25
+    """
+    if degrees >= _NORMAL:
+        return special.ndtr(-t)
+    r = t / np.sqrt(degrees)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
+        square = np.square(np.minimum(r, _FAR))
+        center = special.betainc(0.5, 0.5 * degrees, square / (1 + square))
+        inner = special.betaincc(0.5, 0.5 * degrees, square / (1 + square))
+        # Next to the median the complement of the complement is the exact one.
+        inner = np.where(center < 0.5, 1 - center, inner)
+        outer = special.betainc(0.5 * degrees, 0.5, 1 / (1 + square))
+        far = np.exp(-degrees * np.log(r) - _log_constant(degrees))
+    return np.where(r > _FAR, far, 0.5 * np.where(r < 1, inner, outer))
+
+
+def upper_tail_inverse(p: Floats, degrees: float) -> Floats:
+    """The `t >= 0` with `P(T > t) = p`, for p from 0 to 1/2."""
+    if degrees >= _NORMAL:
+        return np.abs(special.ndtri(p))
+    half = 0.5 * degrees
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
+        # Near the median 1 - 2p is exact, in the tail 2p is.
+        middle = special.betaincinv(0.5, half, 1 - 2 * p)
+        tail = special.betainccinv(0.5, half, 2 * p)
+        y = np.where(p > 0.25, middle, tail)
+        z = special.betaincinv(half, 0.5, 2 * p)
+        r = np.where(y < 0.5, np.sqrt(y / (1 - y)), np.sqrt((1 - z) / z))
+        far = np.exp(-(np.log(p) + _log_constant(degrees)) / degrees)
+    return np.sqrt(degrees) * np.where((y >= 0.5) & (z < _FAR**-2), far, r)
+
+
+def _log_constant(degrees: float) -> Floats:
+    """`log(v B(v/2, 1/2))`."""
+    return np.log(degrees) + 0.5 * np.log(np.pi) - log_gamma_half_step(0.5 * degrees)

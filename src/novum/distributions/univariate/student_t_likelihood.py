@@ -26,14 +26,12 @@ import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from novum.core.errors import InputError
 from novum.distributions.univariate import arguments
 from novum.distributions.univariate.log_gamma import digamma_half_step, log_gamma_half_step
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 _EPS = float(np.finfo(float).eps)
 _MAX_STEPS = 500
@@ -138,7 +136,7 @@ def _best(problem: _Problem, found: list[_Point | None]) -> _Point:
     best = max(points, key=lambda point: point.value)
     if not best.settled:
         # Imported here: it brings scikit-learn, which a law does not need.
-        from novum.core.certificate import ConvergenceWarning
+        from novum.core.learners import ConvergenceWarning
 
         warnings.warn(
             f"The likelihood of a Student t law had not settled after {_MAX_STEPS} steps, at "

@@ -11,20 +11,17 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
-from novum.core.certificate import Certificate, Verdict
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.schema import Schema
+from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
+from novum.core.runtime import fitting
+from novum.core.tables import Schema, check_features, check_sample
 from novum.core.text import label_text, listed
-from novum.core.validation import check_features, check_sample
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats, Positions
 
 
 class _Dummy:
@@ -53,7 +50,7 @@ class _Dummy:
         return tags
 
 
-class DummyClassifier(_Dummy, DecisionMixin, ClassifierMixin, BaseEstimator):
+class DummyClassifier(_Dummy, DecisionMixin, ClassifierMixin, Learner):
     """The same answer for every row, or one drawn without looking at it.
 
     Parameters
@@ -84,21 +81,14 @@ class DummyClassifier(_Dummy, DecisionMixin, ClassifierMixin, BaseEstimator):
     (['no'], [[0.667, 0.333]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "strategy": [StrOptions({"prior", "most_frequent", "stratified", "uniform", "constant"})],
-        "random_state": ["random_state"],
-        "constant": "no_validation",
-    }
+    strategy: str = parameter(
+        {"prior", "most_frequent", "stratified", "uniform", "constant"}, default="prior"
+    )
+    random_state: Any = parameter("random_state", default=None)
+    constant: Any = parameter(default=None)
 
-    classes_: NDArray[Any]
-    class_prior_: Floats
-
-    def __init__(
-        self, *, strategy: str = "prior", random_state: Any = None, constant: Any = None
-    ) -> None:
-        self.strategy = strategy
-        self.random_state = random_state
-        self.constant = constant
+    classes_: Array = fitted()
+    class_prior_: Floats = fitted()
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -135,12 +125,12 @@ class DummyClassifier(_Dummy, DecisionMixin, ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The answer for each row."""
         n = self._rows(X)
         return self.classes_[self._codes(n)]
 
-    def _codes(self, n: int) -> NDArray[np.intp]:
+    def _codes(self, n: int) -> Positions:
         K = len(self.classes_)
         if self.strategy in ("prior", "most_frequent"):
             return np.full(n, int(self.class_prior_.argmax()))
@@ -149,7 +139,7 @@ class DummyClassifier(_Dummy, DecisionMixin, ClassifierMixin, BaseEstimator):
         shares = self.class_prior_ if self.strategy == "stratified" else None
         return check_random_state(self.random_state).choice(K, n, p=shares)
 
-    def _check_constant(self, classes: NDArray[Any]) -> None:
+    def _check_constant(self, classes: Array) -> None:
         if self.strategy == "constant" and self.constant not in classes.tolist():
             raise InputError(
                 f"constant={label_text(self.constant)} is none of the classes "
@@ -161,7 +151,7 @@ class DummyClassifier(_Dummy, DecisionMixin, ClassifierMixin, BaseEstimator):
             raise ModelFileError("The model's class shares do not belong to its classes.")
 
 
-class DummyRegressor(_Dummy, RegressorMixin, BaseEstimator):
+class DummyRegressor(_Dummy, RegressorMixin, Learner):
     """The same number for every row.
 
     Parameters
@@ -183,20 +173,11 @@ class DummyRegressor(_Dummy, RegressorMixin, BaseEstimator):
     [1.5, 1.5]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "strategy": [StrOptions({"mean", "median", "quantile", "constant"})],
-        "constant": ["array-like", Interval(Real, None, None, closed="neither"), None],
-        "quantile": [Interval(Real, 0, 1, closed="both"), None],
-    }
-
-    constant_: Floats
-
-    def __init__(
-        self, *, strategy: str = "mean", constant: Any = None, quantile: float | None = None
-    ) -> None:
-        self.strategy = strategy
-        self.constant = constant
-        self.quantile = quantile
+    strategy: str = parameter({"mean", "median", "quantile", "constant"}, default="mean")
+    constant: Any = parameter(
+        "array-like", Interval(Real, None, None, closed="neither"), None, default=None
+    )
+    quantile: float | None = parameter(default=None, at_least=0, at_most=1)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

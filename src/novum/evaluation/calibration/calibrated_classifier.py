@@ -5,7 +5,7 @@
 because what a classifier says about its own training rows is too sure. Two ways, as in
 scikit-learn: an *ensemble* keeps the classifier of every fold with a map fitted to the rows that
 fold left out, and averages their probabilities; otherwise the folds serve to get cross-fitted
-scores of all rows (`novum.core.cross_fitting`, at the price of about one fit for learners whose
+scores of all rows (`core.learners.cross_fitting`, at the price of about one fit for learners whose
 statistics add up), one map is fitted to them, and the classifier to all rows.
 """
 
@@ -15,15 +15,14 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import LeaveOneOut
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -32,43 +31,38 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate, Verdict, warn_if_stopped
-from novum.core.cross_fitting import (
-    AbsentClassWarning,
-    align_classes,
-    cross_fit_predictions,
-    takes_weights,
-)
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
-from novum.core.exact_validation import rows_of
-from novum.core.fitting import fitted_model, fitting
-from novum.core.member_rows import checked_rows
-from novum.core.parallel import run_tasks
-from novum.core.unseen_levels import said_once
+from novum.core.learners import (
+    AbsentClassWarning,
+    Certificate,
+    Learner,
+    Verdict,
+    align_classes,
+    cross_fit_predictions,
+    fitted,
+    parameter,
+    takes_weights,
+    warn_if_stopped,
+)
+from novum.core.runtime import fitted_model, fitting, run_tasks
+from novum.core.tables import TrainingRows, checked_rows, rows_of, said_once
 from novum.evaluation.calibration.evidence import certify, kept_invariances
 from novum.evaluation.calibration.methods import (
     METHODS,
     IsotonicCalibration,
     Method,
     PriorWeightedLogistic,
+    ScoreColumns,
     SigmoidCalibration,
     TemperatureCalibration,
+    as_columns,
     calibration_evidence,
     calibration_method,
-)
-from novum.evaluation.calibration.score_columns import (
-    ScoreColumns,
-    as_columns,
     scores_of,
     scoring_method,
 )
-from novum.evaluation.calibration.training_rows import (
-    Floats,
-    Rows,
-    TrainingRows,
-    training_rows,
-)
+from novum.numerics import Array, Floats, Positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +80,7 @@ class CalibratedPair:
 
     estimator: Any
     calibration: Any
-    classes: NDArray[Any]
+    classes: Array
 
     def predict_proba(self, X: Any) -> Floats:
         """Posteriors of shape (n, K)."""
@@ -94,7 +88,7 @@ class CalibratedPair:
         return align_classes(found, self.estimator.classes_, self.classes)
 
 
-class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, Learner):
     """Probabilities of a classifier, calibrated on rows that it has not been trained on.
 
     Parameters
@@ -142,43 +136,28 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
     [1.0, 0.9]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [
-            HasMethods(["fit", "predict_proba"]),
-            HasMethods(["fit", "decision_function"]),
-        ],
-        "method": [
-            StrOptions(set(METHODS)),
-            SigmoidCalibration,
-            IsotonicCalibration,
-            TemperatureCalibration,
-            PriorWeightedLogistic,
-        ],
-        "cv": ["cv_object"],
-        "n_jobs": [Integral, None],
-        "ensemble": ["boolean", StrOptions({"auto"})],
-    }
+    estimator: Any = parameter(
+        HasMethods(["fit", "predict_proba"]),
+        HasMethods(["fit", "decision_function"]),
+        kw_only=False,
+    )
+    method: Any = parameter(
+        set(METHODS),
+        SigmoidCalibration,
+        IsotonicCalibration,
+        TemperatureCalibration,
+        PriorWeightedLogistic,
+        default="sigmoid",
+    )
+    cv: Any = parameter("cv_object", default=None)
+    n_jobs: int | None = parameter(default=None)
+    ensemble: Any = parameter("boolean", {"auto"}, default="auto")
 
-    classes_: NDArray[Any]
-    class_prior_: Floats
-    calibrated_classifiers_: list[CalibratedPair]
-    certificate_: Certificate
-    n_features_in_: int
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        method: Any = "sigmoid",
-        cv: Any = None,
-        n_jobs: int | None = None,
-        ensemble: Any = "auto",
-    ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.ensemble = ensemble
+    classes_: Array = fitted()
+    class_prior_: Floats = fitted()
+    calibrated_classifiers_: list[CalibratedPair] = fitted()
+    certificate_: Certificate = fitted()
+    n_features_in_: int = fitted()
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -202,7 +181,7 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
         """
         with fitting(self) as watch:
             method = calibration_method(self.method)
-            training = training_rows(self, X, y, sample_weight)
+            training = TrainingRows.of(self, X, y, sample_weight, target="classes", least_classes=2)
             self._refuse_few_rows(training)
             self.classes_, self.class_prior_ = training.classes, training.class_shares
             params, split_params = self._routed(training, fit_params)
@@ -223,7 +202,7 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
         found = [pair.predict_proba(table) for pair in self.calibrated_classifiers_]
         return np.asarray(np.mean(found, axis=0))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The class of largest calibrated probability."""
         check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
@@ -243,7 +222,7 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
             )
         given = self.cv if isinstance(self.cv, Integral) else getattr(self.cv, "n_splits", 0)
         n_folds = int(given or 0)
-        counts = np.bincount(training.codes)
+        counts = np.bincount(training.target)
         if n_folds and (counts < n_folds).any():
             rare = int(counts.argmin())
             raise InputError(
@@ -259,7 +238,7 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
         given = dict(fit_params)
         weight = training.weight
         if weight is not None:
-            whole = np.zeros(len(training.given[1]))
+            whole = np.zeros(training.n_given)
             whole[slice(None) if training.kept is None else training.kept] = weight
             given["sample_weight"] = whole
         if _routing_enabled():
@@ -278,7 +257,7 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
     def _pairs_of_folds(
         self, training: TrainingRows, folds: list[Any], method: Method, params: dict[str, Any]
     ) -> list[CalibratedPair]:
-        def pair(task: tuple[int, tuple[Rows, Rows]]) -> CalibratedPair:
+        def pair(task: tuple[int, tuple[Positions, Positions]]) -> CalibratedPair:
             number, (train, test) = task
             try:
                 model = self._fitted(training, train, params)
@@ -310,13 +289,18 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
         scores = as_columns(said, name, len(training.classes), type(model).__name__)
         return self._calibrated(model, scores, training, everything, method)
 
-    def _fitted(self, training: TrainingRows, rows: Rows, params: dict[str, Any]) -> Any:
+    def _fitted(self, training: TrainingRows, rows: Positions, params: dict[str, Any]) -> Any:
         table = rows_of(training.table, rows)
         own = training.cut(params, rows)
         return fitted_model(clone(self.estimator), table, training.labels[rows], **own)
 
     def _calibrated(
-        self, model: Any, scores: ScoreColumns, training: TrainingRows, rows: Rows, method: Method
+        self,
+        model: Any,
+        scores: ScoreColumns,
+        training: TrainingRows,
+        rows: Positions,
+        method: Method,
     ) -> CalibratedPair:
         """The map for the classes that the model knows; rows of others are negatives to all."""
         known = np.searchsorted(training.classes, model.classes_)
@@ -326,12 +310,12 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
         place[known] = np.arange(len(known))
         shares = training.class_shares[known]
         calibration = method.fit(
-            scores, place[training.codes[rows]], training.weight_of(rows), shares / shares.sum()
+            scores, place[training.target[rows]], training.weight_of(rows), shares / shares.sum()
         )
         return CalibratedPair(model, calibration, training.classes)
 
     @staticmethod
-    def _warn_of_absent(training: TrainingRows, known: NDArray[Any]) -> None:
+    def _warn_of_absent(training: TrainingRows, known: Array) -> None:
         absent = np.setdiff1d(np.arange(len(training.classes)), known)
         warnings.warn(
             f"A fold trains without any row of class {training.classes.tolist()[absent[0]]!r}, "

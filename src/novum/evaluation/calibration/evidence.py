@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from novum.core.certificate import Certificate, Verdict
+from novum.core.learners import Certificate, Verdict
 
 _WEAKER = list(Verdict)
 

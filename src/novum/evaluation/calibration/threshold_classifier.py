@@ -9,27 +9,30 @@ whose other methods answer unchanged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from numbers import Real
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled, process_routing
+from sklearn.utils._param_validation import HasMethods
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    _routing_enabled,
+    process_routing,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate
-from novum.core.cross_fitting import takes_weights
 from novum.core.errors import InputError, ModelFileError
-from novum.core.member_rows import checked_rows
-from novum.evaluation.calibration.training_rows import (
-    Floats,
-    TrainingRows,
-    training_rows,
-)
+from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter, takes_weights
+from novum.core.runtime import fitted_model, fitting
+from novum.core.tables import TrainingRows, checked_rows
+from novum.evaluation.calibration.evidence import certify, kept_invariances
+from novum.numerics import Array, Floats, Mask, at_least
 
 
 def inner_has(method: str) -> Any:
@@ -42,30 +45,27 @@ def inner_has(method: str) -> Any:
     return available_if(check)
 
 
-class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, Learner):
     """Shared by the two; see `TunedThresholdClassifierCV`."""
 
-    estimator: Any
-    response_method: str
-    estimator_: Any
-    certificate_: Certificate
-    n_features_in_: int
+    estimator: Any = parameter(
+        HasMethods(["fit", "predict_proba"]),
+        HasMethods(["fit", "decision_function"]),
+        kw_only=False,
+    )
+    response_method: str = parameter({"auto", "predict_proba", "decision_function"}, default="auto")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [
-            HasMethods(["fit", "predict_proba"]),
-            HasMethods(["fit", "decision_function"]),
-        ],
-        "response_method": [StrOptions({"auto", "predict_proba", "decision_function"})],
-    }
+    estimator_: Any = fitted()
+    certificate_: Certificate = fitted()
+    n_features_in_: int = fitted()
 
     # Answers of the inner classifier
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> Array:
         """Labels of the two classes."""
         try:
-            labels: NDArray[Any] = self._inner().classes_
+            labels: Array = self._inner().classes_
         except NotFittedError as error:
             raise AttributeError("The classifier inside is not fitted yet.") from error
         return labels
@@ -101,7 +101,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return checked_rows(self, X, reset=False) if hasattr(self, "n_features_in_") else X
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
-        training = training_rows(self, X, y, sample_weight)
+        training = TrainingRows.of(self, X, y, sample_weight, target="classes", least_classes=2)
         if len(training.classes) != 2:
             raise InputError(
                 "Only binary classification is supported. Unknown label type: multiclass; y has "
@@ -114,7 +114,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Arguments with an entry for each given row, by receiver: estimator, splitter, scorer."""
         more = dict(given)
         if training.weight is not None:
-            whole = np.zeros(len(training.given[1]))
+            whole = np.zeros(training.n_given)
             whole[slice(None) if training.kept is None else training.kept] = training.weight
             more["sample_weight"] = whole
         if _routing_enabled():
@@ -165,7 +165,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def positive_code(label: Any, classes: NDArray[Any]) -> int:
+def positive_code(label: Any, classes: Array) -> int:
     """Code of the positive class; the last unless said.
 
     Examples
@@ -184,6 +184,92 @@ def positive_code(label: Any, classes: NDArray[Any]) -> int:
     return int(found[0])
 
 
-def labels_at(accepted: NDArray[np.bool_], classes: NDArray[Any], positive: int) -> NDArray[Any]:
+def labels_at(accepted: Mask, classes: Array, positive: int) -> Array:
     """The positive label where accepted, else the other."""
     return np.asarray(classes)[np.where(accepted, positive, 1 - positive)]
+
+
+# --- A threshold that is given --------------------------------------------------------------------
+# A classifier that decides at a threshold given by hand.
+#
+# predict(x) = positive class  if  score(x) >= threshold  else the other
+
+
+class FixedThresholdClassifier(ThresholdClassifier):
+    """A binary classifier with a given threshold.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Fitted or not; a fitted one predicts without another fit.
+    threshold : float or "auto"
+        "auto" is 0.5 for probabilities and 0 for a decision function.
+    pos_label : label, optional
+        The positive class. Default: the last of the classes.
+    response_method : {"auto", "predict_proba", "decision_function"}
+        "auto" takes the first of the two that the classifier has.
+
+    Attributes
+    ----------
+    estimator_ : fitted classifier
+    classes_ : array of two labels
+    certificate_ : Certificate
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from novum.bayes import GaussianNB
+    >>> X, y = [[-1.0], [0.0], [1.0], [1.0], [2.0], [3.0]], ["no"] * 3 + ["yes"] * 3
+    >>> model = FixedThresholdClassifier(GaussianNB(), threshold=0.99).fit(X, y)
+    >>> model.predict([[1.5], [3.0]]).tolist()
+    ['no', 'yes']
+    """
+
+    threshold: Any = parameter({"auto"}, Real, default="auto")
+    pos_label: Any = parameter(Real, str, "boolean", None, default=None)
+
+    @property
+    def invariances(self) -> tuple[str, ...]:
+        """What a fit does not depend on."""
+        return kept_invariances(self.estimator, folds=False)
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit the classifier inside.
+
+        Parameters
+        ----------
+        X, y
+            Rows of any container the classifier reads, and labels of two classes.
+        sample_weight : array-like of shape (n,), optional
+        **params
+            For the classifier, under scikit-learn's metadata routing.
+        """
+        with fitting(self) as watch:
+            training = self._read(X, y, sample_weight)
+            positive_code(self.pos_label, training.classes)
+            given = training.cut(self._routed(training, params)["estimator"])
+            model = fitted_model(clone(self.estimator), training.table, training.labels, **given)
+            self.estimator_ = model
+            self.certificate_ = certify(
+                "that of the classifier, at a given threshold",
+                Verdict.PROVED,
+                [model],
+                seconds=watch.seconds,
+            )
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The positive class where its score reaches the threshold, but for rounding."""
+        model = self._inner()
+        positive = positive_code(self.pos_label, model.classes_)
+        scores = self._scores(model, self._table(X), positive)
+        threshold = self.threshold
+        if isinstance(threshold, str):
+            threshold = 0.5 if self._response(model) == "predict_proba" else 0.0
+        return labels_at(at_least(scores, threshold), np.asarray(model.classes_), positive)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Which metadata go to the classifier."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)

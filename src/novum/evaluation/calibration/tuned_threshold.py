@@ -10,42 +10,34 @@ rows; a scorer is asked at `thresholds` places in each fold, as in scikit-learn.
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import _fit_context, clone
+from sklearn.base import ClassifierMixin, _fit_context, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Verdict
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.exact_validation import rows_of
-from novum.core.fitting import fitted_model, fitting
-from novum.core.parallel import run_tasks
-from novum.core.working_point import WorkingPoint
+from novum.core.learners import Learner, Verdict, count, fitted, parameter, share
+from novum.core.runtime import fitted_model, fitting, run_tasks
+from novum.core.tables import TrainingRows, rows_of
 from novum.evaluation.calibration.evidence import certify, kept_invariances
 from novum.evaluation.calibration.threshold_classifier import (
     ThresholdClassifier,
     labels_at,
     positive_code,
 )
-from novum.evaluation.calibration.threshold_curves import (
-    ScoredFold,
-    ThresholdCurve,
-    cost_curve,
-    mean_curve,
-    scorer_positive,
-)
-from novum.evaluation.calibration.training_rows import Rows, TrainingRows
-from novum.numerics.ties import at_least
+from novum.evaluation.decisions.detection_cost import minimum_detection_cost
+from novum.evaluation.decisions.error_rates import ErrorRates
+from novum.numerics import Array, Floats, Positions, at_least, best_of
 
-Folds = list[tuple[Rows, Rows]]
+Folds = list[tuple[Positions, Positions]]
 
 
 class TunedThresholdClassifierCV(ThresholdClassifier):
@@ -96,51 +88,21 @@ class TunedThresholdClassifierCV(ThresholdClassifier):
     ([0, 1, 1], -0.3333333333333333)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ThresholdClassifier._parameter_constraints,
-        "scoring": [StrOptions(set(get_scorer_names())), callable, MutableMapping],
-        "thresholds": [Interval(Integral, 1, None, closed="left"), "array-like"],
-        "cv": [
-            "cv_object",
-            StrOptions({"prefit"}),
-            Interval(RealNotInt, 0.0, 1.0, closed="neither"),
-        ],
-        "refit": ["boolean"],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        "store_cv_results": ["boolean"],
-        "point": [WorkingPoint, None],
-    }
+    scoring: Any = parameter(
+        set(get_scorer_names()), callable, MutableMapping, default="balanced_accuracy"
+    )
+    thresholds: Any = parameter(count(), "array-like", default=100)
+    cv: Any = parameter("cv_object", {"prefit"}, share("neither"), default=None)
+    refit: bool = parameter(default=True)
+    n_jobs: int | None = parameter(default=None)
+    random_state: Any = parameter("random_state", default=None)
+    store_cv_results: bool = parameter(default=False)
+    point: WorkingPoint | None = parameter(default=None)
 
-    best_threshold_: float
-    best_score_: float
-    cv_results_: dict[str, Any]
-    _positive: int
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        scoring: Any = "balanced_accuracy",
-        response_method: str = "auto",
-        thresholds: Any = 100,
-        cv: Any = None,
-        refit: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        store_cv_results: bool = False,
-        point: WorkingPoint | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.scoring = scoring
-        self.response_method = response_method
-        self.thresholds = thresholds
-        self.cv = cv
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.store_cv_results = store_cv_results
-        self.point = point
+    best_threshold_: float = fitted()
+    best_score_: float = fitted()
+    cv_results_: dict[str, Any] = fitted()
+    _positive: int = fitted()
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -177,7 +139,7 @@ class TunedThresholdClassifierCV(ThresholdClassifier):
             self.certificate_ = self._certificate(watch.seconds)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The positive class where its score reaches the threshold (with a point: exceeds it)."""
         check_is_fitted(self, "estimator_")
         scores = self._scores(self.estimator_, self._table(X), self._positive)
@@ -231,7 +193,7 @@ class TunedThresholdClassifierCV(ThresholdClassifier):
     ) -> list[ScoredFold]:
         prefit = isinstance(self.cv, str)
 
-        def scored(task: tuple[int, tuple[Rows, Rows]]) -> ScoredFold:
+        def scored(task: tuple[int, tuple[Positions, Positions]]) -> ScoredFold:
             number, (train, test) = task
             try:
                 model = self.estimator if prefit else self._fitted(training, train, given)
@@ -254,7 +216,7 @@ class TunedThresholdClassifierCV(ThresholdClassifier):
                 f"{training.classes.tolist()}. Use folds in which both classes are trained on."
             )
 
-    def _fitted(self, training: TrainingRows, rows: Rows, given: Mapping[str, Any]) -> Any:
+    def _fitted(self, training: TrainingRows, rows: Positions, given: Mapping[str, Any]) -> Any:
         params = training.cut(given["estimator"], rows)
         table = rows_of(training.table, rows)
         return fitted_model(clone(self.estimator), table, training.labels[rows], **params)
@@ -265,9 +227,7 @@ class TunedThresholdClassifierCV(ThresholdClassifier):
         rows = np.arange(training.n_rows) if self.refit else folds[0][0]
         return self._fitted(training, rows, {"estimator": params})
 
-    def _curve(
-        self, scored: list[ScoredFold], scorer: Any, classes: NDArray[Any]
-    ) -> ThresholdCurve:
+    def _curve(self, scored: list[ScoredFold], scorer: Any, classes: Array) -> ThresholdCurve:
         if self.point is not None:
             return cost_curve(scored, self.point)
         return mean_curve(scored, scorer, self.thresholds, classes, self._positive)
@@ -297,3 +257,149 @@ class TunedThresholdClassifierCV(ThresholdClassifier):
         )
         scores = MethodMapping().add(caller="fit", callee="score")
         return router.add(scorer=self._scorer(), method_mapping=scores)
+
+
+# --- Curves of thresholds -------------------------------------------------------------------------
+# A score against the threshold, averaged over folds; and costs of pooled folds.
+#
+# Two ways to judge thresholds on rows that a classifier has not been trained on:
+#
+# - any scorer: each fold is scored at evenly spaced thresholds between its extreme scores, the
+# curves are interpolated at common thresholds and averaged;
+# - a working point: the scores of all folds are sorted together, and the cost of *every* threshold
+# follows from that one sort (`decisions.error_rates`).
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredFold:
+    """Scores of the rows that a fold left out.
+
+    Attributes
+    ----------
+    scores : array of shape (m,)
+        Of the positive class.
+    table, labels : rows and labels of the fold
+    params : dict
+        Further arguments of a scorer, cut to these rows.
+    """
+
+    scores: Floats
+    table: Any
+    labels: Array
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdCurve:
+    """A score at many thresholds; the largest is best.
+
+    Attributes
+    ----------
+    thresholds, scores : arrays of shape (m,)
+    best_threshold, best_score : float
+    """
+
+    thresholds: Floats
+    scores: Floats
+    best_threshold: float
+    best_score: float
+
+
+def mean_curve(
+    folds: list[ScoredFold], scorer: Any, thresholds: Any, classes: Array, positive: int
+) -> ThresholdCurve:
+    """Mean over the folds of a scorer at common thresholds.
+
+    Parameters
+    ----------
+    folds : list of ScoredFold
+    scorer : callable
+        scikit-learn's, Novum's, or a function of estimator, rows and labels.
+    thresholds : int or array
+        How many, or which.
+    classes, positive
+        Labels of both classes, and the code of the positive one.
+    """
+    if all(np.isclose(fold.scores.min(), fold.scores.max()) for fold in folds):
+        raise InputError(
+            "The provided estimator makes constant predictions. Therefore, it is impossible to "
+            "optimize the decision threshold."
+        )
+    curves = []
+    for fold in folds:
+        places = _places(thresholds, fold.scores.min(), fold.scores.max())
+        if places[0] == places[-1]:
+            # All rows of a fold may score alike: they are accepted up to there, and refused above.
+            places = np.array([places[0], np.nextafter(places[0], np.inf)])
+        curves.append((places, _fold_curve(fold, scorer, places, classes, positive)))
+    low = min(places.min() for places, _ in curves)
+    high = max(places.max() for places, _ in curves)
+    common = _places(thresholds, low, high)
+    mean = np.mean([np.interp(common, places, values) for places, values in curves], axis=0)
+    best = best_of(mean)
+    return ThresholdCurve(common, mean, float(common[best]), float(mean[best]))
+
+
+def cost_curve(folds: list[ScoredFold], point: WorkingPoint) -> ThresholdCurve:
+    """Minus the normalized detection cost of every threshold, over the rows of all folds."""
+    scores = np.concatenate([fold.scores for fold in folds])
+    labels = np.concatenate([fold.labels for fold in folds])
+    weights = [fold.params.get("sample_weight") for fold in folds]
+    given = [each for each in weights if each is not None]
+    weight = np.concatenate(given) if len(given) == len(folds) else None
+    best = minimum_detection_cost(labels, scores, point, sample_weight=weight)
+    rates = ErrorRates.of(labels, scores, point.classes, weight)
+    p = point.effective_prior
+    costs = p * rates.false_negative + (1 - p) * rates.false_positive
+    return ThresholdCurve(rates.edges, -costs / min(p, 1 - p), best.threshold, -best.value)
+
+
+def scorer_positive(scorer: Any) -> Any:
+    """The positive label that a scorer names, or None."""
+    ask = getattr(scorer, "_get_pos_label", None)
+    if ask is not None:
+        return ask()
+    measure = getattr(scorer, "measure", None)
+    return None if measure is None else dict(getattr(measure, "settings", {})).get("positive")
+
+
+class _Says(ClassifierMixin, Learner):
+    """A classifier that says what it was told, for scorers that ask an estimator."""
+
+    def __init__(self, labels: Any = None, classes: Any = None) -> None:
+        self.labels = labels
+        self.classes = classes
+        self.classes_ = classes
+
+    def predict(self, X: Any) -> Any:
+        del X
+        return self.labels
+
+
+def _fold_curve(
+    fold: ScoredFold, scorer: Any, places: Floats, classes: Array, positive: int
+) -> Floats:
+    """The scorer at each threshold; those that accept the same rows are scored once."""
+    lowest = np.append(np.unique(fold.scores), np.inf)
+    first = np.searchsorted(lowest, places)
+    # Evenly spaced thresholds meet decimal scores but for rounding.
+    while (meets := (first > 0) & at_least(lowest[first - 1], places)).any():
+        first = first - meets
+    curve = {
+        k: _score(scorer, labels_at(fold.scores >= lowest[k], classes, positive), fold, classes)
+        for k in np.unique(first).tolist()
+    }
+    return np.array([curve[k] for k in first.tolist()])
+
+
+def _score(scorer: Any, said: Array, fold: ScoredFold, classes: Array) -> float:
+    function = getattr(scorer, "_score_func", None)
+    if function is None:
+        return float(scorer(_Says(said, classes), fold.table, fold.labels, **fold.params))
+    return float(scorer._sign * function(fold.labels, said, **{**scorer._kwargs, **fold.params}))
+
+
+def _places(thresholds: Any, low: float, high: float) -> Floats:
+    if isinstance(thresholds, Integral):
+        return np.linspace(low, high, int(thresholds))
+    return np.asarray(thresholds, np.float64)

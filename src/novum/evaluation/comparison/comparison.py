@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from novum.core.errors import InputError
+from novum.core.tables import Frame, to_frame
 from novum.core.text import printable
-from novum.data.frames import Frame
 from novum.evaluation.comparison.dataset_pairs import DatasetPair, RankReport, rank_report
 from novum.evaluation.comparison.fold_pairs import FoldPair, Question, fold_pairs
-from novum.evaluation.comparison.pairs.outcome import Floats
-from novum.evaluation.comparison.pairs.resampled import corrected_t_test
+from novum.evaluation.comparison.pairs.t_tests import corrected_t_test
 from novum.evaluation.comparison.score_table import ScoreTable, table_of_scores
 from novum.evaluation.comparison.verdicts import (
     fold_sentence,
@@ -23,7 +23,7 @@ from novum.evaluation.comparison.verdicts import (
     rank_sentence,
 )
 from novum.evaluation.measures.intervals import Interval
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Floats, cached_property
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,8 +184,6 @@ class Comparison:
         rows : {"pairs", "scores"}
         frame : {"arrow", "pandas", "polars"}
         """
-        from novum.evaluation.comparison.comparison_frames import comparison_frame
-
         return comparison_frame(self, rows, frame)
 
     def plot(
@@ -199,17 +197,17 @@ class Comparison:
             Differences on one data set, the critical-difference diagram on several.
         ax : matplotlib Axes, optional
         """
-        from novum.evaluation.comparison.comparison_plots import plot_comparison
+        from novum.evaluation.comparison.comparison_views import plot_comparison
 
         return plot_comparison(self, kind, ax)
 
     def __repr__(self) -> str:
-        from novum.evaluation.comparison.comparison_text import comparison_text
+        from novum.evaluation.comparison.comparison_views import comparison_text
 
         return comparison_text(self)
 
     def _repr_html_(self) -> str:
-        from novum.evaluation.comparison.comparison_text import comparison_html
+        from novum.evaluation.comparison.comparison_views import comparison_html
 
         return comparison_html(self)
 
@@ -281,3 +279,86 @@ def compare_scores(
         greater_is_better=greater_is_better,
     )
     return Comparison(table, Question(measure, rope, level, effect, baseline))
+
+
+# --- As data frames -------------------------------------------------------------------------------
+# A comparison as a table: one row for each pair of models, or for each score.
+
+
+Row = dict[str, Any]
+
+
+def comparison_frame(comparison: Comparison, rows: str, frame: Frame) -> Any:
+    """The table that `Comparison.to_frame` gives."""
+    if rows == "pairs":
+        found = [_pair_row(pair) for pair in comparison.pairs]
+    elif rows == "scores":
+        found = _score_rows(comparison)
+    else:
+        raise InputError(f"rows are 'pairs' or 'scores', got {rows!r}.")
+    table = pa.Table.from_pylist(found)
+    return to_frame(table, frame)
+
+
+def _pair_row(pair: FoldPair | DatasetPair) -> Row:
+    common = {
+        "first": pair.first,
+        "second": pair.second,
+        "difference": pair.difference.estimate,
+        "low": pair.difference.low,
+        "high": pair.difference.high,
+        "adjusted_p_value": pair.adjusted_p_value,
+    }
+    numbers = _fold_numbers(pair) if isinstance(pair, FoldPair) else _rank_numbers(pair)
+    return {**common, **numbers, "decision": str(pair.decision), "winner": pair.winner}
+
+
+def _fold_numbers(pair: FoldPair) -> Row:
+    tests = {
+        "corrected_p_value": pair.corrected,
+        "paired_p_value": pair.paired,
+        "five_by_two_t_p_value": pair.five_by_two_t,
+        "five_by_two_f_p_value": pair.five_by_two_f,
+        "mcnemar_p_value": pair.mcnemar,
+    }
+    below, inside, above = pair.posterior.probabilities
+    first, second = (above, below) if pair.greater_is_better else (below, above)
+    return {
+        "dataset": pair.dataset,
+        "first_mean": pair.means[0],
+        "second_mean": pair.means[1],
+        "joint_low": pair.joint_interval.low,
+        "joint_high": pair.joint_interval.high,
+        **{name: None if found is None else found.p_value for name, found in tests.items()},
+        "probability_second": second,
+        "probability_equal": inside,
+        "probability_first": first,
+        "detectable": pair.detectable,
+        "power": pair.power,
+        "repeats_needed": None if pair.repeats is None else pair.repeats.repeats,
+    }
+
+
+def _rank_numbers(pair: DatasetPair) -> Row:
+    return {
+        "first_mean_rank": pair.mean_ranks[0],
+        "second_mean_rank": pair.mean_ranks[1],
+        "signed_rank_p_value": pair.signed_rank.p_value,
+        "rank_p_value": pair.rank_p_value,
+        "wins": pair.counts.wins,
+        "ties": pair.counts.ties,
+        "losses": pair.counts.losses,
+        "higher": pair.counts_by_estimate.wins,
+        "lower": pair.counts_by_estimate.losses,
+    }
+
+
+def _score_rows(comparison: Comparison) -> list[Row]:
+    rows = []
+    for dataset, entry in comparison.table.datasets.items():
+        for model, values in zip(comparison.models, entry.scores[comparison.measure], strict=True):
+            for position, value in enumerate(values.tolist()):
+                repeat, fold = divmod(position, entry.plan.n_folds)
+                place = {"dataset": dataset, "model": model, "repeat": repeat, "fold": fold}
+                rows.append({**place, comparison.measure: value})
+    return rows

@@ -11,24 +11,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from novum.evaluation.comparison.fold_pairs import Decision, FoldPair, Question, fold_pairs
-from novum.evaluation.comparison.pairs.outcome import Floats, Outcome
+from novum.evaluation.comparison.fold_pairs import (
+    Decision,
+    FoldPair,
+    ModelPair,
+    Question,
+    fold_pairs,
+)
+from novum.evaluation.comparison.pairs.outcome import Outcome
 from novum.evaluation.comparison.ranks.diagram import (
     CriticalDifferenceDiagram,
     critical_difference_diagram,
 )
-from novum.evaluation.comparison.ranks.friedman import Friedman, friedman_test
+from novum.evaluation.comparison.ranks.friedman import (
+    Friedman,
+    baseline_p_values,
+    friedman_test,
+    nemenyi_p_values,
+)
 from novum.evaluation.comparison.ranks.multiplicity import holm_adjusted
-from novum.evaluation.comparison.ranks.post_hoc import baseline_p_values, nemenyi_p_values
-from novum.evaluation.comparison.ranks.signed_rank import signed_rank_test
-from novum.evaluation.comparison.ranks.win_tie_loss import WinTieLoss, win_tie_loss
+from novum.evaluation.comparison.ranks.signed_rank import WinTieLoss, signed_rank_test, win_tie_loss
 from novum.evaluation.comparison.score_table import ScoreTable
 from novum.evaluation.measures.intervals import Interval
-from novum.numerics.ties import score_differences
+from novum.numerics import Floats, score_differences
 
 
 @dataclass(frozen=True, eq=False)
-class DatasetPair:
+class DatasetPair(ModelPair):
     """The first model minus the second over all data sets, in the units of the measure.
 
     Attributes
@@ -45,7 +54,7 @@ class DatasetPair:
         Of the mean ranks: Nemenyi's, or Holm's against a baseline.
     counts : WinTieLoss
         Data sets with a significant difference, by the corrected test on each alone.
-    higher : WinTieLoss
+    counts_by_estimate : WinTieLoss
         Data sets on which the first is better, equal and worse by the estimate.
     by_dataset : tuple of FoldPair
     decision : Decision
@@ -61,7 +70,7 @@ class DatasetPair:
     adjusted_p_value: float
     rank_p_value: float
     counts: WinTieLoss
-    higher: WinTieLoss
+    counts_by_estimate: WinTieLoss
     by_dataset: tuple[FoldPair, ...]
     decision: Decision
     greater_is_better: bool = True
@@ -71,19 +80,6 @@ class DatasetPair:
         """Pseudo-median of the differences with its interval."""
         assert self.signed_rank.interval is not None
         return self.signed_rank.interval
-
-    @property
-    def winner(self) -> str | None:
-        """The better model, if one is."""
-        if self.decision not in (Decision.BETTER, Decision.SLIGHTLY_BETTER):
-            return None
-        return self.first if self.is_first_ahead else self.second
-
-    @property
-    def is_first_ahead(self) -> bool:
-        """Whether the first model is at least as good by the estimate."""
-        estimate = self.difference.estimate
-        return bool(estimate >= 0 if self.greater_is_better else estimate <= 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+import numpy as np
+
 from novum.core.errors import InputError
 from novum.core.text import printable
 from novum.evaluation.comparison.pairs.mcnemar import McNemar, mcnemar_from_counts
@@ -27,13 +29,14 @@ from novum.evaluation.comparison.pairs.power import (
     detectable_effect,
     repeats_needed,
 )
-from novum.evaluation.comparison.pairs.resampled import (
+from novum.evaluation.comparison.pairs.rope import RopePosterior, bayesian_correlated_t_test
+from novum.evaluation.comparison.pairs.t_tests import (
     corrected_t_test,
     five_by_two_f_test,
     five_by_two_t_test,
+    paired_differences,
+    paired_t_test,
 )
-from novum.evaluation.comparison.pairs.rope import RopePosterior, bayesian_correlated_t_test
-from novum.evaluation.comparison.pairs.t_tests import paired_differences, paired_t_test
 from novum.evaluation.comparison.ranks.multiplicity import holm_adjusted
 from novum.evaluation.comparison.score_table import DatasetScores, Plan, ScoreTable
 from novum.evaluation.measures.intervals import Interval
@@ -100,8 +103,35 @@ class Question:
         return [(j, control) for j in range(len(models)) if j != control]
 
 
+class ModelPair:
+    """Which of two models is ahead, and whether it wins."""
+
+    first: str
+    second: str
+    decision: Decision
+    greater_is_better: bool
+
+    @property
+    def difference(self) -> Interval:
+        """The first model minus the second."""
+        raise NotImplementedError
+
+    @property
+    def is_first_ahead(self) -> bool:
+        """Whether the first model is at least as good by the estimate."""
+        estimate = self.difference.estimate
+        return bool(estimate >= 0 if self.greater_is_better else estimate <= 0)
+
+    @property
+    def winner(self) -> str | None:
+        """The better model, if one is."""
+        if self.decision not in (Decision.BETTER, Decision.SLIGHTLY_BETTER):
+            return None
+        return self.first if self.is_first_ahead else self.second
+
+
 @dataclass(frozen=True, eq=False)
-class FoldPair:
+class FoldPair(ModelPair):
     """The first model minus the second on one data set, in the units of the measure.
 
     Attributes
@@ -112,7 +142,8 @@ class FoldPair:
     corrected : Outcome
         Corrected resampled t test; its estimate is the mean difference.
     adjusted_p_value : float
-        Of the corrected test, by Holm over all pairs of this data set.
+        Of the corrected test, by Holm over all pairs of this data set; NaN where the differences
+        have no spread.
     joint_interval : Interval
         Bonferroni interval: all pairs of this data set are covered together at the level.
     paired : Outcome
@@ -160,19 +191,6 @@ class FoldPair:
         assert self.corrected.interval is not None
         return self.corrected.interval
 
-    @property
-    def is_first_ahead(self) -> bool:
-        """Whether the first model is at least as good by the estimate."""
-        estimate = self.difference.estimate
-        return bool(estimate >= 0 if self.greater_is_better else estimate <= 0)
-
-    @property
-    def winner(self) -> str | None:
-        """The better model, if one is."""
-        if self.decision not in (Decision.BETTER, Decision.SLIGHTLY_BETTER):
-            return None
-        return self.first if self.is_first_ahead else self.second
-
 
 # --- From scores to pairs -------------------------------------------------------------------------
 
@@ -182,7 +200,10 @@ def fold_pairs(table: ScoreTable, dataset: str, question: Question) -> tuple[Fol
     entry = table.datasets[dataset]
     places = question.pairs(table.models)
     outcomes = [_corrected(entry, place, question, question.level) for place in places]
-    adjusted = holm_adjusted([outcome.p_value for outcome in outcomes])
+    p_values = np.array([outcome.p_value for outcome in outcomes])
+    # A test without a p-value counts among the pairs, and stays without one.
+    undefined = np.isnan(p_values)
+    adjusted = np.where(undefined, np.nan, holm_adjusted(np.where(undefined, 1.0, p_values)))
     return tuple(
         _pair(table, dataset, place, question, outcome, float(p), len(places))
         for place, outcome, p in zip(places, outcomes, adjusted, strict=True)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.text import printable
-from novum.evaluation.comparison.pairs.outcome import Floats, checked_ratio
+from novum.evaluation.comparison.pairs.outcome import checked_ratio
+from novum.numerics import Floats, Mask
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class DatasetScores:
     scores: Mapping[str, Floats]
     plan: Plan
     halves: Mapping[str, Floats] = field(default_factory=dict)
-    right: NDArray[np.bool_] | None = None
+    right: Mask | None = None
 
 
 @dataclass(frozen=True, eq=False)

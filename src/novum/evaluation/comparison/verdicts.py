@@ -44,6 +44,9 @@ def fold_sentence(pair: FoldPair, question: Question, n_pairs: int) -> str:
             f"{better} is better than {worse}: {size}, {tested}; but it may be by too little to "
             f"matter, as it exceeds {rope} only with probability {_share(beyond)}."
         )
+    elif math.isnan(pair.adjusted_p_value):
+        ahead = abs(pair.difference.estimate)
+        text = f"{better} is ahead of {worse} by the same {ahead:.4g} in every fold."
     else:
         text = f"{better} and {worse} are not told apart: {size}, {tested}. {_open(pair, question)}"
     return f"{text} Note: {pair.corrected.note}." if pair.corrected.note else text
@@ -53,7 +56,7 @@ def rank_sentence(pair: DatasetPair, question: Question, n_pairs: int) -> str:
     """What all data sets say about a pair."""
     better, worse = _ordered(pair)
     forward = pair.is_first_ahead
-    wins, ties, losses = pair.higher if forward else pair.higher[::-1]
+    wins, ties, losses = pair.counts_by_estimate if forward else pair.counts_by_estimate[::-1]
     n = len(pair.differences)
     ahead, behind = ("higher", "lower") if pair.greater_is_better else ("lower", "higher")
     counts = f"{ahead} on {wins} of {n} data sets, equal on {ties}, {behind} on {losses}"

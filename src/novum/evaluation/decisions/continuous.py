@@ -23,15 +23,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize
 
 from novum.core.errors import InputError, LostDigitsWarning
-from novum.distributions import Beta
-from novum.distributions.information_integrals import mean_under
-from novum.numerics.losses import AbsoluteLoss, SquaredLoss
+from novum.distributions import Beta, mean_under
+from novum.numerics import AbsoluteLoss, Floats, SquaredLoss
 
-Floats = NDArray[np.float64]
 LossFunction = Callable[[Any, Any], Any]
 
 # Valleys of the expected loss under a law are looked for under this many equally likely quantiles.

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize
 
 from novum.core.errors import InputError
@@ -31,8 +31,7 @@ from novum.evaluation.decisions.labelled_cases import (
     class_codes,
     class_weights,
 )
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +112,7 @@ class ErrorRates:
         return priors * self.false_negative[corner] + (1 - priors) * self.false_positive[corner]
 
 
-def _rates(scores: Floats, positive: NDArray[np.bool_], weight: Floats) -> ErrorRates:
+def _rates(scores: Floats, positive: Mask, weight: Floats) -> ErrorRates:
     order = np.argsort(scores, kind="stable")
     ranked = scores[order]
     last = np.flatnonzero(np.r_[ranked[1:] != ranked[:-1], True])

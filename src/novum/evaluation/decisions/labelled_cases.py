@@ -11,16 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.targets import plain_target
-from novum.core.validation import checked_weight
-
-Floats = NDArray[np.float64]
+from novum.core.tables import checked_weight, plain_target
+from novum.numerics import Floats, Positions
 
 
-def class_codes(y: Any, classes: Sequence[Any]) -> NDArray[np.intp]:
+def class_codes(y: Any, classes: Sequence[Any]) -> Positions:
     """Position of every label among `classes`; another label is an error that names it.
 
     Examples
@@ -53,7 +51,7 @@ def case_weights(sample_weight: Any, n_cases: int) -> Floats:
     return np.ones(n_cases) if weight is None else weight
 
 
-def class_weights(codes: NDArray[np.intp], weight: Floats, classes: Sequence[Any]) -> Floats:
+def class_weights(codes: Positions, weight: Floats, classes: Sequence[Any]) -> Floats:
     """Total weight of each class; a class without cases is an error that names it."""
     totals = np.bincount(codes, weight, len(classes)).astype(np.float64)
     absent = np.flatnonzero(totals == 0)

@@ -22,22 +22,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.working_point import WorkingPoint
 from novum.evaluation.decisions.labelled_cases import (
     case_weights,
     checked_scores,
     class_codes,
     class_weights,
 )
-from novum.numerics.isotonic import fit_isotonic
-from novum.numerics.logspace import log_sum_exp
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, fit_isotonic, log_sum_exp
 
 # Where learners keep the priors they were trained under.
 _PRIORS = ("class_prior_", "priors_")

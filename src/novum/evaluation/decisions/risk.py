@@ -22,14 +22,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.targets import plain_target
-from novum.core.working_point import WorkingPoint
+from novum.core.tables import plain_target
 from novum.evaluation.decisions.labelled_cases import case_weights, class_codes, class_weights
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats, Positions
 
 
 def conditional_risk(posteriors: ArrayLike, point: WorkingPoint | ArrayLike) -> Floats:
@@ -59,7 +58,7 @@ def bayes_actions(
     point: WorkingPoint | ArrayLike,
     *,
     training_priors: ArrayLike | None = None,
-) -> NDArray[Any]:
+) -> Array:
     """The action of least conditional risk for each case, by name; ties to the first.
 
     Parameters
@@ -189,7 +188,7 @@ def _as_point(point: WorkingPoint | ArrayLike) -> WorkingPoint:
     return WorkingPoint(tuple(range(n_classes)), priors, cost, actions=tuple(range(n_actions)))
 
 
-def _action_codes(actions: Any, point: WorkingPoint) -> NDArray[np.intp]:
+def _action_codes(actions: Any, point: WorkingPoint) -> Positions:
     names = point.action_names
     given = plain_target(actions)
     place = {name: code for code, name in enumerate(names)}

@@ -15,17 +15,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
 from novum.core.errors import InputError
 from novum.core.text import printable
+from novum.display import Axis, Table
 from novum.evaluation.inspection.curve_values import (
-    axes_of,
-    draw_band,
+    curve_chart,
     intervals_of,
     natural,
-    text_table,
 )
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.scorers import natural_form
@@ -33,8 +31,7 @@ from novum.evaluation.validation.certainty import variance_of_mean
 from novum.evaluation.validation.fold_runs import run_folds
 from novum.evaluation.validation.routing import named_scorers, route
 from novum.evaluation.validation.splits import plan_splits
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,25 +103,22 @@ class ComplexityCurve:
         Numbers that span more than a factor of 100 have a logarithmic axis; other values are
         evenly spaced under their names.
         """
-        ax = axes_of(ax)
-        x = self._positions()
-        seen, new = natural(self.train_intervals(level), self.sign), self.intervals(level)
-        draw_band(ax, x, seen, "tab:gray", "training rows")
-        draw_band(ax, x, natural(new, self.sign), "tab:blue", "rows not seen")
-        if isinstance(x, range):
-            ax.set_xticks(x, [_shown(value) for value in self.param_range])
-        elif min(x) > 0 and max(x) > 100 * min(x):
-            ax.set_xscale("log")
-        ax.set_xlabel(self.param_name)
-        ax.set_ylabel(self.name)
-        ax.legend(frameon=False)
-        return ax
+        places = self._positions()
+        seen = natural(self.train_intervals(level), self.sign)
+        new = natural(self.intervals(level), self.sign)
+        if isinstance(places, range):
+            x = Axis(self.param_name, names=[_shown(value) for value in self.param_range])
+        else:
+            is_wide = min(places) > 0 and max(places) > 100 * min(places)
+            x = Axis(self.param_name, log=is_wide)
+        return curve_chart(x, self.name, places, seen, new).plot(ax)
 
     def __repr__(self) -> str:
         scores = (natural(of, self.sign) for of in (self.train_intervals(), self.intervals()))
         pairs = zip(self.param_range, *scores, strict=True)
         rows = [[_shown(value), f"{seen.estimate:.4g}", repr(new)] for value, seen, new in pairs]
-        table = text_table([self.param_name, "training", f"test {self.name}"], rows)
+        head = [self.param_name, "training", f"test {self.name}"]
+        table = Table.of_numbers("", head, rows).as_text()
         if not np.isfinite(self.test_scores).all():
             return f"{table}\nSome folds have no score, so no value is called the best."
         return f"{table}\nBest mean: {self.param_name} = {_shown(self.best)}."

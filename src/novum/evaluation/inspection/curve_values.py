@@ -1,4 +1,4 @@
-"""What curves over folds share: intervals of points, a table as text, a line with its band.
+"""What curves over folds share: intervals of points, a chart of lines with their bands.
 
 A point of a curve is the mean of the folds' scores. Training parts overlap, so the scores are
 correlated, and the interval is Nadeau and Bengio's corrected one (`validation.certainty`):
@@ -16,12 +16,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from novum.display import GRAY, Axis, Band, Chart, Line
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.validation.certainty import corrected_interval
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats
 
 
 def fold_interval(scores: Floats, test_train_ratio: float, level: float = 0.95) -> Interval:
@@ -62,46 +61,19 @@ def natural(intervals: Iterable[Interval], sign: float) -> tuple[Interval, ...]:
     )
 
 
-def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns of text, each as wide as its widest cell; the first flush left, others right.
-
-    Examples
-    --------
-    >>> print(text_table(["rows", "test"], [["10", "0.5"], ["200", "0.75"]]))
-    rows  test
-    10     0.5
-    200   0.75
-    """
-    widths = [max(len(row[j]) for row in [head, *rows]) for j in range(len(head))]
-    lines = []
-    for row in [head, *rows]:
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
-
-
-# --- Pictures -------------------------------------------------------------------------------------
-
-
-def axes_of(ax: Any) -> Any:
-    """The axes given, or those of a new figure."""
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "Pictures need matplotlib, which is not installed. Install novum with its plot extra."
-        ) from error
-    return plt.subplots()[1]
-
-
-def draw_band(ax: Any, x: Any, intervals: Sequence[Interval], color: str, label: str) -> None:
-    """A line through the estimates, and a band between the limits."""
-    middle = [interval.estimate for interval in intervals]
-    ax.plot(x, middle, "o-", color=color, ms=4, label=label)
-    low, high = (np.array([tuple(interval)[end] for interval in intervals]) for end in (0, 1))
-    known = np.isfinite(low) & np.isfinite(high)
-    if known.any():
-        ax.fill_between(x, low, high, where=known, color=color, alpha=0.2, lw=0)
+def curve_chart(
+    x: Axis,
+    name: str,
+    places: Sequence[float] | Array,
+    seen: Sequence[Interval],
+    new: Sequence[Interval],
+) -> Chart:
+    """Scores of rows that were trained on and of others: lines through the means, and bands."""
+    marks: list[Any] = []
+    pairs = ((seen, GRAY, "training rows"), (new, 0, "rows not seen"))
+    for intervals, color, label in pairs:
+        middle = [interval.estimate for interval in intervals]
+        limits = np.array([tuple(interval) for interval in intervals]).reshape(-1, 2)
+        marks.append(Band(places, limits[:, 0], limits[:, 1], color=color))
+        marks.append(Line(places, middle, label, color, dots=True))
+    return Chart(x, Axis(name), marks)

@@ -13,12 +13,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.columns import codes_of, kind_of, levels_of, numbers_of
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, level_key
-from novum.evaluation.inspection.containers import FromRow, arrow_of, column_names, column_places
+from novum.core.tables import (
+    Column,
+    Kind,
+    arrow_of,
+    codes_of,
+    column_names,
+    column_places,
+    kind_of,
+    level_key,
+    levels_of,
+    numbers_of,
+)
+from novum.numerics import Array, Floats
+
+
+@dataclass(frozen=True)
+class FromRow:
+    """The cell of a row, as the value that a whole column takes."""
+
+    row: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +49,7 @@ class GridAxis:
     values : array of shape (n_values,)
         Numbers, or levels as objects.
     fillings : tuple of length n_values
-        What `containers.filled` takes for each value.
+        Numbers, or for levels the row whose cell has it: what fills the column.
     nominal : bool
     n_missing : int
         Rows in which the column is missing.
@@ -41,7 +57,7 @@ class GridAxis:
 
     place: int
     name: str
-    values: NDArray[Any]
+    values: Array
     fillings: tuple[Any, ...]
     nominal: bool
     n_missing: int
@@ -137,9 +153,7 @@ def _level_axis(array: Any, column: Column, place: int, custom: Any) -> GridAxis
     return GridAxis(place, column.name, values, fillings, True, int((codes < 0).sum()))
 
 
-def _steps(
-    known: NDArray[np.float64], percentiles: tuple[float, float], resolution: int, name: str
-) -> NDArray[np.float64]:
+def _steps(known: Floats, percentiles: tuple[float, float], resolution: int, name: str) -> Floats:
     from scipy.stats.mstats import mquantiles
 
     low, high = np.asarray(mquantiles(known, prob=percentiles), np.float64)
@@ -152,7 +166,7 @@ def _steps(
     return np.linspace(low, high, resolution)
 
 
-def _custom_numbers(custom: Any, name: str) -> NDArray[np.float64]:
+def _custom_numbers(custom: Any, name: str) -> Floats:
     try:
         values = np.asarray(custom, np.float64)
     except (TypeError, ValueError) as error:

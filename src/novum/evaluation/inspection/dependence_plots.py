@@ -8,7 +8,7 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.text import printable
-from novum.evaluation.inspection.curve_values import axes_of
+from novum.display import new_axes
 from novum.evaluation.inspection.dependence_grid import GridAxis
 from novum.evaluation.inspection.partial_dependence import PartialDependence
 
@@ -19,7 +19,7 @@ def plot_dependence(found: PartialDependence, ax: Any, output: int, most_rows: i
         raise InputError(
             f"output={output!r} is none of the {len(found.outputs)} outputs, counted from 0."
         )
-    ax = axes_of(ax)
+    ax = new_axes() if ax is None else ax
     label = printable(str(found.outputs[output]), 30)
     name = f"{found.response} of {label}" if label else found.response
     if len(found.axes) == 2:

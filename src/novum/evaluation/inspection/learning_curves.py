@@ -5,39 +5,44 @@
 The rows of a smaller size are among those of a larger one. If the curve still rises at its end,
 more rows will help; if training and test scores have met below what is wanted, only another model
 or other columns will.
+
+A learner that goes on (`partial_fit`) can be given the rows between two sizes only, so that the
+curve costs about one pass over the largest training part. Where its `partial_fit` depends on the
+order or number of calls the scores differ from those of fresh fits, which is part of the question.
 """
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_classifier
+from numpy.typing import ArrayLike
+from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
 from novum.core.errors import InputError
-from novum.core.exact_validation import Fold
+from novum.core.runtime import check_cancelled, run_tasks
+from novum.core.sums import Fold
+from novum.core.tables import with_checked_weight
+from novum.display import Axis, Table
 from novum.evaluation.inspection.curve_values import (
-    axes_of,
-    draw_band,
+    curve_chart,
     fold_interval,
     intervals_of,
     natural,
-    text_table,
 )
-from novum.evaluation.inspection.incremental_curves import incremental_runs
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.scorers import natural_form
-from novum.evaluation.validation.fold_runs import FoldRun, run_folds
+from novum.evaluation.validation.fold_fits import FoldWork, judged_fold, plain_table, plain_y
+from novum.evaluation.validation.fold_runs import FoldRun, run_folds, warn_of_failures
 from novum.evaluation.validation.routing import named_scorers, route
 from novum.evaluation.validation.splits import Splits, plan_splits
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from novum.numerics import Floats, Positions
 
 DEFAULT_SIZES = (0.1, 0.325, 0.55, 0.775, 1.0)
 
@@ -62,7 +67,7 @@ class LearningCurve:
         Whether the times are unpacked too.
     """
 
-    train_sizes: NDArray[np.intp]
+    train_sizes: Positions
     train_scores: Floats
     test_scores: Floats
     fit_times: Floats
@@ -115,20 +120,16 @@ class LearningCurve:
 
     def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
         """Draws both curves with their bands into matplotlib axes, which are returned."""
-        ax = axes_of(ax)
-        seen, new = natural(self.train_intervals(level), self.sign), self.intervals(level)
-        draw_band(ax, self.train_sizes, seen, "tab:gray", "training rows")
-        draw_band(ax, self.train_sizes, natural(new, self.sign), "tab:blue", "rows not seen")
-        ax.set_xlabel("rows to train on")
-        ax.set_ylabel(self.name)
-        ax.legend(frameon=False)
-        return ax
+        seen = natural(self.train_intervals(level), self.sign)
+        new = natural(self.intervals(level), self.sign)
+        x = Axis("rows to train on")
+        return curve_chart(x, self.name, self.train_sizes, seen, new).plot(ax)
 
     def __repr__(self) -> str:
         scores = (natural(of, self.sign) for of in (self.train_intervals(), self.intervals()))
         pairs = zip(self.train_sizes, *scores, strict=True)
         rows = [[str(size), f"{seen.estimate:.4g}", repr(new)] for size, seen, new in pairs]
-        table = text_table(["rows", "training", f"test {self.name}"], rows)
+        table = Table.of_numbers("", ["rows", "training", f"test {self.name}"], rows).as_text()
         return table if len(rows) < 2 else f"{table}\n{self.verdict()}"
 
 
@@ -197,7 +198,7 @@ def learning_curve(
                           params=routed.split)  # fmt: skip
     sizes = checked_sizes(train_sizes, planned.n_train(0))
     splits = nested_splits(planned, sizes, shuffle, random_state)
-    run = incremental_runs if exploit_incremental_learning else _fresh_runs
+    run = _incremental_runs if exploit_incremental_learning else _fresh_runs
     runs = run(
         estimator,
         X,
@@ -213,7 +214,7 @@ def learning_curve(
     return _curve(runs, splits, sizes, next(iter(scorers.values())), return_times)
 
 
-def checked_sizes(train_sizes: ArrayLike, largest: int) -> NDArray[np.intp]:
+def checked_sizes(train_sizes: ArrayLike, largest: int) -> Positions:
     """Numbers of rows, ascending and different, from numbers or shares.
 
     Examples
@@ -248,9 +249,7 @@ def checked_sizes(train_sizes: ArrayLike, largest: int) -> NDArray[np.intp]:
     return different
 
 
-def nested_splits(
-    planned: Splits, sizes: NDArray[np.intp], shuffle: bool, random_state: Any
-) -> Splits:
+def nested_splits(planned: Splits, sizes: Positions, shuffle: bool, random_state: Any) -> Splits:
     """Folds of all sizes, size after size within a fold; a smaller part begins a larger one."""
     rng = check_random_state(random_state) if shuffle else None
     parts = []
@@ -268,10 +267,98 @@ def _fresh_runs(
     return found["model"]
 
 
+# --- One model for each fold, size after size -----------------------------------------------------
+
+
+def _incremental_runs(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    splits: Splits,
+    scorers: Mapping[str, Any],
+    *,
+    params: Mapping[str, Any],
+    score_params: Mapping[str, Any],
+    n_jobs: int | None,
+    error_score: Any,
+    verbose: int,
+) -> tuple[FoldRun, ...]:
+    """The outcomes of all folds of all sizes, in the order of `splits`.
+
+    `params` are arguments of `partial_fit`; those with an entry for each row are cut to the rows
+    of a step.
+    """
+    del verbose
+    if not hasattr(estimator, "partial_fit"):
+        raise InputError(
+            f"{type(estimator).__name__} has no partial_fit, so an estimator must support the "
+            "partial_fit interface to exploit incremental learning. Leave it to fresh fits."
+        )
+    work = FoldWork(
+        X=plain_table(X),
+        y=plain_y(y, classifier=is_classifier(estimator)),
+        splits=splits,
+        scoring=scorers,
+        fit_params=with_checked_weight(params, splits.n_rows),
+        score_params={
+            name: with_checked_weight(own, splits.n_rows) for name, own in score_params.items()
+        },
+        train_scores=True,
+        error_score=error_score,
+    )
+    # The sizes of a fold test the same rows.
+    folds: list[list[int]] = []
+    for k, part in enumerate(splits.parts):
+        if k and part.test is splits.parts[k - 1].test:
+            folds[-1].append(k)
+        else:
+            folds.append([k])
+    runs = run_tasks(lambda sizes: _runs_of_fold(estimator, work, sizes), folds, n_jobs)
+    outcomes = tuple(run for of_fold in runs for run in of_fold)
+    warn_of_failures({"model": outcomes}, work)
+    return outcomes
+
+
+def _runs_of_fold(estimator: Any, work: FoldWork, sizes: list[int]) -> list[FoldRun]:
+    model = clone(estimator)
+    classes = {}
+    if is_classifier(model) and "classes" in inspect.signature(model.partial_fit).parameters:
+        classes["classes"] = np.unique(work.y)
+    weight = work.fit_params.get("sample_weight")
+    n_learned, failure = 0, None
+
+    def learn(size: int) -> Any:
+        nonlocal n_learned, failure
+        if failure is not None:
+            # Half of a step may have been learned: nothing more is known of this model.
+            raise failure
+        train = work.splits.train(size)
+        new = train[n_learned:]
+        new = new if weight is None else new[weight[new] > 0]
+        try:
+            if new.size:
+                more = {**classes, **work.cut(work.fit_params, new)}
+                model.partial_fit(work.table(model, new, size), work.target(new), **more)
+        except Exception as error:
+            failure = error
+            raise
+        n_learned = len(train)
+        return model
+
+    runs = []
+    for size in sizes:
+        check_cancelled()
+        runs.append(judged_fold(partial(learn, size), estimator, work, size))
+    return runs
+
+
+# --- The curve ------------------------------------------------------------------------------------
+
+
 def _curve(
     runs: tuple[FoldRun, ...],
     splits: Splits,
-    sizes: NDArray[np.intp],
+    sizes: Positions,
     scorer: Any,
     return_times: bool,
 ) -> LearningCurve:

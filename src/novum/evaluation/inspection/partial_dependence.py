@@ -19,18 +19,15 @@ from itertools import product
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from novum.core.errors import InputError
-from novum.core.parallel import check_cancelled
-from novum.core.validation import checked_weight
-from novum.evaluation.inspection.containers import as_table, filled, is_frame, refuse_sparse
-from novum.evaluation.inspection.curve_values import text_table
-from novum.evaluation.inspection.dependence_grid import GridAxis, grid_axes
-
-Floats = NDArray[np.float64]
+from novum.core.runtime import check_cancelled
+from novum.core.tables import as_table, cells_of, checked_weight, is_frame, set_columns
+from novum.display import Table
+from novum.evaluation.inspection.dependence_grid import FromRow, GridAxis, grid_axes
+from novum.numerics import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +55,7 @@ class PartialDependence(Mapping[str, Any]):
     response: str
 
     @property
-    def grid_values(self) -> list[NDArray[Any]]:
+    def grid_values(self) -> list[Array]:
         """The values of each column."""
         return [axis.values for axis in self.axes]
 
@@ -124,7 +121,8 @@ class PartialDependence(Mapping[str, Any]):
             + [f"{value:.4g}" for value in self.averages[:, i]]
             for i in shown
         ]
-        return f"{head}\n{text_table([axis.name, *columns], rows)}{note}"
+        table = Table.of_numbers("", [axis.name, *columns], rows)
+        return f"{head}\n{table.as_text()}{note}"
 
 
 def partial_dependence(
@@ -183,12 +181,12 @@ def partial_dependence(
     """
     check_is_fitted(estimator)
     _check_question(estimator, method, kind, response_method)
-    table = as_table(X)
-    refuse_sparse(table, "partial_dependence")
+    table = as_table(X, dense_for="partial_dependence")
     if not is_frame(table) and table.dtype.kind in "iub":
         # A grid value between two integers must not be rounded.
         table = table.astype(np.float64)
-    weight = checked_weight(sample_weight, _num_samples(table))
+    n_rows = _num_samples(table)
+    weight = checked_weight(sample_weight, n_rows)
     axes = grid_axes(
         table,
         _by_position(features, feature_names),
@@ -201,10 +199,13 @@ def partial_dependence(
     averages, rows = [], []
     for point in product(*(axis.fillings for axis in axes)):
         check_cancelled()
-        places = (axis.place for axis in axes)
-        found = _predicted(
-            estimator, filled(table, dict(zip(places, point, strict=True))), response
-        )
+        columns = {}
+        for axis, value in zip(axes, point, strict=True):
+            if isinstance(value, FromRow):
+                columns[axis.place] = cells_of(table, axis.place, np.full(n_rows, value.row))
+            else:
+                columns[axis.place] = np.full(n_rows, float(value))
+        found = _predicted(estimator, set_columns(table, columns), response)
         averages.append(np.average(found, axis=0, weights=weight))
         if kind != "average":
             rows.append(found)

@@ -20,46 +20,132 @@ Breiman (2001), "Random forests", section 10; Fisher, Rudin & Dominici (2019), s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from novum.core import randomness
 from novum.core.errors import InputError
-from novum.core.exact_validation import rows_of
-from novum.core.parallel import check_cancelled, run_tasks
-from novum.core.targets import plain_target
-from novum.core.validation import checked_weight
-from novum.evaluation.inspection.containers import (
+from novum.core.runtime import check_cancelled, run_tasks, seed, seed_sequence, stream
+from novum.core.tables import (
     as_table,
+    cells_of,
+    checked_weight,
     column_names,
     column_places,
-    exchanged,
-    refuse_sparse,
+    plain_target,
+    rows_of,
+    set_columns,
 )
+from novum.core.text import printable
+from novum.display import Axis, Rule, Table, interval_chart
 from novum.evaluation.inspection.curve_values import fold_interval
-from novum.evaluation.inspection.importances import PermutationImportance
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.intervals import check_level, mean_interval
 from novum.evaluation.measures.scorers import natural_form
 from novum.evaluation.validation.fold_runs import run_folds
 from novum.evaluation.validation.routing import named_scorers
 from novum.evaluation.validation.splits import plan_splits
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from novum.numerics import Floats, Positions
 
 # Blocks of fewer rows make scores such as R2 or the area under a curve erratic.
 _SMALLEST_BLOCK = 25
 _MOST_BLOCKS = 20
+
+
+# --- Results --------------------------------------------------------------------------------------
+# Permutation importances as values: numbers, intervals, text and picture.
+
+
+_KEYS = ("importances", "importances_mean", "importances_std")
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationImportance(Mapping[str, Any]):
+    """How much worse the score becomes without each column; like scikit-learn's `Bunch`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the columns, or of the groups of columns that were permuted together.
+    importances : array of shape (n_names, n_permutations)
+        Score of the table as it is minus score with the column permuted; over all folds, if there
+        are any.
+    intervals : tuple of Interval
+        Of the mean importance of each name; `reach` says what they are about.
+    score : float
+        Of the table as it is; the mean over the folds.
+    measure : str
+        Name of what is measured.
+    reach : str
+        "this model, rows like these", or "models trained on such tables" if folds were used.
+    sign : float
+        -1 where less is better: the score is turned round, texts and pictures are not.
+    """
+
+    names: tuple[str, ...]
+    importances: Floats
+    intervals: tuple[Interval, ...]
+    score: float
+    measure: str
+    reach: str
+    sign: float = 1.0
+
+    @property
+    def importances_mean(self) -> Floats:
+        """Mean over the permutations, of shape (n_names,)."""
+        return self.importances.mean(axis=1)
+
+    @property
+    def importances_std(self) -> Floats:
+        """Deviation over the permutations, of shape (n_names,); it is no error of the mean."""
+        return self.importances.std(axis=1)
+
+    # A mapping, as scikit-learn's Bunch is
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in _KEYS:
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_KEYS)
+
+    def __len__(self) -> int:
+        return len(_KEYS)
+
+    # Reading
+
+    def ranking(self) -> list[str]:
+        """Names by falling mean importance."""
+        return [self.names[j] for j in np.argsort(-self.importances_mean, kind="stable")]
+
+    def plot(self, ax: Any = None, *, most: int = 20) -> Any:
+        """Draws the largest importances with their intervals into axes, which are returned."""
+        order = np.argsort(-self.importances_mean, kind="stable")[:most]
+        estimates = [(float(self.importances_mean[j]), *self.intervals[j]) for j in order]
+        names = [printable(self.names[j], 30) for j in order]
+        x = Axis(f"{self._change} of {self.measure} without the column")
+        return interval_chart(names, estimates, x, below=[Rule(x=0.0)]).plot(ax)
+
+    def __repr__(self) -> str:
+        order = np.argsort(-self.importances_mean, kind="stable")
+        rows = [[printable(self.names[j], 40), repr(self.intervals[j])] for j in order]
+        table = Table.of_numbers(
+            "", ["column", f"{self._change} of {self.measure}"], rows
+        ).as_text()
+        shown = self.sign * self.score
+        return f"{table}\n{self.measure} {shown:.4g} with all columns; for {self.reach}"
+
+    @property
+    def _change(self) -> str:
+        return "loss" if self.sign > 0 else "rise"
 
 
 def permutation_importance(
@@ -129,8 +215,7 @@ def permutation_importance(
     check_level(level)
     if not (isinstance(n_repeats, Integral) and n_repeats >= 1):
         raise InputError(f"n_repeats is a number of permutations of at least 1, got {n_repeats!r}.")
-    table = as_table(X)
-    refuse_sparse(table, "permutation_importance")
+    table = as_table(X, dense_for="permutation_importance")
     units = column_units(columns, column_names(table))
     scorers, several = named_scorers(estimator, scoring)
     weight = checked_weight(sample_weight, _num_samples(table))
@@ -146,7 +231,7 @@ def permutation_importance(
                          n_jobs=n_jobs, return_estimator=True)["model"]  # fmt: skip
         models = [run.estimator for run in runs]
         parts = [_part((table, target, weight), test) for _, test in splits.split()]
-        root = randomness.seed_sequence(random_state)
+        root = seed_sequence(random_state)
         found = _of_folds(models, question, parts, splits.test_train_ratio, root, n_jobs, level)
     results = {name: result.named(tuple(units), name) for name, result in found.items()}
     return results if several else results["score"]
@@ -182,7 +267,7 @@ class Question:
                 )
         return np.array(found, np.float64)
 
-    def drawn(self, n_rows: int, rng: np.random.RandomState) -> Rows:
+    def drawn(self, n_rows: int, rng: np.random.RandomState) -> Positions:
         """The rows that are permuted."""
         wanted = self.max_samples
         if not isinstance(wanted, Real) or isinstance(wanted, bool) or wanted <= 0:
@@ -285,7 +370,7 @@ def permuted_scores(
     part: tuple[Any, Any, Any],
     unit: list[int],
     seed: int,
-    blocks: Sequence[Rows] = (),
+    blocks: Sequence[Positions] = (),
 ) -> tuple[Floats, Floats]:
     """Scores with some columns permuted: by permutation, and by block as means over permutations.
 
@@ -302,16 +387,17 @@ def permuted_scores(
         rng.shuffle(shuffled)
         # scikit-learn permutes the permuted column on, so the orders are composed.
         order = order[shuffled]
-        permuted = (exchanged(drawn[0], unit, order), *drawn[1:])
+        columns = {place: cells_of(drawn[0], place, order) for place in unit}
+        permuted = (set_columns(drawn[0], columns), *drawn[1:])
         whole.append(question.scores(model, permuted))
         of_blocks.append([question.scores(model, _part(permuted, block)) for block in blocks])
     return np.array(whole), np.array(of_blocks).mean(axis=0)
 
 
-def row_blocks(y: Any, n_rows: int, model: Any, seed: int) -> list[Rows]:
+def row_blocks(y: Any, n_rows: int, model: Any, seed: int) -> list[Positions]:
     """Rows dealt into blocks of at least 25, classes evenly; no block where there are too few."""
     n_blocks = min(_MOST_BLOCKS, n_rows // _SMALLEST_BLOCK)
-    order = randomness.stream(seed, "blocks").permutation(n_rows)
+    order = stream(seed, "blocks").permutation(n_rows)
     if y is not None and y.ndim == 1 and is_classifier(model):
         codes, counts = np.unique(y, return_inverse=True, return_counts=True)[1:]
         n_blocks = min(n_blocks, int(counts.min()))
@@ -348,8 +434,7 @@ def _of_folds(
 
     def one(task: tuple[int, list[int]]) -> Floats:
         k, unit = task
-        seed = randomness.seed(root, "fold", k)
-        return permuted_scores(models[k], question, parts[k], unit, seed)[0]
+        return permuted_scores(models[k], question, parts[k], unit, seed(root, "fold", k))[0]
 
     tasks = [(k, unit) for unit in question.units for k in range(len(models))]
     scores = np.array(run_tasks(one, tasks, n_jobs))
@@ -369,7 +454,7 @@ def _of_folds(
     return results
 
 
-def _part(part: tuple[Any, Any, Any], rows: Rows) -> tuple[Any, Any, Any]:
+def _part(part: tuple[Any, Any, Any], rows: Positions) -> tuple[Any, Any, Any]:
     table, target, weight = part
     return (
         rows_of(table, rows),
@@ -380,5 +465,5 @@ def _part(part: tuple[Any, Any, Any], rows: Rows) -> tuple[Any, Any, Any]:
 
 def _first_seed(random_state: Any) -> int:
     if isinstance(random_state, (np.random.Generator, np.random.SeedSequence)):
-        return randomness.seed(random_state, "permutation")
+        return seed(random_state, "permutation")
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max + 1))

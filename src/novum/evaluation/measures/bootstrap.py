@@ -25,13 +25,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
 from novum.evaluation.measures.interval import Interval
+from novum.numerics import Floats, Integers
 
-Floats = NDArray[np.float64]
 BootstrapMethod = Literal["BCa", "percentile", "basic"]
 Statistic = Callable[[Floats], Floats]
 
@@ -76,7 +76,7 @@ class Bootstrap:
             self.estimates[columns], self.replicates[:, columns], self.left_out[:, columns]
         )
 
-    def mean_of(self, places: NDArray[np.int64]) -> Bootstrap:
+    def mean_of(self, places: Integers) -> Bootstrap:
         """Means over groups of statistics: of places of shape (k, q) over k."""
         return Bootstrap(
             self.estimates[places].mean(axis=0),
@@ -163,7 +163,7 @@ def resampled_counts(
 
 def resampled_positions(
     n_rows: int, n_resamples: int, rng: np.random.Generator, strata: ArrayLike | None = None
-) -> Iterator[NDArray[np.int64]]:
+) -> Iterator[Integers]:
     """The rows of one resample after the other, each of shape (n_rows,)."""
     step = max(1, _BLOCK // n_rows)
     for first in range(0, _checked_count(n_resamples), step):
@@ -179,14 +179,14 @@ def _without_groups(n_rows: int, rng: np.random.Generator) -> Iterator[Floats]:
         yield (groups != keys[first : first + step, None]).astype(np.float64)
 
 
-def group_numbers(n_rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def group_numbers(n_rows: int, rng: np.random.Generator) -> Integers:
     """A group for each row, of equal sizes and in random order, at most 200 groups."""
     return rng.permutation(n_rows) % min(n_rows, _MOST_GROUPS)
 
 
 def _positions(
     n_rows: int, size: int, rng: np.random.Generator, strata: ArrayLike | None
-) -> NDArray[np.int64]:
+) -> Integers:
     if strata is None:
         return rng.integers(0, n_rows, size=(size, n_rows))
     labels = np.asarray(strata)

@@ -22,14 +22,13 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.working_point import WorkingPoint
 from novum.evaluation.measures import numbers, probability_scores, ranking, rates, separation
 from novum.evaluation.measures.confusion import from_labels, rate_from_labels
+from novum.numerics import Floats
 
-Floats = NDArray[np.float64]
 Needs = Literal["labels", "scores", "probabilities", "numbers"]
 Target = Literal["classes", "numbers", "relevances"]
 

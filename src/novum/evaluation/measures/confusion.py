@@ -5,18 +5,17 @@ Every measure of labels is a function of it: see `novum.evaluation.measures.rate
 
 from __future__ import annotations
 
-import html
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from novum.core.errors import InputError
 from novum.core.text import printable
+from novum.display import Table, aligned, notebook
 from novum.evaluation.measures.reading import (
     LabelPair,
     listed,
@@ -25,8 +24,7 @@ from novum.evaluation.measures.reading import (
     read_label_pair,
     two_classes_of,
 )
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,26 +86,17 @@ class ConfusionMatrix:
     __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        rows = [["true \\ predicted", *self._names()]]
-        for name, line in zip(self._names(), self.counts, strict=True):
-            rows.append([name, *(f"{count:.6g}" for count in line)])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in rows
-        )
+        return "\n".join(aligned(self._rows(), [True] * (len(self.classes) + 1)))
 
     def _repr_html_(self) -> str:
-        names = [html.escape(name) for name in self._names()]
-        head = "".join(f'<th scope="col">{name}</th>' for name in names)
-        body = "".join(
-            f'<tr><th scope="row">{name}</th>{"".join(f"<td>{c:.6g}</td>" for c in line)}</tr>'
-            for name, line in zip(names, self.counts, strict=True)
-        )
-        return (
-            "<table><caption>Confusion matrix: rows are true, columns predicted classes</caption>"
-            f'<thead><tr><th scope="col">true</th>{head}</tr></thead><tbody>{body}</tbody></table>'
-        )
+        caption = "Confusion matrix: rows are true, columns predicted classes"
+        head, *rows = self._rows()
+        return notebook(Table.of_numbers(caption, head, rows))
+
+    def _rows(self) -> list[list[str]]:
+        counts = zip(self._names(), self.counts, strict=True)
+        rows = [[name, *(f"{count:.6g}" for count in line)] for name, line in counts]
+        return [["true \\ predicted", *self._names()], *rows]
 
     def _names(self) -> list[str]:
         return [printable(str(label), 24) for label in self.classes]

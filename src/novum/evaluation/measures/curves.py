@@ -19,22 +19,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.randomness import RandomSource, stream
+from novum.core.runtime import RandomSource, stream
 from novum.evaluation.measures.bootstrap import Bootstrap, weight_bootstrap
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.intervals import check_level
-from novum.evaluation.measures.ranked_scores import RankedScores, rank_scores
 from novum.evaluation.measures.reading import ScoredRows, read_scored
 from novum.evaluation.measures.separation import (
+    RankedScores,
     area_interval,
     areas,
     average_precisions,
     equal_error_rates,
+    rank_scores,
 )
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats
 
 _RECALLS = np.linspace(0, 1, 101)
 _NOTHING = np.empty(0)
@@ -181,7 +180,7 @@ def curves_of(rows: ScoredRows, level: float, n_resamples: int, rng: np.random.G
 
 def several_curves(
     scored: Sequence[ScoredRows],
-    strata: NDArray[Any],
+    strata: Array,
     level: float,
     n_resamples: int,
     rng: np.random.Generator,

@@ -23,12 +23,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
-from novum.core.validation import checked_weight
+from novum.core.runtime import RandomSource, stream
+from novum.core.tables import checked_weight
 from novum.evaluation.measures.bootstrap import (
     Bootstrap,
     BootstrapMethod,
@@ -46,8 +46,6 @@ __all__ = [
     "mean_interval",
     "proportion_interval",
 ]
-
-Floats = NDArray[np.float64]
 
 
 # --- Closed forms ---------------------------------------------------------------------------------

@@ -16,13 +16,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import metrics
 
 from novum.core.errors import InputError
 from novum.evaluation.measures.reading import NumberPair, read_number_pair
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 UNIFORM = "uniform_average"
 

@@ -18,15 +18,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.targets import plain_target
-from novum.core.validation import checked_weight
+from novum.core.tables import checked_weight, plain_target
 from novum.evaluation.measures.reading import read_score_array
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from novum.numerics import Array, Floats, Integers
 
 
 def ndcg(
@@ -117,7 +113,7 @@ def pair_error(y: Any, scores: Any, *, groups: Any = None, sample_weight: Any = 
 
 
 def pair_counts(
-    relevance: Floats, scores: Floats, groups: Codes, weight: Floats
+    relevance: Floats, scores: Floats, groups: Integers, weight: Floats
 ) -> tuple[float, float, float]:
     """Weights of wrongly ordered, of tied, and of all pairs of different relevance.
 
@@ -144,7 +140,7 @@ def pair_counts(
 # --- Counting pairs -------------------------------------------------------------------------------
 
 
-def _rising_pairs(blocks: Codes, rank: Codes, weight: Floats) -> float:
+def _rising_pairs(blocks: Integers, rank: Integers, weight: Floats) -> float:
     """Weight of pairs within a block whose later row has the higher rank."""
     found = 0.0
     for bit in range(int(rank.max(initial=0)).bit_length()):
@@ -160,18 +156,18 @@ def _rising_pairs(blocks: Codes, rank: Codes, weight: Floats) -> float:
     return found
 
 
-def _pairs(blocks: Codes, weight: Floats) -> float:
+def _pairs(blocks: Integers, weight: Floats) -> float:
     """Weight of all pairs within blocks."""
     _, codes = np.unique(blocks, return_inverse=True)
     total = np.bincount(codes, weight)
     return float((total @ total - weight @ weight) / 2)
 
 
-def _dense(values: NDArray[Any]) -> Codes:
+def _dense(values: Array) -> Integers:
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
-def _joined(first: Codes, second: Codes) -> Codes:
+def _joined(first: Integers, second: Integers) -> Integers:
     """One code for each pair of codes, in their order."""
     return _dense(first * (int(second.max(initial=0)) + 1) + second)
 
@@ -179,7 +175,7 @@ def _joined(first: Codes, second: Codes) -> Codes:
 # --- Discounted gain ------------------------------------------------------------------------------
 
 
-def _gains_of_queries(gains: Floats, scores: Floats, codes: Codes, k: int | None) -> Floats:
+def _gains_of_queries(gains: Floats, scores: Floats, codes: Integers, k: int | None) -> Floats:
     """DCG of each query, tied rows sharing the mean of their discounts."""
     order = np.lexsort((-scores, codes))
     query = codes[order]
@@ -194,7 +190,7 @@ def _gains_of_queries(gains: Floats, scores: Floats, codes: Codes, k: int | None
     return np.asarray(np.bincount(query, gains[order] * shared[block]), float)
 
 
-def _query_weights(weights: Floats | None, codes: Codes) -> Floats | None:
+def _query_weights(weights: Floats | None, codes: Integers) -> Floats | None:
     if weights is None:
         return None
     first = np.unique(codes, return_index=True)[1]
@@ -210,7 +206,7 @@ def _query_weights(weights: Floats | None, codes: Codes) -> Floats | None:
 
 def _read(
     y: Any, scores: Any, groups: Any, sample_weight: Any, dimensions: int
-) -> tuple[Floats, Floats, Codes, Floats | None]:
+) -> tuple[Floats, Floats, Integers, Floats | None]:
     """Relevances, scores and queries of rows; a table of queries is unrolled."""
     if dimensions == 2:
         return _unrolled(y, scores, groups, sample_weight)
@@ -237,7 +233,7 @@ def _read(
 
 def _unrolled(
     y: Any, scores: Any, groups: Any, sample_weight: Any
-) -> tuple[Floats, Floats, Codes, Floats | None]:
+) -> tuple[Floats, Floats, Integers, Floats | None]:
     n_queries = len(y)
     relevance = np.asarray(plain_target(y), float)
     values = np.asarray(plain_target(scores), float)

@@ -27,12 +27,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from novum.core.errors import InputError
+from novum.numerics import Floats, Mask
 
-Floats = NDArray[np.float64]
 Average = Literal["binary", "micro", "macro", "weighted"] | None
 ZeroDivision = float | Literal["warn"]
 
@@ -66,55 +65,23 @@ def parts_of(counts: Floats) -> Parts:
 # --- Rates of a class -----------------------------------------------------------------------------
 
 
-def _precision(p: Parts, _beta: float) -> tuple[Floats, Floats]:
-    return p.tp, p.tp + p.fp
-
-
-def _recall(p: Parts, _beta: float) -> tuple[Floats, Floats]:
-    return p.tp, p.tp + p.fn
-
-
-def _specificity(p: Parts, _beta: float) -> tuple[Floats, Floats]:
-    return p.tn, p.tn + p.fp
-
-
-def _negative_predictive_value(p: Parts, _beta: float) -> tuple[Floats, Floats]:
-    return p.tn, p.tn + p.fn
-
-
-def _false_positive_rate(p: Parts, _beta: float) -> tuple[Floats, Floats]:
-    return p.fp, p.fp + p.tn
-
-
-def _false_negative_rate(p: Parts, _beta: float) -> tuple[Floats, Floats]:
-    return p.fn, p.fn + p.tp
-
-
-def _f1(p: Parts, _beta: float) -> tuple[Floats, Floats]:
-    return _f_beta(p, 1.0)
-
-
 def _f_beta(p: Parts, beta: float) -> tuple[Floats, Floats]:
     gain = 1 + beta**2
     return gain * p.tp, gain * p.tp + beta**2 * p.fn + p.fp
 
 
-def _jaccard(p: Parts, _beta: float) -> tuple[Floats, Floats]:
-    return p.tp, p.tp + p.fp + p.fn
-
-
+# Numerator and denominator, by the counts of a class and beta.
 RATES: dict[str, Callable[[Parts, float], tuple[Floats, Floats]]] = {
-    "precision": _precision,
-    "recall": _recall,
-    "f1": _f1,
+    "precision": lambda p, _: (p.tp, p.tp + p.fp),
+    "recall": lambda p, _: (p.tp, p.tp + p.fn),
+    "f1": lambda p, _: _f_beta(p, 1.0),
     "f_beta": _f_beta,
-    "specificity": _specificity,
-    "negative_predictive_value": _negative_predictive_value,
-    "false_positive_rate": _false_positive_rate,
-    "false_negative_rate": _false_negative_rate,
-    "jaccard": _jaccard,
+    "specificity": lambda p, _: (p.tn, p.tn + p.fp),
+    "negative_predictive_value": lambda p, _: (p.tn, p.tn + p.fn),
+    "false_positive_rate": lambda p, _: (p.fp, p.fp + p.tn),
+    "false_negative_rate": lambda p, _: (p.fn, p.fn + p.tp),
+    "jaccard": lambda p, _: (p.tp, p.tp + p.fp + p.fn),
 }
-
 
 ERROR_RATES = ("false_positive_rate", "false_negative_rate")
 
@@ -306,7 +273,7 @@ def _rate(
     below: Floats,
     rate: str,
     zero_division: ZeroDivision,
-    counted: NDArray[np.bool_] | None = None,
+    counted: Mask | None = None,
 ) -> Floats:
     """A fraction; says where it is 0/0 if asked to."""
     filled = _undefined(rate, zero_division)

@@ -12,17 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from novum.core.decisions import POSTERIOR_TOLERANCE
 from novum.core.errors import InputError
-from novum.core.missing import missing_mask
-from novum.core.targets import check_classes, check_numbers, plain_target
+from novum.core.tables import (
+    check_classes,
+    check_numbers,
+    checked_weight,
+    missing_mask,
+    plain_target,
+)
 from novum.core.text import printable
-from novum.core.validation import checked_weight
-from novum.core.working_point import POSTERIOR_TOLERANCE
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from novum.numerics import Floats, Integers, Mask
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class LabelPair:
     """True and predicted classes of n rows."""
 
     classes: tuple[Any, ...]
-    true: Codes
-    predicted: Codes
+    true: Integers
+    predicted: Integers
     weight: Floats | None
 
 
@@ -43,7 +44,7 @@ class ScoredRows:
     """
 
     classes: tuple[Any, ...]
-    positive: NDArray[np.bool_]
+    positive: Mask
     values: Floats
     weight: Floats | None
 
@@ -53,7 +54,7 @@ class ClassTable:
     """Probabilities or scores of K classes, `table` of shape (n, K)."""
 
     classes: tuple[Any, ...]
-    true: Codes
+    true: Integers
     table: Floats
     weight: Floats | None
 
@@ -274,7 +275,7 @@ def _plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _labels(values: Any, what: str) -> tuple[tuple[Any, ...], Codes]:
+def _labels(values: Any, what: str) -> tuple[tuple[Any, ...], Integers]:
     """The distinct labels in order, and each row's code."""
     array = plain_target(values)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -308,7 +309,7 @@ def _union(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
     return first if set(second) <= set(first) else tuple(sorted(set(first) | set(second)))
 
 
-def _recoded(met: tuple[Any, ...], codes: Codes, known: tuple[Any, ...], what: str) -> Codes:
+def _recoded(met: tuple[Any, ...], codes: Integers, known: tuple[Any, ...], what: str) -> Integers:
     """Codes into `known` of rows coded into `met`."""
     if met == known:
         return codes

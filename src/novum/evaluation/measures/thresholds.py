@@ -15,21 +15,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, stream
-from novum.core.working_point import WorkingPoint
+from novum.core.runtime import RandomSource, stream
 from novum.evaluation.measures.bootstrap import weight_bootstrap
 from novum.evaluation.measures.catalog import Measure, measure
 from novum.evaluation.measures.confusion import resampled_counts_of
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.intervals import check_level
-from novum.evaluation.measures.ranked_scores import rank_scores
 from novum.evaluation.measures.reading import LabelPair, ScoredRows, read_scored
-from novum.numerics.ties import at_least, best_of, merge_rounding
+from novum.evaluation.measures.separation import rank_scores
+from novum.numerics import Floats, at_least, best_of, merge_rounding
 
-Floats = NDArray[np.float64]
 OfCounts = Callable[[Floats], Floats]
 
 

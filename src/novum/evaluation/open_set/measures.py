@@ -21,15 +21,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from novum.core.errors import InputError
-from novum.core.targets import plain_target
+from novum.core.tables import plain_target
+from novum.display import Axis, Chart, Line
 from novum.evaluation.decisions.labelled_cases import checked_scores
-from novum.numerics.ties import at_least, merge_rounding
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats, Mask, at_least, merge_rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,23 +61,11 @@ class OpenSetCurve:
 
     def plot(self, ax: Any = None, label: str | None = None) -> Any:
         """The curve; gives the axes back."""
-        if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError(
-                    "Pictures need matplotlib, which is not installed. Install novum with its plot "
-                    "extra."
-                ) from error
-            ax = plt.subplots()[1]
-        ax.plot(self.false_acceptance_rate, self.correct_rate, label=label)
-        ax.set_xlabel("unknown cases accepted")
-        ax.set_ylabel("known cases accepted and correct")
-        ax.set_xlim(0, 1)
-        ax.set_ylim(0, 1.02)
-        if label is not None:
-            ax.legend(frameon=False)
-        return ax
+        color = 0 if ax is None else len(ax.lines)
+        line = Line(self.false_acceptance_rate, self.correct_rate, label or "", color)
+        x = Axis("unknown cases accepted", (0.0, 1.0))
+        y = Axis("known cases accepted and correct", (0.0, 1.02))
+        return Chart(x, y, [line]).plot(ax)
 
 
 def open_set_curve(
@@ -165,7 +152,7 @@ def normalized_accuracy(
     return known_share * right + (1 - known_share) * float(np.mean(refused[~known]))
 
 
-def _split(y: Any, known_classes: Sequence[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _split(y: Any, known_classes: Sequence[Any]) -> tuple[Array, Mask]:
     """Labels, and which of them are of known classes; both kinds occur."""
     labels = plain_target(y)
     classes = set(known_classes)

@@ -14,37 +14,43 @@ Scheirer et al., IEEE TPAMI 35 (2013), for open-set recognition.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import _raise_for_params
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate, Verdict
-from novum.core.coding import treatment_rows
-from novum.core.cross_fitting import SharedFolds, cross_fit_predictions, takes_weights
+from novum.core.decisions import label_array
 from novum.core.errors import InputError, ModelFileError
-from novum.core.exact_validation import rows_of
-from novum.core.fitting import fitted_model, fitting
-from novum.core.member_rows import checked_rows
-from novum.core.parallel import run_tasks
-from novum.core.schema import Schema
-from novum.core.validation import check_features, check_sample
-from novum.core.working_point import label_array
+from novum.core.learners import (
+    Certificate,
+    Learner,
+    SharedFolds,
+    Verdict,
+    cross_fit_predictions,
+    fitted,
+    parameter,
+    takes_weights,
+)
+from novum.core.runtime import fitted_model, fitting, run_tasks
+from novum.core.tables import (
+    Schema,
+    TrainingRows,
+    check_features,
+    check_sample,
+    checked_rows,
+    rows_of,
+    treatment_rows,
+)
 from novum.evaluation.calibration.evidence import certify
-from novum.evaluation.calibration.training_rows import TrainingRows, training_rows
 from novum.evaluation.open_set.rules import RULES, Density, Distance, Margin, open_set_rule
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from novum.numerics import Array, Floats, Mask, Positions
 
 
-class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class OpenSet(ClassifierMixin, MetaEstimatorMixin, Learner):
     """A classifier that may answer "none of these".
 
     Parameters
@@ -87,44 +93,25 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ['a', 'b', 'unknown']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"])],
-        "rule": [StrOptions(set(RULES)), Density, Distance, Margin],
-        "false_rejection_rate": [Interval(Real, 0, 1, closed="left")],
-        "unknown_label": "no_validation",  # type: ignore[dict-item]
-        "cv": ["cv_object"],
-        "n_jobs": [Integral, None],
-    }
+    estimator: Any = parameter(HasMethods(["fit", "predict"]), kw_only=False)
+    rule: Any = parameter(set(RULES), Density, Distance, Margin, default="margin", kw_only=False)
+    false_rejection_rate: float = parameter(default=0.05, at_least=0, below=1)
+    unknown_label: Any = parameter(default="auto")
+    cv: Any = parameter("cv_object", default=None)
+    n_jobs: int | None = parameter(default=None)
 
     # How density and distance read the table; no parameter, since the classifier reads it too.
     categorical_features: ClassVar[str] = "auto"
 
-    estimator_: Any
-    classes_: NDArray[Any]
-    unknown_label_: Any
-    threshold_: float
-    known_scores_: Floats
-    certificate_: Certificate
-    n_features_in_: int
-    schema_: Schema
-    _fitted_rule: Any
-
-    def __init__(
-        self,
-        estimator: Any,
-        rule: Any = "margin",
-        *,
-        false_rejection_rate: float = 0.05,
-        unknown_label: Any = "auto",
-        cv: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.rule = rule
-        self.false_rejection_rate = false_rejection_rate
-        self.unknown_label = unknown_label
-        self.cv = cv
-        self.n_jobs = n_jobs
+    estimator_: Any = fitted()
+    classes_: Array = fitted()
+    unknown_label_: Any = fitted()
+    threshold_: float = fitted()
+    known_scores_: Floats = fitted()
+    certificate_: Certificate = fitted()
+    n_features_in_: int = fitted()
+    schema_: Schema = fitted()
+    _fitted_rule: Any = fitted()
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -151,7 +138,7 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         with fitting(self) as watch:
             _raise_for_params(params, self, "fit", allow=["sample_weight"])
             rule = open_set_rule(self.rule)
-            training = training_rows(self, X, y, sample_weight)
+            training = TrainingRows.of(self, X, y, sample_weight, target="classes", least_classes=2)
             self._refuse_unfit(training, rule)
             self.classes_ = training.classes
             self.unknown_label_ = self._chosen_label(training.classes)
@@ -189,11 +176,11 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             design = treatment_rows(sample, 0, sample.n_rows)
         return np.asarray(self._fitted_rule.known_scores(table, design))
 
-    def is_known(self, X: Any) -> NDArray[np.bool_]:
+    def is_known(self, X: Any) -> Mask:
         """Whether each row is taken for one of the known classes."""
         return self.known_scores(X) >= self.threshold_
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """A known class, or `unknown_label_`."""
         check_is_fitted(self)
         known, closed = self.is_known(X), self.predict_known(X)
@@ -203,7 +190,7 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         codes = np.where(known, np.searchsorted(self.classes_, closed), len(self.classes_))
         return answers[codes]
 
-    def predict_known(self, X: Any) -> NDArray[Any]:
+    def predict_known(self, X: Any) -> Array:
         """The class of each row if it is one of the known."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(checked_rows(self, X, reset=False)))
@@ -231,7 +218,7 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     "choose another."
                 )
 
-    def _chosen_label(self, classes: NDArray[Any]) -> Any:
+    def _chosen_label(self, classes: Array) -> Any:
         label = self.unknown_label
         if isinstance(label, str) and label == "auto":
             if classes.dtype.kind in "iuf":
@@ -255,7 +242,7 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         pairs = training.folds(self.cv)
         folds = SharedFolds.of(pairs, training.table, training.labels, classifier=True)
         if isinstance(rule, Margin):
-            folds.warn_of_absent_classes(training.codes, training.classes)
+            folds.warn_of_absent_classes(training.target, training.classes)
             posteriors = cross_fit_predictions(
                 self.estimator,
                 training.table,
@@ -267,7 +254,7 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
             return rule.known_scores(np.asarray(posteriors, float))
 
-        def scored(pair: tuple[Rows, Rows]) -> Floats:
+        def scored(pair: tuple[Positions, Positions]) -> Floats:
             fitted = self._ruled(rule, training, design, pair[0])
             part = None if design is None else design[pair[1]]
             return np.asarray(fitted.known_scores(rows_of(training.table, pair[1]), part))
@@ -278,11 +265,11 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return found
 
     @staticmethod
-    def _ruled(rule: Any, training: TrainingRows, design: Floats | None, rows: Rows) -> Any:
+    def _ruled(rule: Any, training: TrainingRows, design: Floats | None, rows: Positions) -> Any:
         if isinstance(rule, Margin):
             return None
         # Codes without gaps: a fold may lack a class.
-        codes = np.unique(training.codes[rows], return_inverse=True)[1]
+        codes = np.unique(training.target[rows], return_inverse=True)[1]
         part = None if design is None else design[rows]
         return rule.fit(rows_of(training.table, rows), part, codes, training.weight_of(rows))
 

@@ -23,16 +23,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, spatial
 from sklearn.base import clone
 
 from novum.core.errors import InputError
-from novum.core.fitting import fitted_model
-from novum.numerics.logspace import log_sum_exp
-from novum.numerics.moments import moments_of
-
-Floats = NDArray[np.float64]
+from novum.core.runtime import fitted_model
+from novum.numerics import Array, Floats, log_sum_exp, moments_of
 
 # A variance below this share of its column's has no digits left to divide by.
 _FLOOR = 1e-9
@@ -78,7 +74,7 @@ class Density:
     estimator: Any = None
     covariance: str = "tied"
 
-    def fit(self, table: Any, design: Floats | None, codes: NDArray[Any], weight: Any) -> Any:
+    def fit(self, table: Any, design: Floats | None, codes: Array, weight: Any) -> Any:
         """The fitted density, of the table or of its numeric design."""
         if self.estimator is not None:
             more = {} if weight is None else {"sample_weight": weight}
@@ -101,7 +97,7 @@ class Distance:
 
     n_neighbors: int = 1
 
-    def fit(self, table: Any, design: Floats | None, codes: NDArray[Any], weight: Any) -> Any:
+    def fit(self, table: Any, design: Floats | None, codes: Array, weight: Any) -> Any:
         """The training rows, on a common scale."""
         del table, codes
         assert design is not None
@@ -178,7 +174,7 @@ class TrainingDistances:
         return -np.sqrt(((asked - self.rows[near]) ** 2).sum(axis=1))
 
 
-def _class_normals(design: Floats, codes: NDArray[Any], weight: Any, *, tied: bool) -> ClassNormals:
+def _class_normals(design: Floats, codes: Array, weight: Any, *, tied: bool) -> ClassNormals:
     K = int(codes.max()) + 1
     parts = [
         moments_of(design[codes == k], None if weight is None else weight[codes == k])

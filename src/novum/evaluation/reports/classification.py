@@ -1,7 +1,7 @@
 """A report on a classifier's answers: numbers with intervals, curves, text, HTML and a picture.
 
 Reading (`predictions`), computing (`classification_summary`, `measures.curves`) and showing
-(`classification_tables`, `classification_plots`) are apart; the report only holds them together.
+(`classification_tables`, `charts`) are apart; the report only holds them together.
 Curves are computed when they are first asked for.
 """
 
@@ -13,12 +13,13 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, seed_sequence, stream
-from novum.core.working_point import WorkingPoint
+from novum.core.runtime import RandomSource, seed_sequence, stream
+from novum.core.tables import Frame
+from novum.display import Chart, Summary
 from novum.evaluation.measures.catalog import Measure
 from novum.evaluation.measures.curves import Curves, several_curves
 from novum.evaluation.measures.interval import Interval
@@ -30,13 +31,9 @@ from novum.evaluation.measures.thresholds import (
 )
 from novum.evaluation.reports.classification_summary import Settings, summarize
 from novum.evaluation.reports.classification_tables import classification_tables
-from novum.evaluation.reports.pages import save_page
+from novum.evaluation.reports.pages import frame_of_rows, save_page
 from novum.evaluation.reports.predictions import Given, Judged, read_given, sort_out
-from novum.evaluation.reports.rows import frame_of_rows
-from novum.evaluation.reports.tables import html_report, text_report
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, cached_property
 
 
 class ClassificationReport:
@@ -249,7 +246,7 @@ class ClassificationReport:
             for name, value in values.items():
                 yield f"class {label}", name, value
 
-    def to_frame(self, frame: str = "arrow") -> Any:
+    def to_frame(self, frame: Frame = "arrow") -> Any:
         """All numbers as a table with columns group, measure, estimate, low, high, level, method.
 
         Parameters
@@ -278,32 +275,36 @@ class ClassificationReport:
     # Showing
 
     def __repr__(self) -> str:
-        return text_report(self._title, self._lead, classification_tables(self), self.notes)
+        return self._page.as_text()
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        return html_report(self._title, self._lead, classification_tables(self), self.notes)
+        return self._page.as_html()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report and its picture as one HTML page that loads nothing from elsewhere."""
-        save_page(path, self._title, self._repr_html_(), self.plot())
+        save_page(path, self._page, self.charts())
 
     def plot(self, figure: Any = None) -> Any:
         """Confusion matrix and, with scores, the curves, as a matplotlib figure."""
-        from novum.evaluation.reports.classification_plots import draw_report
+        from novum.evaluation.reports.charts import draw
 
-        return draw_report(self, figure)
+        return draw(self.charts(), figure)
+
+    def charts(self) -> list[Chart]:
+        """The pictures of `plot` as data, with `as_svg()` and `plot(ax)` each."""
+        from novum.evaluation.reports.charts import classification_charts
+
+        return classification_charts(self)
 
     @property
-    def _title(self) -> str:
-        return f"Classification of {self.n_rows} rows, {len(self.classes)} classes"
-
-    @property
-    def _lead(self) -> str:
+    def _page(self) -> Summary:
+        title = f"Classification of {self.n_rows} rows, {len(self.classes)} classes"
         positive = "" if self.positive is None else f"; positive class {self.positive!r}"
         share = f"{100 * self.level:g} %"
-        return f"Read as {self.read_as}{positive}. Brackets are {share} confidence intervals."
+        lead = f"Read as {self.read_as}{positive}. Brackets are {share} confidence intervals."
+        return Summary(title, lead, classification_tables(self), self.notes)
 
 
 # --- Parts of the above ---------------------------------------------------------------------------

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from novum.display import Table
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.reports.classification_summary import SHARES, f_score_name
-from novum.evaluation.reports.tables import Table
 
 if TYPE_CHECKING:
     from novum.evaluation.reports.classification import ClassificationReport
@@ -19,7 +19,7 @@ _MOST_LISTED = 60
 
 def classification_tables(report: ClassificationReport) -> list[Table]:
     """Tables in the order in which a reader wants them."""
-    tables = [_overall(report), _confusion(report), _per_class(report)]
+    tables = [_named("All rows", report.overall), _confusion(report), _per_class(report)]
     if len(report.classes) > 2:
         tables.append(_averages(report))
     if report.curves:
@@ -33,15 +33,11 @@ def classification_tables(report: ClassificationReport) -> list[Table]:
     return tables
 
 
-def _overall(report: ClassificationReport) -> Table:
-    return _named("All rows", report.overall)
-
-
 def _named(caption: str, values: dict[str, Interval]) -> Table:
     rows = tuple(
         (name.replace("_", " "), shown(value), value.method) for name, value in values.items()
     )
-    return Table(caption, ("measure", "estimate", "interval by"), rows)
+    return Table.of_numbers(caption, ("measure", "estimate", "interval by"), rows)
 
 
 def _confusion(report: ClassificationReport) -> Table:
@@ -53,7 +49,7 @@ def _confusion(report: ClassificationReport) -> Table:
         (str(label), *(f"{count:.6g}" for count in line), f"{line.sum():.6g}")
         for label, line in zip(matrix.classes, matrix.counts, strict=True)
     )
-    return Table("Confusion matrix", head, rows)
+    return Table.of_numbers("Confusion matrix", head, rows)
 
 
 def _mistakes(report: ClassificationReport) -> Table:
@@ -70,7 +66,7 @@ def _mistakes(report: ClassificationReport) -> Table:
         (str(true), str(predicted), f"{count:.6g}") for count, true, predicted in cells[:20]
     )
     note = f"{len(matrix.classes)} classes: the whole matrix is in `confusion`."
-    return Table("Most frequent confusions", ("true", "predicted", "rows"), rows, note)
+    return Table.of_numbers("Most frequent confusions", ("true", "predicted", "rows"), rows, note)
 
 
 def _per_class(report: ClassificationReport) -> Table:
@@ -87,7 +83,7 @@ def _per_class(report: ClassificationReport) -> Table:
     note = ""
     if len(rows) > _MOST_LISTED:
         note = f"{len(rows) - _MOST_LISTED} further classes are in `per_class`."
-    return Table("Each class against the rest", head, rows[:_MOST_LISTED], note)
+    return Table.of_numbers("Each class against the rest", head, rows[:_MOST_LISTED], note)
 
 
 def _averages(report: ClassificationReport) -> Table:
@@ -97,7 +93,7 @@ def _averages(report: ClassificationReport) -> Table:
         (average, *(shown(values[name]) for name in names))
         for average, values in report.averages.items()
     )
-    return Table("Averages over classes", head, rows)
+    return Table.of_numbers("Averages over classes", head, rows)
 
 
 def _separation(report: ClassificationReport) -> Table:
@@ -113,7 +109,7 @@ def _separation(report: ClassificationReport) -> Table:
     if len(report.curves) > 1 and report.separation:
         rows.append(("mean", *(shown(value) for value in report.separation.values())))
     head = ("class", "ROC area", "average precision", "equal error rate")
-    return Table("Separation by scores", head, tuple(rows))
+    return Table.of_numbers("Separation by scores", head, tuple(rows))
 
 
 def _costs(report: ClassificationReport) -> Table:
@@ -128,7 +124,7 @@ def _threshold(report: ClassificationReport) -> Table:
     assert curve is not None
     row = (curve.name, shown(curve.best), f"{curve.best_threshold:.6g}")
     note = "Chosen on these rows: expect less on new ones."
-    return Table("Best threshold", ("measure", "best", "at scores above"), (row,), note)
+    return Table.of_numbers("Best threshold", ("measure", "best", "at scores above"), (row,), note)
 
 
 def shown(value: Interval) -> str:

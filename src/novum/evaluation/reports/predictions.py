@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from novum.core.decisions import POSTERIOR_TOLERANCE, WorkingPoint, label_array
 from novum.core.errors import InputError
-from novum.core.targets import check_classes, plain_target
-from novum.core.working_point import POSTERIOR_TOLERANCE, WorkingPoint, label_array
+from novum.core.tables import check_classes, plain_target
 from novum.evaluation.measures.reading import (
     ClassTable,
     LabelPair,
@@ -30,8 +29,7 @@ from novum.evaluation.measures.reading import (
     read_scored,
 )
 from novum.evaluation.measures.separation import one_vs_rest_rows
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +56,7 @@ class Judged:
     positive: Any
     scored: tuple[ScoredRows, ...]
     probabilities: ClassTable | None
-    actions: NDArray[np.int64] | None
+    actions: Integers | None
     read_as: str
     threshold: float | None = None
 
@@ -211,8 +209,8 @@ def _from_scores(
 def _labelled(
     given: Given,
     classes: tuple[Any, ...],
-    true: NDArray[np.int64],
-    derived: NDArray[Any],
+    true: Integers,
+    derived: Array,
     weight: Floats | None,
 ) -> LabelPair:
     """The labels that were given, or those that follow from scores."""
@@ -228,9 +226,7 @@ def _told_apart(rows: tuple[ScoredRows, ...]) -> tuple[ScoredRows, ...]:
     return rows if all(0 < share < 1 for share in shares) else ()
 
 
-def _class_actions(
-    predicted: NDArray[np.int64], point: WorkingPoint | None
-) -> NDArray[np.int64] | None:
+def _class_actions(predicted: Integers, point: WorkingPoint | None) -> Integers | None:
     """Naming a class as the action of that name; None where the point has no such actions."""
     if point is None:
         return None

@@ -12,21 +12,20 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, seed_sequence, stream
+from novum.core.runtime import RandomSource, seed_sequence, stream
+from novum.core.tables import Frame
+from novum.display import Chart, Summary, Table
 from novum.evaluation.measures.bootstrap import weight_bootstrap
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.intervals import check_level, correlation_interval, mean_interval
 from novum.evaluation.measures.numbers import weighted_correlation, weighted_ranks
 from novum.evaluation.measures.reading import NumberPair, read_number_pair
-from novum.evaluation.reports.pages import save_page
+from novum.evaluation.reports.pages import frame_of_rows, save_page
 from novum.evaluation.reports.residuals import Diagnosis, diagnose
-from novum.evaluation.reports.rows import frame_of_rows
-from novum.evaluation.reports.tables import Table, html_report, text_report
+from novum.numerics import Floats
 
-Floats = NDArray[np.float64]
 _RESAMPLED = ("rmse", "mae", "r2", "explained_variance")
 
 
@@ -118,7 +117,7 @@ class RegressionReport:
         for name, value in self.overall.items():
             yield "all", name, value
 
-    def to_frame(self, frame: str = "arrow") -> Any:
+    def to_frame(self, frame: Frame = "arrow") -> Any:
         """All numbers as a table with columns group, measure, estimate, low, high, level, method.
 
         Parameters
@@ -140,30 +139,34 @@ class RegressionReport:
     # Showing
 
     def __repr__(self) -> str:
-        return text_report(self._title, self._lead, self._tables(), self.notes)
+        return self._page.as_text()
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        return html_report(self._title, self._lead, self._tables(), self.notes)
+        return self._page.as_html()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report and its picture as one HTML page that loads nothing from elsewhere."""
-        save_page(path, self._title, self._repr_html_(), self.plot())
+        save_page(path, self._page, self.charts())
 
     def plot(self, figure: Any = None) -> Any:
         """Predictions, residuals, their law and their order, as a matplotlib figure."""
-        from novum.evaluation.reports.regression_plots import draw_regression
+        from novum.evaluation.reports.charts import draw
 
-        return draw_regression(self, figure)
+        return draw(self.charts(), figure)
+
+    def charts(self) -> list[Chart]:
+        """The pictures of `plot` as data, with `as_svg()` and `plot(ax)` each."""
+        from novum.evaluation.reports.charts import regression_charts
+
+        return regression_charts(self)
 
     @property
-    def _title(self) -> str:
-        return f"Prediction of numbers, {self.n_rows} rows"
-
-    @property
-    def _lead(self) -> str:
-        return f"Brackets are {100 * self.level:g} % confidence intervals."
+    def _page(self) -> Summary:
+        lead = f"Brackets are {100 * self.level:g} % confidence intervals."
+        title = f"Prediction of numbers, {self.n_rows} rows"
+        return Summary(title, lead, self._tables(), self.notes)
 
     def _tables(self) -> list[Table]:
         numbers = tuple(
@@ -192,9 +195,9 @@ class RegressionReport:
         )
         head = ("row", "true", "predicted", "residual", "in standard deviations")
         return [
-            Table("All rows", ("measure", "estimate", "interval by"), numbers),
-            Table("Residuals", ("check", "p value", "found", "test", "detail"), checks),
-            Table("Largest residuals", head, rows),
+            Table.of_numbers("All rows", ("measure", "estimate", "interval by"), numbers),
+            Table.of_numbers("Residuals", ("check", "p value", "found", "test", "detail"), checks),
+            Table.of_numbers("Largest residuals", head, rows),
         ]
 
 

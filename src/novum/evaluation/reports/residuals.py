@@ -20,10 +20,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special, stats
 
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 _LEAST_FOR_NORMALITY = 20
 _MOST_LAGS = 10

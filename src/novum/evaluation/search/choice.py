@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.numerics.ties import at_least, merge_rounding
+from novum.numerics import Floats, Positions, at_least, merge_rounding
 
 Direction = Literal["smallest", "largest"]
 
@@ -93,7 +92,7 @@ class OneStandardError:
         merged = merge_rounding(means)
         return min(near, key=lambda i: (keys[i], -merged[i], i))
 
-    def _column(self, results: Mapping[str, Any], name: str) -> NDArray[np.float64]:
+    def _column(self, results: Mapping[str, Any], name: str) -> Floats:
         if name not in results:
             known = [key[10:] for key in results if key.startswith("mean_test_")]
             raise InputError(
@@ -101,7 +100,7 @@ class OneStandardError:
             )
         return np.asarray(results[name], np.float64)
 
-    def _last_round(self, results: Mapping[str, Any]) -> NDArray[np.intp]:
+    def _last_round(self, results: Mapping[str, Any]) -> Positions:
         """Candidates that can be compared: of successive halving those of the last round."""
         if "iter" not in results:
             return np.arange(len(results["params"]))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from numbers import Integral
+from typing import Any
 
-import numpy as np
 from sklearn.model_selection import ParameterGrid
 
+from novum.core.learners import parameter
 from novum.evaluation.search.search import Candidate, Search, Trial
 from novum.evaluation.validation.splits import Splits
 
@@ -64,39 +65,8 @@ multimetric_, classes_, n_features_in_, feature_names_in_
     ({'alpha': 0.1}, [10.0])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Search._parameter_constraints,
-        "param_grid": [dict, list],
-    }
-
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any,
-        *,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-        refit: Any = True,
-        cv: Any = None,
-        verbose: int = 0,
-        pre_dispatch: Any = "2*n_jobs",
-        error_score: Any = np.nan,
-        return_train_score: bool = False,
-        journal: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator=estimator,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            error_score=error_score,
-            return_train_score=return_train_score,
-        )
-        self.param_grid = param_grid
-        self.journal = journal
+    param_grid: Any = parameter(dict, list, kw_only=False)
+    pre_dispatch: Any = parameter(Integral, str, default="2*n_jobs")
 
     def _rounds(self, trial: Trial) -> Iterator[tuple[Sequence[Candidate], Splits, dict[str, Any]]]:
         yield list(ParameterGrid(self.param_grid)), trial.splits, {}

@@ -11,18 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import resample
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from novum.core.errors import InputError
-from novum.core.exact_validation import Fold, fold_of
-from novum.core.targets import plain_target
+from novum.core.learners import parameter
+from novum.core.sums import Fold, fold_of
+from novum.core.tables import plain_target
 from novum.evaluation.search.randomized import refuse_unrepeatable
 from novum.evaluation.search.search import Candidate, Search, Trial
 from novum.evaluation.validation.splits import Splits
@@ -105,59 +106,20 @@ multimetric_, classes_, n_features_in_, feature_names_in_
     ([30, 90], [4, 2], {'alpha': 0.1})
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Search._parameter_constraints,
-        "param_grid": [dict, list],
-        "scoring": [str, callable, None],
-        "random_state": ["random_state"],
-        "max_resources": [Interval(Integral, 0, None, closed="neither"), StrOptions({"auto"})],
-        "min_resources": [
-            Interval(Integral, 0, None, closed="neither"),
-            StrOptions({"exhaust", "smallest"}),
-        ],
-        "resource": [str],
-        "factor": [Interval(Real, 1, None, closed="neither")],
-        "aggressive_elimination": ["boolean"],
-    }
-    _parameter_constraints.pop("pre_dispatch")
-
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any,
-        *,
-        factor: float = 3,
-        resource: str = "n_samples",
-        max_resources: Any = "auto",
-        min_resources: Any = "exhaust",
-        aggressive_elimination: bool = False,
-        cv: Any = 5,
-        scoring: Any = None,
-        refit: Any = True,
-        error_score: Any = np.nan,
-        return_train_score: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        journal: Any = None,
-    ) -> None:
-        # scikit-learn's constructor would also store pre_dispatch, which is no parameter here.
-        self.estimator = estimator
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.refit = refit
-        self.cv = cv
-        self.verbose = verbose
-        self.error_score = error_score
-        self.return_train_score = return_train_score
-        self.param_grid = param_grid
-        self.factor = factor
-        self.resource = resource
-        self.max_resources = max_resources
-        self.min_resources = min_resources
-        self.aggressive_elimination = aggressive_elimination
-        self.random_state = random_state
-        self.journal = journal
+    param_grid: Any = parameter(dict, list, kw_only=False)
+    factor: float = parameter(default=3, above=1)
+    resource: str = parameter(default="n_samples")
+    max_resources: Any = parameter(
+        Interval(Integral, 0, None, closed="neither"), {"auto"}, default="auto"
+    )
+    min_resources: Any = parameter(
+        Interval(Integral, 0, None, closed="neither"), {"exhaust", "smallest"}, default="exhaust"
+    )
+    aggressive_elimination: bool = parameter(default=False)
+    cv = 5
+    scoring: Any = parameter(str, callable, None, default=None)
+    return_train_score = True
+    random_state: Any = parameter("random_state", default=None)
 
     def _rounds(self, trial: Trial) -> Iterator[tuple[Sequence[Candidate], Splits, dict[str, Any]]]:
         refuse_unrepeatable(self)

@@ -129,8 +129,9 @@ def nested_cross_validate(
         error_score=error_score,
         verbose=verbose,
     )["search"]
-    result = NestedCrossValidation(results_of(runs, splits))
-    result.splits, result.exact = splits, False
+    scores = results_of(runs, splits, routed.fit.get("sample_weight"))
+    result = NestedCrossValidation(scores)
+    result.splits, result.exact, result.test_train_ratio = splits, False, scores.test_train_ratio
     result.best_params = [dict(run.facts.get("best_params", {})) for run in runs]
     result.inner_scores = np.array([run.facts.get("best_score", np.nan) for run in runs])
     return result

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
 from sklearn.model_selection import ParameterSampler
-from sklearn.utils._param_validation import Interval
 
 from novum.core.errors import InputError
+from novum.core.learners import parameter
 from novum.evaluation.search.search import Candidate, Search, Trial
 from novum.evaluation.validation.splits import Splits
 
@@ -48,45 +47,10 @@ refit_time_, multimetric_, classes_, n_features_in_, feature_names_in_
     (5, 0.348)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Search._parameter_constraints,
-        "param_distributions": [dict, list],
-        "n_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: Any,
-        *,
-        n_iter: int = 10,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-        refit: Any = True,
-        cv: Any = None,
-        verbose: int = 0,
-        pre_dispatch: Any = "2*n_jobs",
-        random_state: Any = None,
-        error_score: Any = np.nan,
-        return_train_score: bool = False,
-        journal: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator=estimator,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            error_score=error_score,
-            return_train_score=return_train_score,
-        )
-        self.param_distributions = param_distributions
-        self.n_iter = n_iter
-        self.random_state = random_state
-        self.journal = journal
+    param_distributions: Any = parameter(dict, list, kw_only=False)
+    n_iter: int = parameter(default=10, at_least=1)
+    random_state: Any = parameter("random_state", default=None)
+    pre_dispatch: Any = parameter(Integral, str, default="2*n_jobs")
 
     def _rounds(self, trial: Trial) -> Iterator[tuple[Sequence[Candidate], Splits, dict[str, Any]]]:
         refuse_unrepeatable(self)

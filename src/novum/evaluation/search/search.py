@@ -16,24 +16,33 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.ma import MaskedArray
+from scipy.stats import rankdata
 from sklearn.base import _fit_context, clone, is_classifier
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, _routing_enabled, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
-from novum.core.fitting import fitted_model, fitting
-from novum.core.progress import Progress, track
+from novum.core.learners import Learner, parameter
+from novum.core.runtime import Progress, fitted_model, fitting, track
 from novum.evaluation.measures.interval import Interval
-from novum.evaluation.search.results import Table, score_names, search_results, with_parameters
-from novum.evaluation.validation.certainty import corrected_interval
-from novum.evaluation.validation.fold_fits import FoldWork, plain_table, plain_y
-from novum.evaluation.validation.fold_runs import FoldRun, experiment_parts, run_folds
+from novum.evaluation.validation.certainty import corrected_interval, variance_of_mean
+from novum.evaluation.validation.fold_fits import (
+    FoldRun,
+    FoldWork,
+    plain_table,
+    plain_y,
+    scores_of,
+    whole_run,
+)
+from novum.evaluation.validation.fold_runs import experiment_parts, run_folds
 from novum.evaluation.validation.journal import Journal, as_journal
 from novum.evaluation.validation.routing import (
     Routed,
@@ -43,6 +52,7 @@ from novum.evaluation.validation.routing import (
     scorer_key,
 )
 from novum.evaluation.validation.splits import NestedFolds, Splits, plan_splits
+from novum.numerics import Codes, Floats, merge_rounding
 
 Candidate = Mapping[str, Any]
 
@@ -68,20 +78,21 @@ class Trial:
         return search_results(self.candidates, self.outcomes, self.ratios, self.more)
 
 
-class Search(BaseSearchCV):
+class Search(Learner, BaseSearchCV):
     """A search over parameters; subclasses say which candidates are tried, and when."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseSearchCV._parameter_constraints,
-        "scoring": [str, callable, list, tuple, dict, None],
-        "cv": ["cv_object", str, NestedFolds],
-        "journal": "no_validation",  # type: ignore[dict-item]
-    }
+    estimator: Any = parameter(HasMethods("fit"), kw_only=False)
+    scoring: Any = parameter(str, callable, list, tuple, dict, None, default=None)
+    n_jobs: int | None = parameter(default=None)
+    refit: Any = parameter("boolean", str, callable, default=True)
+    cv: Any = parameter("cv_object", str, NestedFolds, default=None)
+    verbose: int = parameter("verbose", default=0)
+    error_score: Any = parameter({"raise"}, Real, default=np.nan)
+    return_train_score: bool = parameter(default=False)
+    journal: Any = parameter(default=None)
 
     # Folds depend on the places of rows, and searched values may be in the units of the data.
     invariances: ClassVar[tuple[str, ...]] = ()
-
-    journal: Any
 
     @abstractmethod
     def _rounds(self, trial: Trial) -> Iterator[tuple[Sequence[Candidate], Splits, dict[str, Any]]]:
@@ -215,7 +226,8 @@ class Search(BaseSearchCV):
             )
             trial.candidates.extend(candidates)
             trial.outcomes.extend(found[name] for name in models)
-            trial.ratios.extend([splits.test_train_ratio] * len(models))
+            ratio = splits.weighted_ratio(trial.routed.fit.get("sample_weight"))
+            trial.ratios.extend([ratio] * len(models))
             for name, value in more.items():
                 trial.more.setdefault(name, []).extend([value] * len(models))
 
@@ -224,7 +236,7 @@ class Search(BaseSearchCV):
         return clone(self.estimator).set_params(**clone(dict(params), safe=False))
 
     def _store(self, trial: Trial, several: bool) -> None:
-        names = score_names(trial.outcomes)
+        names = list(whole_run([run for runs in trial.outcomes for run in runs]).scores)
         self.multimetric_ = several or names != ["score"]
         if self.multimetric_:
             self._check_refit_for_multimetric(names)
@@ -287,3 +299,101 @@ class Search(BaseSearchCV):
 
     def _run_search(self, *_: Any, **__: Any) -> None:
         raise NotImplementedError("Rounds of candidates come from `_rounds`.")
+
+
+# --- The table of results -------------------------------------------------------------------------
+# The table of a search: scikit-learn's `cv_results_`, with intervals.
+#
+# For each candidate and score: the score of every fold, their mean, their standard deviation and
+# rank, as in scikit-learn; besides the standard error of the mean, corrected for the overlap of the
+# folds' training parts, and the limits of its 95 % interval (`certainty`).
+
+
+Table = dict[str, Any]
+
+
+def search_results(
+    candidates: Sequence[Mapping[str, Any]],
+    outcomes: Sequence[tuple[FoldRun, ...]],
+    ratios: Sequence[float],
+    more: Mapping[str, Sequence[Any]] | None = None,
+) -> Table:
+    """All columns but those of the parameters, which `with_parameters` adds.
+
+    Parameters
+    ----------
+    candidates : sequence of mappings of parameters
+    outcomes : sequence of the candidates' folds
+    ratios : sequence of float
+        Rows tested over rows trained on, of each candidate's folds.
+    more : mapping, optional
+        Further columns, one entry for each candidate.
+    """
+    table: Table = {name: np.asarray(values) for name, values in (more or {}).items()}
+    for key, name in (("fit_seconds", "fit_time"), ("score_seconds", "score_time")):
+        times = np.array([[getattr(run, key) for run in runs] for runs in outcomes])
+        table[f"mean_{name}"] = times.mean(axis=1)
+        table[f"std_{name}"] = times.std(axis=1)
+    table["params"] = [dict(candidate) for candidate in candidates]
+    for name in whole_run([run for runs in outcomes for run in runs]).scores:
+        scores = np.array([scores_of(runs, name) for runs in outcomes])
+        _add_scores(table, f"test_{name}", scores)
+        table[f"rank_test_{name}"] = _ranks(table[f"mean_test_{name}"])
+        _add_intervals(table, f"test_{name}", scores, ratios)
+        if outcomes[0][0].train_scores:
+            train = np.array([scores_of(runs, name, train=True) for runs in outcomes])
+            _add_scores(table, f"train_{name}", train)
+    return table
+
+
+def with_parameters(table: Mapping[str, Any]) -> Table:
+    """The table with a masked column `param_<name>` for every parameter, as scikit-learn's."""
+    found: Table = {}
+    for key, column in table.items():
+        if key == "params":
+            found.update(_parameter_columns(column))
+        found[key] = column
+    return found
+
+
+def _parameter_columns(candidates: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+    names = dict.fromkeys(name for candidate in candidates for name in candidate)
+    for name in names:
+        values = {i: c[name] for i, c in enumerate(candidates) if name in c}
+        column = MaskedArray(np.empty(len(candidates), _type_of(list(values.values()))), mask=True)
+        for i, value in values.items():
+            column[i] = value
+        yield f"param_{name}", column
+
+
+def _type_of(values: list[Any]) -> Any:
+    try:
+        array = np.array(values)
+    except ValueError:
+        return object
+    return array.dtype if array.dtype.kind != "U" and array.ndim == 1 else object
+
+
+def _add_scores(table: Table, name: str, scores: Floats) -> None:
+    for fold in range(scores.shape[1]):
+        table[f"split{fold}_{name}"] = scores[:, fold]
+    table[f"mean_{name}"] = scores.mean(axis=1)
+    table[f"std_{name}"] = scores.std(axis=1)
+
+
+def _add_intervals(table: Table, name: str, scores: Floats, ratios: Sequence[float]) -> None:
+    errors, limits = np.full(len(scores), np.nan), np.full((len(scores), 2), np.nan)
+    for i, (row, ratio) in enumerate(zip(scores, ratios, strict=True)):
+        if len(row) > 1 and np.isfinite(row).all():
+            errors[i] = np.sqrt(variance_of_mean(row, ratio))
+            limits[i] = tuple(corrected_interval(row, ratio))
+    table[f"standard_error_{name}"] = errors
+    table[f"low_{name}"], table[f"high_{name}"] = limits.T
+
+
+def _ranks(means: Floats) -> Codes:
+    """1 for the best; candidates without a score share the last place."""
+    if np.isnan(means).all():
+        return np.ones(len(means), np.int32)
+    filled = np.where(np.isnan(means), np.nanmin(means) - 1, means)
+    return rankdata(-merge_rounding(filled), method="min").astype(np.int32)

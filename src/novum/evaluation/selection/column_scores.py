@@ -15,18 +15,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import type_of_target
 
 from novum.core.errors import InputError
-from novum.core.schema import Kind
-from novum.core.targets import plain_target
-from novum.core.validation import Sample, check_sample
-from novum.distributions.independence import SmallCountsWarning
+from novum.core.learners import Learner
+from novum.core.tables import Kind, Sample, check_sample, plain_target
+from novum.distributions import SmallCountsWarning
 from novum.evaluation.selection.group_tests import UNTESTABLE, GroupTest
+from novum.numerics import Array, Floats, Mask, Positions
 
-Floats = NDArray[np.float64]
 TargetKind = Literal["auto", "classes", "numbers"]
 
 # So many names are listed in a message.
@@ -54,9 +51,9 @@ class OneColumn:
 
     name: str
     kind: Kind
-    values: NDArray[Any]
-    target: NDArray[Any]
-    known: NDArray[np.bool_]
+    values: Array
+    target: Array
+    known: Mask
 
     @property
     def is_numeric(self) -> bool:
@@ -81,7 +78,7 @@ class ColumnScores:
 
     scores: Floats
     p_values: Floats | None
-    n_known: NDArray[np.intp]
+    n_known: Positions
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.scores, self.p_values))
@@ -181,7 +178,7 @@ def read_columns(reader: Any, X: Any, y: Any, target: TargetKind) -> Sample:
     return sample
 
 
-class ColumnReader(BaseEstimator):
+class ColumnReader(Learner):
     """Reads a table for a score that is called by itself."""
 
     def __init__(self, categorical_features: Any = "auto") -> None:
@@ -193,7 +190,7 @@ def _columns(sample: Sample) -> Iterator[OneColumn]:
     places: dict[int, int] = {int(i): j for j, i in enumerate(sample.schema.numeric)}
     coded: dict[int, int] = {int(i): j for j, i in enumerate(sample.schema.categorical)}
     for i, column in enumerate(sample.schema.columns):
-        values: NDArray[Any]
+        values: Array
         if i in places:
             part = numeric[:, [places[i]]]
             values = (part.toarray() if sample.is_sparse else part).ravel()

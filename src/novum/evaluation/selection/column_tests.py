@@ -22,8 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.core.schema import Kind
-from novum.core.validation import Sample
+from novum.core.tables import Kind, Sample
 from novum.evaluation.selection import group_tests
 from novum.evaluation.selection.column_scores import (
     ColumnScore,

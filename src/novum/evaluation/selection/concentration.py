@@ -28,15 +28,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from novum.core import randomness
 from novum.core.errors import InputError
-from novum.core.validation import Sample, check_sample
+from novum.core.runtime import stream
+from novum.core.tables import Sample, check_sample
 from novum.evaluation.selection.column_scores import ColumnReader
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Mask
 
 # Below this contrast the farthest row is less than twice as far as the nearest one.
 _LOST = 1.0
@@ -146,7 +144,7 @@ def distance_concentration(
         raise InputError(f"Distances of {sample.n_rows} rows cannot be compared; pass at least 3.")
     drawn = sample
     if sample.n_rows > max_rows:
-        rows = randomness.stream(random_state, "rows").permutation(sample.n_rows)[:max_rows]
+        rows = stream(random_state, "rows").permutation(sample.n_rows)[:max_rows]
         drawn = sample.rows(np.sort(rows))
     distances = _distances(drawn)
     ordered = np.sort(distances, axis=1)
@@ -220,7 +218,7 @@ def _unit(x: Floats) -> Floats:
     return np.where(known, (x - x[known].mean()) / x[known].std(), 0.0)
 
 
-def _other_columns(sample: Sample, gaps: NDArray[np.bool_]) -> Iterator[tuple[Any, Any, bool]]:
+def _other_columns(sample: Sample, gaps: Mask) -> Iterator[tuple[Any, Any, bool]]:
     """Columns with missing cells, and nominal ones: values, where they are known, if numbers."""
     for x in sample.numeric[:, gaps].T:
         yield _unit(x), ~np.isnan(x), True

@@ -13,41 +13,34 @@ from __future__ import annotations
 
 import math
 import warnings
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.schema import Schema
-from novum.core.targets import plain_target
+from novum.core.learners import Certificate, Verdict, fitted, parameter
+from novum.core.runtime import fitting
+from novum.core.tables import Schema, plain_target
+from novum.evaluation.comparison.ranks.multiplicity import Correction, adjusted_p_values
 from novum.evaluation.selection.column_scores import ColumnScore, ColumnScores, listed, read_columns
 from novum.evaluation.selection.column_tests import f_classif
-from novum.evaluation.selection.selector import ColumnSelector, Support, checked_columns
-
-Floats = NDArray[np.float64]
+from novum.evaluation.selection.selector import ColumnSelector, checked_columns
+from novum.numerics import Floats, Mask, Positions
 
 
 class ColumnFilter(ColumnSelector):
     """Shared by the filters; see `SelectKBest`."""
 
-    score_func: Any
-    categorical_features: Any
-    scores_: Floats
-    pvalues_: Floats | None
-    n_known_: NDArray[np.intp]
-    schema_: Schema
+    score_func: Any = parameter(callable, default=f_classif, kw_only=False)
+    categorical_features: Any = parameter(None, {"auto", "all"}, "array-like", default="auto")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "score_func": [callable],
-        "categorical_features": [None, StrOptions({"auto", "all"}), "array-like"],
-    }
+    scores_: Floats = fitted()
+    pvalues_: Floats | None = fitted()
+    n_known_: Positions = fitted()
+    schema_: Schema = fitted()
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -75,10 +68,11 @@ class ColumnFilter(ColumnSelector):
             )
             self._settle()
             kept = self._get_support_mask()
+            total = float(found.scores[kept].sum())
             self.certificate_ = Certificate(
                 objective="score of the kept columns",
                 verdict=Verdict.PROVED,
-                value=_finite(float(found.scores[kept].sum())),
+                value=total if math.isfinite(total) else None,
                 details={
                     "columns": int(kept.size),
                     "kept": int(kept.sum()),
@@ -191,17 +185,7 @@ class SelectKBest(ColumnFilter):
     [0.1, 0.2, 0.9, 0.8]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ColumnFilter._parameter_constraints,
-        "k": [StrOptions({"all"}), Interval(Integral, 0, None, closed="left")],
-    }
-
-    def __init__(
-        self, score_func: Any = f_classif, *, k: int | str = 10, categorical_features: Any = "auto"
-    ) -> None:
-        self.score_func = score_func
-        self.k = k
-        self.categorical_features = categorical_features
+    k: int | str = parameter({"all"}, default=10, at_least=0)
 
     def _settle(self) -> None:
         if isinstance(self.k, Integral) and self.k > self.n_features_in_:
@@ -212,7 +196,7 @@ class SelectKBest(ColumnFilter):
                 stacklevel=4,
             )
 
-    def _get_support_mask(self) -> Support:
+    def _get_support_mask(self) -> Mask:
         mask = np.zeros(len(self.scores_), bool)
         k = len(mask) if isinstance(self.k, str) else min(self.k, len(mask))
         mask[np.argsort(self.scores_, kind="stable")[len(mask) - k :]] = True
@@ -236,23 +220,9 @@ class SelectPercentile(ColumnFilter):
     [True, False, True]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ColumnFilter._parameter_constraints,
-        "percentile": [Interval(Real, 0, 100, closed="both")],
-    }
+    percentile: float = parameter(default=10, at_least=0, at_most=100)
 
-    def __init__(
-        self,
-        score_func: Any = f_classif,
-        *,
-        percentile: float = 10,
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.score_func = score_func
-        self.percentile = percentile
-        self.categorical_features = categorical_features
-
-    def _get_support_mask(self) -> Support:
+    def _get_support_mask(self) -> Mask:
         # Statistics of perfect columns are infinite, and infinity has no percentile.
         largest = np.finfo(np.float64).max / 4
         scores, percentile = np.clip(self.scores_, -largest, largest), self.percentile
@@ -266,5 +236,107 @@ class SelectPercentile(ColumnFilter):
         return mask
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+# --- Filters that hold an error rate --------------------------------------------------------------
+# Filters that compare the p-values of columns with a level.
+#
+#     SelectFpr   p-value below alpha: about `alpha * m` of m useless columns pass
+#     SelectFdr   at most alpha of those that pass are useless, on average (Benjamini-Hochberg)
+#     SelectFwe   with probability 1 - alpha no useless column passes (Holm)
+#
+# A column is useless here if it alone has no association with the target.
+
+
+class LevelFilter(ColumnFilter):
+    """Shared by the filters that compare p-values with a level."""
+
+    alpha: float = parameter(default=5e-2, at_least=0, at_most=1)
+
+    def _settle(self) -> None:
+        self._tested()
+
+
+class SelectFpr(LevelFilter):
+    """Columns whose p-value is below `alpha`, not corrected for how many are tested.
+
+    Parameters
+    ----------
+    score_func, categorical_features
+        As in `SelectKBest`; a test.
+    alpha : float, default=0.05
+
+    Examples
+    --------
+    >>> X = [[1.0, 5.0], [2.0, 3.0], [9.0, 4.0], [10.0, 6.0]]
+    >>> SelectFpr().fit(X, ["a", "a", "b", "b"]).get_support().tolist()
+    [True, False]
+    """
+
+    def _get_support_mask(self) -> Mask:
+        return self._tested() < self.alpha
+
+
+class CorrectedFilter(LevelFilter):
+    """Shared by the filters that correct p-values for their number."""
+
+    correction: Correction = parameter({"holm", "bonferroni"}, default="holm")
+
+    @property
+    def adjusted_pvalues_(self) -> Floats:
+        """P-values to be compared with `alpha`, of shape (n_columns,)."""
+        return adjusted_p_values(self._tested(), self.correction)
+
+
+class SelectFdr(CorrectedFilter):
+    """Columns of which on average at most the share `alpha` has no association with the target.
+
+    Parameters
+    ----------
+    score_func, categorical_features
+        As in `SelectKBest`; a test.
+    alpha : float, default=0.05
+    correction : {"benjamini_hochberg", "benjamini_yekutieli"}
+        The second one for any dependence between the columns.
+
+    Attributes
+    ----------
+    adjusted_pvalues_ : array of shape (n_columns,)
+
+    Examples
+    --------
+    >>> X = [[1.0, 5.0], [2.0, 3.0], [9.0, 4.0], [10.0, 6.0]]
+    >>> SelectFdr().fit(X, ["a", "a", "b", "b"]).adjusted_pvalues_.round(4).tolist()
+    [0.0154, 0.5528]
+    """
+
+    correction: Correction = parameter(
+        {"benjamini_hochberg", "benjamini_yekutieli"}, default="benjamini_hochberg"
+    )
+
+    def _get_support_mask(self) -> Mask:
+        return self.adjusted_pvalues_ <= self.alpha
+
+
+class SelectFwe(CorrectedFilter):
+    """Columns chosen so that with probability `1 - alpha` all have some association.
+
+    Parameters
+    ----------
+    score_func, categorical_features
+        As in `SelectKBest`; a test.
+    alpha : float, default=0.05
+    correction : {"holm", "bonferroni"}
+        Holm's keeps the same level and passes all that Bonferroni's passes, or more.
+
+    Attributes
+    ----------
+    adjusted_pvalues_ : array of shape (n_columns,)
+
+    Examples
+    --------
+    >>> X = [[1.0, 5.0], [2.0, 3.0], [9.0, 4.0], [10.0, 6.0]]
+    >>> SelectFwe().fit(X, ["a", "a", "b", "b"]).get_support().tolist()
+    [True, False]
+    """
+
+    def _get_support_mask(self) -> Mask:
+        return self.adjusted_pvalues_ < self.alpha

@@ -28,12 +28,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.validation import Sample
-from novum.distributions.information_estimates import (
+from novum.core.tables import Sample
+from novum.distributions import (
     digamma_of_position,
     estimate_mutual_information,
     neighbor_mutual_information,
@@ -48,10 +47,7 @@ from novum.evaluation.selection.column_scores import (
     read_columns,
 )
 from novum.evaluation.selection.group_tests import GroupTest
-from novum.numerics.ties import ROUNDING
-
-Floats = NDArray[np.float64]
-Codes = NDArray[Any]
+from novum.numerics import ROUNDING, Array, Floats, Mask
 
 
 @dataclass(frozen=True)
@@ -155,12 +151,12 @@ mutual_info_regression = MutualInformation("numbers", estimator="plug_in")
 # --- Pairs of kinds -------------------------------------------------------------------------------
 
 
-def information_of_codes(a: Codes, b: Codes, estimator: str = "miller_madow") -> float:
+def information_of_codes(a: Array, b: Array, estimator: str = "miller_madow") -> float:
     """Between two columns of codes, in nats."""
     return estimate_mutual_information(a.tolist(), b.tolist(), estimator)
 
 
-def information_of_groups(values: Floats, groups: Codes, n_neighbors: int = 3) -> float:
+def information_of_groups(values: Floats, groups: Array, n_neighbors: int = 3) -> float:
     """Between numbers and groups, in nats; a group of one row has no neighbor and is left out.
 
     Examples
@@ -218,7 +214,7 @@ def _neighbor_distance(ordered: Floats, k: int) -> Floats:
     return best
 
 
-def known_cells(sample: Sample, j: int) -> NDArray[np.bool_]:
+def known_cells(sample: Sample, j: int) -> Mask:
     """In which rows a column is known."""
     place = np.flatnonzero(sample.schema.numeric == j)
     if place.size == 0:

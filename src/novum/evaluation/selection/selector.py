@@ -12,32 +12,28 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from novum.core.certificate import Certificate
 from novum.core.errors import InputError, ModelFileError
-from novum.core.tables import frame_of
-from novum.data.scaling.containers import output_library
-from novum.evaluation.inspection.containers import as_table, columns_of, is_frame
-
-Support = NDArray[np.bool_]
+from novum.core.learners import Certificate, Learner, fitted
+from novum.core.tables import as_table, columns_of, frame_of, in_library, is_frame, output_library
+from novum.numerics import Array, Mask
 
 
 class NothingSelectedWarning(UserWarning):
     """A selector kept no column at all."""
 
 
-class ColumnSelector(TransformerMixin, BaseEstimator):
+class ColumnSelector(TransformerMixin, Learner):
     """Shared by all selectors; subclasses say which columns are kept (`_get_support_mask`)."""
 
-    n_features_in_: int
-    certificate_: Certificate
+    n_features_in_: int = fitted()
+    certificate_: Certificate = fitted()
 
     @abstractmethod
-    def _get_support_mask(self) -> Support:
+    def _get_support_mask(self) -> Mask:
         """Which columns are kept, of shape (n_columns,)."""
 
     @property
@@ -45,7 +41,7 @@ class ColumnSelector(TransformerMixin, BaseEstimator):
         """What a fit does not depend on."""
         return ()
 
-    def get_support(self, indices: bool = False) -> NDArray[Any]:
+    def get_support(self, indices: bool = False) -> Array:
         """Which columns are kept: a mask, or their positions if `indices`."""
         check_is_fitted(self)
         mask = self._get_support_mask()
@@ -63,7 +59,7 @@ class ColumnSelector(TransformerMixin, BaseEstimator):
                 NothingSelectedWarning,
                 stacklevel=2,
             )
-        return _in_library(columns_of(table, kept), output_library(self))
+        return in_library(columns_of(table, kept), output_library(self))
 
     def inverse_transform(self, X: Any) -> Any:
         """A table of all columns: the kept ones filled from `X`, the others 0.
@@ -91,10 +87,10 @@ class ColumnSelector(TransformerMixin, BaseEstimator):
         whole[:, mask] = cells
         return whole
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the kept columns."""
         check_is_fitted(self)
-        names: NDArray[Any] = _check_feature_names_in(self, input_features)
+        names: Array = _check_feature_names_in(self, input_features)
         return names[self.get_support()]
 
     def _check_state(self) -> None:
@@ -125,11 +121,3 @@ def checked_columns(model: Any, X: Any, *, reset: bool) -> Any:
         frame_of(table)  # refuses two columns of one name in our words
     validate_data(model, table, reset=reset, skip_check_array=True)
     return table
-
-
-def _in_library(table: Any, library: str | None) -> Any:
-    """A frame turned to the library that `set_output` asks for, so that kinds survive."""
-    if library is None or not is_frame(table):
-        return table
-    frame = frame_of(table)
-    return frame.to_pandas() if library == "pandas" else frame.to_polars()

@@ -10,15 +10,18 @@ many and too good; judge the selection by folds around it, as a step of a `Pipel
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, _fit_context, clone, is_classifier
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     _raise_for_params,
@@ -26,20 +29,144 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import InputError
-from novum.core.fitting import fitting
-from novum.core.missing import missing_mask, refuse_missing
-from novum.core.parallel import run_tasks
-from novum.core.progress import CallbackSupport, track, with_callbacks
-from novum.core.targets import plain_target
-from novum.evaluation.inspection.containers import column_names, columns_of
-from novum.evaluation.selection.selector import ColumnSelector, Support, checked_columns
-from novum.evaluation.selection.stop_rules import MinimalGain, SelectionStep, StopRule
+from novum.core.learners import Certificate, Verdict, fitted, parameter, share
+from novum.core.runtime import CallbackSupport, fitting, run_tasks, track, with_callbacks
+from novum.core.tables import (
+    column_names,
+    columns_of,
+    missing_mask,
+    plain_target,
+    refuse_missing,
+)
+from novum.evaluation.comparison.pairs.t_tests import corrected_t_test
+from novum.evaluation.selection.selector import ColumnSelector, checked_columns
+from novum.evaluation.validation.certainty import variance_of_mean
 from novum.evaluation.validation.fold_runs import run_folds
 from novum.evaluation.validation.routing import Routed, named_scorers, router_of, scorer_key
 from novum.evaluation.validation.splits import Splits, plan_splits
-from novum.numerics.ties import best_of
+from novum.numerics import Floats, Mask, at_least, best_of, merge_differences, score_differences
+
+# --- When to stop ---------------------------------------------------------------------------------
+# When a search for columns stops: values that a wrapper asks after every step.
+#
+#     MinimalGain(tol)       the mean score rose by less than `tol`
+#     CorrectedGain(alpha)   a corrected test does not find the gain (forward), or finds the loss
+#   WithinStandardError()     never; of the whole path the smallest set within one error of the best
+#
+# Scores of folds are correlated, so the test is Nadeau and Bengio's. The column that was added is
+# the best of several candidates, whose gain is too good by that choice alone; forward steps
+# therefore need `p <= alpha / number of candidates`.
+
+
+@dataclass(frozen=True)
+class SelectionStep:
+    """One set of columns on the path of a search.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        Positions of the columns of the set, ascending.
+    changed : int or None
+        The column that was added or removed; None where the path begins.
+    scores : tuple of float
+        Of the folds.
+    n_candidates : int
+        How many sets this one is the best of.
+    test_train_ratio : float
+        Rows tested over rows trained on.
+    """
+
+    columns: tuple[int, ...]
+    changed: int | None
+    scores: tuple[float, ...]
+    n_candidates: int
+    test_train_ratio: float
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.scores))
+
+
+class StopRule(ABC):
+    """A rule that ends a search, and picks a set from its path."""
+
+    @abstractmethod
+    def accepts(self, before: SelectionStep, after: SelectionStep) -> bool:
+        """Whether the step is taken; the search ends before the first one that is not."""
+
+    def chosen(self, path: Sequence[SelectionStep]) -> int:
+        """Which set of the path to keep; the last one, unless a rule says otherwise."""
+        return len(path) - 1
+
+
+@dataclass(frozen=True)
+class MinimalGain(StopRule):
+    """Goes on while the mean score gains at least `tol`.
+
+    Examples
+    --------
+    >>> MinimalGain(0.01).tol
+    0.01
+    """
+
+    tol: float
+
+    def accepts(self, before: SelectionStep, after: SelectionStep) -> bool:
+        gain = score_differences(after.mean, before.mean)
+        return not merge_differences(gain, self.tol) < self.tol
+
+
+@dataclass(frozen=True)
+class CorrectedGain(StopRule):
+    """Goes on while a corrected test finds a gain, or when removing columns, finds no loss.
+
+    Parameters
+    ----------
+    alpha : float
+        Size of the test; divided among the candidates of a forward step.
+
+    Examples
+    --------
+    >>> rule = CorrectedGain()
+    >>> one = SelectionStep((0,), 0, (0.60, 0.62, 0.61, 0.63), 3, 1 / 3)
+    >>> two = SelectionStep((0, 2), 2, (0.81, 0.82, 0.82, 0.83), 2, 1 / 3)
+    >>> rule.accepts(one, two), rule.accepts(two, two)
+    (True, False)
+    """
+
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise InputError(f"alpha is the size of a test, between 0 and 1, got {self.alpha!r}.")
+
+    def accepts(self, before: SelectionStep, after: SelectionStep) -> bool:
+        differences = np.subtract(after.scores, before.scores)
+        ratio = after.test_train_ratio
+        if len(after.columns) < len(before.columns):
+            loss = corrected_t_test(differences, ratio, alternative="less")
+            return bool(loss.p_value > self.alpha)
+        found = corrected_t_test(differences, ratio, alternative="greater")
+        return bool(found.p_value <= self.alpha / after.n_candidates)
+
+
+@dataclass(frozen=True)
+class WithinStandardError(StopRule):
+    """Searches the whole path, and takes the smallest set within one error of the best.
+
+    The error is that of the best set's mean, corrected for overlapping training parts.
+    """
+
+    def accepts(self, before: SelectionStep, after: SelectionStep) -> bool:
+        del before, after
+        return True
+
+    def chosen(self, path: Sequence[SelectionStep]) -> int:
+        best = max(path, key=lambda step: step.mean)
+        error = math.sqrt(variance_of_mean(best.scores, best.test_train_ratio))
+        near = [i for i, step in enumerate(path) if at_least(step.mean, best.mean - error)]
+        return min(near, key=lambda i: len(path[i].columns))
 
 
 class SequentialFeatureSelector(CallbackSupport, MetaEstimatorMixin, ColumnSelector):
@@ -82,48 +209,21 @@ class SequentialFeatureSelector(CallbackSupport, MetaEstimatorMixin, ColumnSelec
     [False, True, False, True]
     """
 
-    support_: Support
-    n_features_to_select_: int
-    path_: tuple[SelectionStep, ...]
+    support_: Mask = fitted()
+    n_features_to_select_: int = fitted()
+    path_: tuple[SelectionStep, ...] = fitted()
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit"])],
-        "n_features_to_select": [
-            StrOptions({"auto"}),
-            Interval(RealNotInt, 0, 1, closed="right"),
-            Interval(Integral, 0, None, closed="neither"),
-        ],
-        "tol": [None, Interval(Real, None, None, closed="neither")],
-        "direction": [StrOptions({"forward", "backward"})],
-        "scoring": [None, str, callable],
-        "cv": [object],
-        "n_jobs": [None, Integral],
-        "stop": [None, StopRule],
-        "verbose": ["verbose"],
-    }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_features_to_select: Any = "auto",
-        tol: float | None = None,
-        direction: str = "forward",
-        scoring: Any = None,
-        cv: Any = 5,
-        n_jobs: int | None = None,
-        stop: StopRule | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_features_to_select = n_features_to_select
-        self.tol = tol
-        self.direction = direction
-        self.scoring = scoring
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.stop = stop
-        self.verbose = verbose
+    estimator: Any = parameter(HasMethods(["fit"]), kw_only=False)
+    n_features_to_select: Any = parameter(
+        {"auto"}, share(), Interval(Integral, 0, None, closed="neither"), default="auto"
+    )
+    tol: float | None = parameter(Interval(Real, None, None, closed="neither"), default=None)
+    direction: str = parameter({"forward", "backward"}, default="forward")
+    scoring: Any = parameter(None, str, callable, default=None)
+    cv: Any = parameter(object, default=5)
+    n_jobs: int | None = parameter(default=None)
+    stop: StopRule | None = parameter(default=None)
+    verbose: int = parameter("verbose", default=0)
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=False)
@@ -241,7 +341,7 @@ class SequentialFeatureSelector(CallbackSupport, MetaEstimatorMixin, ColumnSelec
         ratio = search.splits.test_train_ratio
         return SelectionStep(sets[best], free[best], found[best], len(sets), ratio)
 
-    def _get_support_mask(self) -> Support:
+    def _get_support_mask(self) -> Mask:
         return self.support_
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -285,7 +385,7 @@ class _Search:
             score_params=self.routed.score,
             n_jobs=n_jobs,
         )["model"]
-        found: NDArray[np.float64] = np.array([run.scores["score"] for run in runs])
+        found: Floats = np.array([run.scores["score"] for run in runs])
         if not np.isfinite(found).all():
             shown = ", ".join(self.names[j] for j in columns[:5])
             raise InputError(

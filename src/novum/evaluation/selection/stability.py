@@ -26,24 +26,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 from sklearn.base import clone, is_classifier
 from sklearn.utils.multiclass import type_of_target
 
 from novum.core.errors import InputError
-from novum.core.exact_validation import rows_of
-from novum.core.fitting import fitted_model
-from novum.core.parallel import run_tasks
-from novum.core.targets import plain_target
+from novum.core.runtime import fitted_model, run_tasks
+from novum.core.tables import as_table, column_names, plain_target, rows_of
 from novum.core.text import printable
-from novum.evaluation.inspection.containers import as_table, column_names
-from novum.evaluation.inspection.curve_values import axes_of, text_table
+from novum.display import Axis, Bars, Chart, Table
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.intervals import check_level
 from novum.evaluation.validation.splits import plan_splits
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Mask, Positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +58,7 @@ class SelectionStability:
     """
 
     names: tuple[str, ...]
-    chosen: NDArray[np.bool_]
+    chosen: Mask
     interval: Interval
     parts: str
 
@@ -95,20 +91,17 @@ class SelectionStability:
 
     def plot(self, ax: Any = None, *, most: int = 20) -> Any:
         """Draws how often the columns were chosen into matplotlib axes, which are returned."""
-        ax = axes_of(ax)
         shown = list(self.counts.items())[:most]
-        place = np.arange(len(shown))[::-1]
-        ax.barh(place, [count for _, count in shown], color="tab:blue")
-        ax.set_yticks(place, [printable(name, 30) for name, _ in shown])
-        ax.set_xlabel(f"chosen in how many of {len(self.chosen)}")
-        ax.set_xlim(0, len(self.chosen))
-        return ax
+        names = [printable(name, 30) for name, _ in shown]
+        bars = Bars.lying(range(len(shown)), [count for _, count in shown])
+        x = Axis(f"chosen in how many of {len(self.chosen)}", (0, len(self.chosen)))
+        return Chart(x, Axis(names=names), [bars]).plot(ax)
 
     def __repr__(self) -> str:
         M = len(self.chosen)
         counts = [(name, count) for name, count in self.counts.items() if count][:20]
         rows = [[printable(name, 40), f"{count} of {M}"] for name, count in counts]
-        table = text_table(["column", "chosen in"], rows)
+        table = Table.of_numbers("", ["column", "chosen in"], rows).as_text()
         return f"{table}\nstability {self.interval!r} over {self.parts}. {self.verdict}"
 
 
@@ -166,7 +159,7 @@ def selection_stability(
     )
     names = column_names(table)
 
-    def one(train: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def one(train: Positions) -> Mask:
         part = None if target is None else target[train]
         return _support(fitted_model(clone(selector), rows_of(table, train), part), len(names))
 
@@ -209,7 +202,7 @@ def stability_index(chosen: ArrayLike, level: float = 0.95) -> Interval:
     return Interval(float(index), low, high, level, "Nogueira, asymptotic normal")
 
 
-def _support(fitted: Any, n_columns: int) -> NDArray[np.bool_]:
+def _support(fitted: Any, n_columns: int) -> Mask:
     """Which of the original columns were chosen; of a pipeline by the step that chooses."""
     if hasattr(fitted, "get_support"):
         return np.asarray(fitted.get_support(), bool)

@@ -13,14 +13,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.intervals import check_level
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 
 def variance_of_mean(scores: ArrayLike, test_train_ratio: float | None = None) -> float:

@@ -9,27 +9,24 @@ others fold by fold (`fold_runs`); a journal makes a long run resumable.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import _num_samples
 
-from novum.core.cross_fitting import SharedFolds, cross_fit_predictions
 from novum.core.errors import InputError
-from novum.core.exact_validation import check_partition
-from novum.core.targets import plain_target
+from novum.core.learners import SharedFolds, cross_fit_predictions
+from novum.core.sums import check_partition
+from novum.core.tables import plain_target
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.validation.certainty import corrected_interval, variance_of_mean
-from novum.evaluation.validation.fold_fits import BY_CLASS
+from novum.evaluation.validation.fold_fits import BY_CLASS, scores_of, whole_run
 from novum.evaluation.validation.fold_runs import FoldRun, run_folds
 from novum.evaluation.validation.routing import named_scorers, route
 from novum.evaluation.validation.splits import Splits, plan_splits
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 __all__ = [
     "CrossValidation",
@@ -49,6 +46,8 @@ class CrossValidation(dict[str, Any]):
         The folds that were used.
     exact : bool
         Whether the models came from sums of the other folds' statistics.
+    test_train_ratio : float
+        Rows tested over rows trained on, each by its weight, averaged over the folds.
 
     Examples
     --------
@@ -63,6 +62,7 @@ class CrossValidation(dict[str, Any]):
 
     splits: Splits
     exact: bool
+    test_train_ratio: float
 
     def scores(self, name: str = "score") -> Floats:
         """The scores of the folds by name."""
@@ -78,11 +78,11 @@ class CrossValidation(dict[str, Any]):
 
     def variance_of_mean(self, name: str = "score") -> float:
         """The variance of that mean, corrected for overlapping training parts."""
-        return variance_of_mean(self.scores(name), self.splits.test_train_ratio)
+        return variance_of_mean(self.scores(name), self.test_train_ratio)
 
     def interval(self, name: str = "score", level: float = 0.95) -> Interval:
         """The interval of the expected score at this size of training part."""
-        return corrected_interval(self.scores(name), self.splits.test_train_ratio, level)
+        return corrected_interval(self.scores(name), self.test_train_ratio, level)
 
 
 def cross_validate(
@@ -176,7 +176,7 @@ def cross_validate(
         error_score=error_score,
         verbose=verbose,
     )["estimator"]
-    result = results_of(runs, splits)
+    result = results_of(runs, splits, routed.fit.get("sample_weight"))
     if return_estimator:
         result["estimator"] = [run.estimator for run in runs]
     if return_indices:
@@ -185,29 +185,22 @@ def cross_validate(
     return result
 
 
-def results_of(runs: tuple[FoldRun, ...], splits: Splits) -> CrossValidation:
+def results_of(
+    runs: tuple[FoldRun, ...], splits: Splits, sample_weight: Any = None
+) -> CrossValidation:
     """The dictionary of the outcomes of one learner's folds."""
     result = CrossValidation(
         fit_time=np.array([run.fit_seconds for run in runs]),
         score_time=np.array([run.score_seconds for run in runs]),
     )
-    # A fold that failed does not know the names that a scorer with several scores gives.
-    whole = (run for run in runs if run.error is None and not run.failed_scores)
-    done = next(whole, runs[0])
-    for name in done.scores:
-        result[f"test_{name}"] = _column(runs, "scores", name)
-        if name in done.train_scores:
-            result[f"train_{name}"] = _column(runs, "train_scores", name)
+    whole = whole_run(runs)
+    for name in whole.scores:
+        result[f"test_{name}"] = np.array(scores_of(runs, name))
+        if name in whole.train_scores:
+            result[f"train_{name}"] = np.array(scores_of(runs, name, train=True))
     result.splits, result.exact = splits, all(run.exact for run in runs)
+    result.test_train_ratio = splits.weighted_ratio(sample_weight)
     return result
-
-
-def _column(runs: tuple[FoldRun, ...], kind: str, name: str) -> Floats:
-    def value(run: FoldRun) -> float:
-        scores: Mapping[str, float] = getattr(run, kind)
-        return scores[name] if name in scores else next(iter(scores.values()), math.nan)
-
-    return np.array([value(run) for run in runs])
 
 
 def cross_val_score(

@@ -2,7 +2,7 @@
 
     model of fold k = fit_statistics(sum of the other folds' statistics)
 
-`core.exact_validation` gives the sums. Two things are added here. Candidates of a search that
+`core.sums.exact_validation` gives the sums. Two things are added here. Candidates of a search that
 differ only in parameters which reading and summing never look at (the penalty of ridge, the priors
 of a Gaussian classifier) share their sums: what a function never looks at cannot change its result,
 so it is watched. And leaving one out asks the learner's own formula where the scores are functions
@@ -12,24 +12,18 @@ of single rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, clone
 
 from novum.core.errors import InputError, MemoryLimitError, NotAdditiveError
-from novum.core.exact_validation import (
-    fold_statistics,
-    left_out_predictions,
-    whole_sample,
-)
-from novum.core.parallel import check_cancelled
-from novum.core.statistics import StatisticsMixin
-from novum.evaluation.validation.fold_fits import FoldWork, judged_fold
-from novum.evaluation.validation.outcomes import FoldRun
-from novum.evaluation.validation.row_scores import row_scores
-from novum.numerics.blas_threads import one_blas_thread
+from novum.core.runtime import check_cancelled
+from novum.core.sums import StatisticsMixin, fold_statistics, left_out_predictions, whole_sample
+from novum.evaluation.validation.fold_fits import FoldRun, FoldWork, judged_fold
+from novum.numerics import Array, Floats, one_blas_thread
 
 Runs = dict[str, dict[int, FoldRun]]
 
@@ -78,7 +72,9 @@ class _SumsDifferError(Exception):
 def _from_sums(
     models: Mapping[str, Any], wanted: Mapping[str, Sequence[int]], work: FoldWork
 ) -> Runs:
-    adder, seen = _watched(clone(next(iter(models.values()))))
+    adder, seen = clone(next(iter(models.values()))), set[str]()
+    if len(models) > 1:
+        adder, seen = _watched(adder)
     found: Runs = {name: {} for name in models}
     began = time.perf_counter()
     weight = work.fit_params.get("sample_weight")
@@ -98,15 +94,11 @@ def _from_sums(
         for number, statistics in zip(numbers, sums, strict=True):
             for name, model in models.items():
                 if number in wanted[name]:
-                    found[name][number] = _judged(model, statistics, work, number, shared)
+                    fit = partial(clone(model).fit_statistics, statistics)
+                    found[name][number] = judged_fold(
+                        fit, model, work, number, exact=True, shared=shared
+                    )
     return found
-
-
-def _judged(model: Any, statistics: Any, work: FoldWork, number: int, shared: float) -> FoldRun:
-    def fit() -> Any:
-        return clone(model).fit_statistics(statistics)
-
-    return judged_fold(fit, model, work, number, exact=True, shared=shared)
 
 
 # --- Leaving one out ------------------------------------------------------------------------------
@@ -232,3 +224,69 @@ def _same(one: Any, other: Any) -> bool:
         return type(one) is type(other) and bool(np.all(one == other))
     except (TypeError, ValueError):
         return False
+
+
+# --- Scores of single rows ------------------------------------------------------------------------
+# Scores of single rows: what leaving one out gives when a score is a function of one prediction.
+#
+# A fold that tests one row has the score of that row. For the measures below all n folds are scored
+# at once in place of n calls of a scorer, and to the same numbers.
+
+
+RowScores = Callable[[Array, Array], Floats]
+
+
+def row_scores(scorer: Any, model: Any) -> RowScores | None:
+    """Scores of rows by `(y, predictions)`, or None if the scorer is not known to be such.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> by_row = row_scores(get_scorer("neg_mean_squared_error"), None)
+    >>> by_row(np.array([1.0, 2.0]), np.array([1.0, 4.0])).tolist()
+    [-0.0, -4.0]
+    """
+    inner = getattr(scorer, "function", scorer)
+    if getattr(inner, "measure", None) is not None:
+        plain = inner.point is None and not inner.measure.settings
+        return _OURS.get(inner.measure.name) if plain else None
+    if type(inner).__name__ == "_PassthroughScorer":
+        own = getattr(type(model), "score", None)
+        return _hits if own is ClassifierMixin.score else None
+    function = getattr(inner, "_score_func", None)
+    if function is None or getattr(inner, "_kwargs", None):
+        return None
+    known = _THEIRS.get((getattr(function, "__name__", ""), getattr(inner, "_sign", 0)))
+    return known if (getattr(function, "__module__", "") or "").startswith("sklearn.") else None
+
+
+def _hits(y: Array, predicted: Array) -> Floats:
+    return (y == predicted).astype(np.float64)
+
+
+def _squares(y: Array, predicted: Array) -> Floats:
+    return -_mean_over_targets((y.astype(np.float64) - predicted) ** 2)
+
+
+def _distances(y: Array, predicted: Array) -> Floats:
+    return -_mean_over_targets(np.abs(y.astype(np.float64) - predicted))
+
+
+def _mean_over_targets(values: Floats) -> Floats:
+    return values if values.ndim == 1 else values.mean(axis=1)
+
+
+_THEIRS: dict[tuple[str, int], RowScores] = {
+    ("accuracy_score", 1): _hits,
+    ("mean_squared_error", -1): _squares,
+    ("mean_absolute_error", -1): _distances,
+    # The root of one square is the distance, target by target.
+    ("root_mean_squared_error", -1): _distances,
+}
+
+_OURS: dict[str, RowScores] = {
+    "accuracy": _hits,
+    "mse": _squares,
+    "mae": _distances,
+    "rmse": _distances,
+}

@@ -8,29 +8,25 @@ is absent from training.
 from __future__ import annotations
 
 import inspect
+import math
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_method_params, _num_samples
 
-from novum.core.cross_fitting import align_classes
 from novum.core.errors import InputError
-from novum.core.exact_validation import rows_of
-from novum.core.fitting import fitted_model
-from novum.core.parallel import Cancelled
-from novum.core.targets import plain_target
-from novum.evaluation.validation.outcomes import FoldRun
+from novum.core.learners import align_classes
+from novum.core.runtime import Cancelled, fitted_model
+from novum.core.tables import plain_target, rows_of
 from novum.evaluation.validation.split_checks import checked_labels
 from novum.evaluation.validation.splits import Splits
-
-Rows = NDArray[np.intp]
+from novum.numerics import Array, Positions
 
 # Methods with one column for each class.
 BY_CLASS = ("predict_proba", "predict_log_proba", "decision_function")
@@ -38,6 +34,65 @@ BY_CLASS = ("predict_proba", "predict_log_proba", "decision_function")
 
 class UndefinedScoreError(InputError):
     """A score that is no number; the message says of which fold and why."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoldRun:
+    """The outcome of training on one fold's training rows and judging on its tested rows.
+
+    Attributes
+    ----------
+    scores : mapping of str to float
+        On the tested rows, greater is better.
+    train_scores : mapping of str to float
+        On the training rows; empty unless asked for.
+    fit_seconds, score_seconds : float
+        A learner fitted from shared sums has its part of the time they took.
+    n_train, n_test : int
+    output : array or None
+        What the model said of the tested rows, if it was kept, in the order of the fold.
+    facts : mapping
+        What was asked of the fitted model besides; empty unless asked for.
+    estimator : fitted estimator or None
+    exact : bool
+        Whether the model came from sums of the other folds' statistics.
+    error : str or None
+        What went wrong, where all scores were filled in.
+    failed_scores : mapping of str to str
+        What went wrong with single scores, which were filled in.
+    """
+
+    scores: Mapping[str, float]
+    train_scores: Mapping[str, float] = field(default_factory=dict)
+    fit_seconds: float = 0.0
+    score_seconds: float = 0.0
+    n_train: int = 0
+    n_test: int = 0
+    output: Array | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    estimator: Any = None
+    exact: bool = False
+    error: str | None = None
+    failed_scores: Mapping[str, str] = field(default_factory=dict)
+
+    def record(self) -> dict[str, Any]:
+        """As a journal keeps it; the model itself is not kept."""
+        return {
+            "scores": dict(self.scores),
+            "train_scores": dict(self.train_scores),
+            "fit_seconds": self.fit_seconds,
+            "score_seconds": self.score_seconds,
+            "n_train": self.n_train,
+            "n_test": self.n_test,
+            "output": None if self.output is None else np.asarray(self.output),
+            "facts": dict(self.facts),
+            "exact": self.exact,
+        }
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> FoldRun:
+        """Of a record in a journal."""
+        return cls(**record)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,15 +127,47 @@ class FoldWork:
     return_estimator: bool = False
     train_scores: bool = False
     error_score: Any = "raise"
+    _pairwise: dict[int, bool] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def raises(self) -> bool:
         return isinstance(self.error_score, str)
 
-    def target(self, rows: Rows) -> Any:
+    def is_pairwise(self, model: Any) -> bool:
+        """Whether a learner takes similarities of rows; its tags are asked once for all folds."""
+        known = self._pairwise.get(id(model))
+        if known is None:
+            tagged = hasattr(model, "__sklearn_tags__")
+            known = tagged and bool(get_tags(model).input_tags.pairwise)
+            self._pairwise[id(model)] = known
+        return known
+
+    def training_rows(self, number: int) -> Positions:
+        """The rows that a fold trains on, without those of weight zero."""
+        train = self.splits.train(number)
+        weight = self.fit_params.get("sample_weight")
+        if weight is None:
+            return train
+        kept = train[weight[train] > 0]
+        # A learner told of no row that counts says so itself.
+        return kept if kept.size else train
+
+    def table(self, model: Any, rows: Positions, number: int) -> Any:
+        """Some rows; of a matrix of similarities, those to the rows that a fold trains on."""
+        if not self.is_pairwise(model):
+            return rows_of(self.X, rows)
+        matrix = self.X if hasattr(self.X, "shape") else np.asarray(self.X)
+        if matrix.shape[0] != matrix.shape[1]:
+            raise InputError(
+                f"{type(model).__name__} takes similarities between rows, so X should be a square "
+                f"matrix, got shape {tuple(matrix.shape)}."
+            )
+        return matrix[np.ix_(rows, self.training_rows(number))]
+
+    def target(self, rows: Positions) -> Any:
         return None if self.y is None else self.y[rows]
 
-    def cut(self, params: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
+    def cut(self, params: Mapping[str, Any], rows: Positions) -> dict[str, Any]:
         if not params:
             return {}
         n_rows = np.empty(self.splits.n_rows)
@@ -118,22 +205,18 @@ def run_fold(model: Any, work: FoldWork, number: int) -> FoldRun:
 
 def fitted_on(model: Any, work: FoldWork, number: int) -> Any:
     """A clone of the model, fitted to the training rows of a fold."""
-    given = train = work.splits.train(number)
-    weight = work.fit_params.get("sample_weight")
-    if weight is not None:
-        kept = train[weight[train] > 0]
-        # A learner told of no row that counts says so itself.
-        train = kept if kept.size else train
+    train = work.training_rows(number)
     params = work.cut(work.fit_params, train)
-    X = table_rows(model, work.X, train, train)
+    X = work.table(model, train, number)
     try:
         return fitted_model(clone(model), X, work.target(train), **params)
     except Exception as error:
-        if len(train) < len(given):
+        n_train = work.splits.n_train(number)
+        if len(train) < n_train:
             # What the learner misses, such as a second class, may be in these rows.
             error.add_note(
-                f"{len(given) - len(train)} of {len(given)} training rows have a sample_weight of "
-                "0 and are absent."
+                f"{n_train - len(train)} of {n_train} training rows have a sample_weight of 0 and "
+                "are absent."
             )
         raise
 
@@ -196,36 +279,33 @@ def _text_of(error: Exception) -> str:
     return " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
 
 
+def whole_run(runs: Sequence[FoldRun]) -> FoldRun:
+    """A run that knows the names of all scores, if there is one: those that failed may not."""
+    whole = (run for run in runs if run.error is None and not run.failed_scores)
+    return next(whole, runs[0])
+
+
+def scores_of(runs: Sequence[FoldRun], name: str, *, train: bool = False) -> list[float]:
+    """A score of every fold; what was filled in where a fold failed."""
+    found = [run.train_scores if train else run.scores for run in runs]
+    return [
+        scores[name] if name in scores else next(iter(scores.values()), math.nan)
+        for scores in found
+    ]
+
+
 # --- Answers and scores ---------------------------------------------------------------------------
 
 
-def table_rows(model: Any, X: Any, rows: Rows, train: Rows) -> Any:
-    """Some rows of the table; of a matrix of similarities, those between `rows` and `train`."""
-    if not _is_pairwise(model):
-        return rows_of(X, rows)
-    matrix = X if hasattr(X, "shape") else np.asarray(X)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise InputError(
-            f"{type(model).__name__} takes similarities between rows, so X should be a square "
-            f"matrix, got shape {tuple(matrix.shape)}."
-        )
-    return matrix[np.ix_(rows, train)]
-
-
-def _is_pairwise(model: Any) -> bool:
-    return hasattr(model, "__sklearn_tags__") and bool(get_tags(model).input_tags.pairwise)
-
-
-def _output(fitted: Any, model: Any, work: FoldWork, number: int) -> NDArray[Any]:
+def _output(fitted: Any, model: Any, work: FoldWork, number: int) -> Array:
     assert work.keep is not None
-    train, test = work.splits.train(number), work.splits.test(number)
     ask = getattr(fitted, work.keep, None)
     if ask is None:
         raise InputError(
             f"{type(fitted).__name__} has no method {work.keep}. Ask for another one, such as "
             "predict."
         )
-    found = ask(table_rows(model, work.X, test, train))
+    found = ask(work.table(model, work.splits.test(number), number))
     if work.keep not in BY_CLASS or not is_classifier(fitted) or work.y is None:
         return np.asarray(found)
     if isinstance(found, list) or work.y.ndim != 1:
@@ -241,7 +321,7 @@ def scores_on(
     model: Any,
     work: FoldWork,
     number: int,
-    rows: Rows,
+    rows: Positions,
     part: str,
     failures: dict[str, str] | None = None,
 ) -> dict[str, float]:
@@ -250,7 +330,7 @@ def scores_on(
     A score among others that fails is filled in, unless errors are raised, and `failures` says
     why; where no score is left the error is raised.
     """
-    X = table_rows(model, work.X, rows, work.splits.train(number) if _is_pairwise(model) else rows)
+    X = work.table(model, rows, number)
     y = work.target(rows)
     found: dict[str, float] = {}
     for name, scorer in work.scoring.items():

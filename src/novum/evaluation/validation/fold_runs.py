@@ -25,12 +25,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples
 
 from novum.core.errors import InputError
-from novum.core.parallel import check_cancelled, run_tasks
-from novum.core.progress import Progress, track
-from novum.core.validation import with_checked_weight
+from novum.core.runtime import Progress, check_cancelled, run_tasks, track
+from novum.core.tables import with_checked_weight
 from novum.evaluation.validation.exact_folds import exact_runs, groups_by_sums, has_exact_folds
 from novum.evaluation.validation.fingerprints import fingerprint
 from novum.evaluation.validation.fold_fits import (
+    FoldRun,
     FoldWork,
     plain_table,
     plain_y,
@@ -38,7 +38,6 @@ from novum.evaluation.validation.fold_fits import (
     takes_weight,
 )
 from novum.evaluation.validation.journal import Journal, as_journal
-from novum.evaluation.validation.outcomes import FoldRun
 from novum.evaluation.validation.splits import Splits
 
 __all__ = ["FoldRun", "UndefinedScoreWarning", "experiment_parts", "run_folds"]
@@ -152,7 +151,7 @@ def run_folds(
         else:
             with track(Folds(verbose), "run", runner.n_folds) as bar:
                 found = runner.run(n_jobs, bar)
-    _warn_of_failures(found, work)
+    warn_of_failures(found, work)
     return found
 
 
@@ -315,7 +314,8 @@ def _check_work(work: FoldWork, journal: Any) -> None:
         raise InputError(f"error_score is 'raise' or a number, got {work.error_score!r}.")
 
 
-def _warn_of_failures(found: Mapping[str, Sequence[FoldRun]], work: FoldWork) -> None:
+def warn_of_failures(found: Mapping[str, Sequence[FoldRun]], work: FoldWork) -> None:
+    """Says what was filled in; raises where nothing else is left."""
     if work.raises:
         return
     runs = [run for outcomes in found.values() for run in outcomes]

@@ -55,13 +55,9 @@ def named_scorers(model: Any, scoring: Any) -> tuple[dict[str, Any], bool]:
     ({'score': scorer('r2')}, False)
     """
     found = resolve_scoring(model, scoring)
-    if scoring is None or isinstance(scoring, str) or not _has_several(scoring):
-        return {"score": next(iter(found.values()))}, False
-    return found, True
-
-
-def _has_several(scoring: Any) -> bool:
-    return isinstance(scoring, (Mapping, list, tuple, set))
+    if isinstance(scoring, (Mapping, list, tuple, set)):
+        return found, True
+    return {"score": next(iter(found.values()))}, False
 
 
 def route(
@@ -151,8 +147,8 @@ def _weights_of(scorers: Mapping[str, Any], given: Mapping[str, Any]) -> dict[st
     blind = [name for name, scorer in scorers.items() if not takes_weight(scorer)]
     for name in blind:
         warnings.warn(
-            f"The scoring {name!r} does not support sample_weight: rows are weighted in training "
-            "but count once in this score. Use a scorer that takes sample_weight.",
+            f"The scoring {name}={scorers[name]!r} does not support sample_weight: rows are "
+            "weighted in training but count once in this score. Use a scorer that takes it.",
             UserWarning,
             stacklevel=4,
         )

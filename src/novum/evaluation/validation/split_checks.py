@@ -11,17 +11,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from novum.core.cross_fitting import SharedFolds
 from novum.core.errors import InputError
-from novum.core.exact_validation import Fold, fold_of
-from novum.core.missing import missing_mask
-from novum.core.targets import check_classes, plain_target
-
-Rows = NDArray[np.intp]
-
+from novum.core.learners import SharedFolds
+from novum.core.sums import Fold, fold_of
+from novum.core.tables import check_classes, missing_mask, plain_target
+from novum.numerics import Array, Integers, Positions
 
 # --- Before folds are drawn -----------------------------------------------------------------------
 
@@ -67,7 +63,9 @@ def _groups_needed(splitter: Any) -> int:
     return 2 if "Group" in name else 0
 
 
-def check_number_of_folds(splitter: Any, n_rows: int, y: Any, classifier: bool) -> None:
+def check_number_of_folds(
+    splitter: Any, n_rows: int, labels: tuple[Array, Integers] | None
+) -> None:
     """A number of folds that the rows, or the rows of some class, suffice for."""
     kind = type(splitter).__name__
     given = getattr(splitter, "n_splits", None) or getattr(splitter, "cvargs", {}).get("n_splits")
@@ -81,13 +79,13 @@ def check_number_of_folds(splitter: Any, n_rows: int, y: Any, classifier: bool) 
             f"n_samples={n_rows}. Use fewer folds, or more rows."
         )
     stratifies = isinstance(splitter, StratifiedKFold) or kind == "RepeatedStratifiedKFold"
-    if not (classifier and stratifies) or y is None or y.ndim != 1:
+    if labels is None or not stratifies:
         return
-    labels, counts = np.unique(y, return_counts=True)
+    classes, counts = labels[0], np.bincount(labels[1])
     if counts.max() < given:
         raise InputError(
             f"n_splits={given} cannot be greater than the number of members in each class: the "
-            f"largest class, {labels.tolist()[counts.argmax()]!r}, has {counts.max()} rows. Use "
+            f"largest class, {classes.tolist()[counts.argmax()]!r}, has {counts.max()} rows. Use "
             "fewer folds, leave_one_out(), or more rows."
         )
 
@@ -106,7 +104,7 @@ def checked_parts(pairs: Iterable[Any], n_rows: int) -> tuple[Fold, ...]:
         )
 
 
-def _checked_pair(pair: Any, number: int, n_rows: int) -> tuple[Rows, Rows]:
+def _checked_pair(pair: Any, number: int, n_rows: int) -> tuple[Positions, Positions]:
     try:
         given_train, given_test = pair
     except (TypeError, ValueError) as error:
@@ -128,7 +126,7 @@ def _checked_pair(pair: Any, number: int, n_rows: int) -> tuple[Rows, Rows]:
     return train, test
 
 
-def _positions(rows: Any, side: str, number: int, n_rows: int) -> Rows:
+def _positions(rows: Any, side: str, number: int, n_rows: int) -> Positions:
     where = f"The {side} part of fold {number} (counted from 0)"
     if isinstance(rows, slice):
         rows = np.arange(n_rows)[rows]
@@ -159,7 +157,7 @@ def _positions(rows: Any, side: str, number: int, n_rows: int) -> Rows:
 # --- Classes --------------------------------------------------------------------------------------
 
 
-def checked_labels(y: NDArray[Any]) -> NDArray[Any]:
+def checked_labels(y: Array) -> Array:
     """Labels of one type; missing, infinite and continuous ones are refused."""
     if y.ndim != 1 or y.dtype.kind not in "Of":
         return y
@@ -167,10 +165,11 @@ def checked_labels(y: NDArray[Any]) -> NDArray[Any]:
     return classes[codes]
 
 
-def check_classes_of_folds(parts: Sequence[Fold], n_rows: int, y: NDArray[Any]) -> None:
+def check_classes_of_folds(
+    parts: Sequence[Fold], n_rows: int, classes: Array, codes: Integers
+) -> None:
     """Refuses folds that train on one class only; warns of those that lack some class."""
-    found, codes = check_classes(y, "A classifier")
-    labels = found.tolist()
+    labels = classes.tolist()
     if len(labels) < 2:
         return
     whole = np.bincount(codes, minlength=len(labels))

@@ -18,9 +18,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import (
     GroupKFold,
+    KFold,
     LeaveOneOut,
     RepeatedKFold,
     RepeatedStratifiedKFold,
@@ -31,21 +31,19 @@ from sklearn.model_selection import (
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
-from novum.core.cross_fitting import SharedFolds
 from novum.core.errors import InputError
-from novum.core.exact_validation import Fold
-from novum.core.targets import plain_target
+from novum.core.learners import SharedFolds
+from novum.core.sums import Fold
+from novum.core.tables import check_classes, plain_target
 from novum.evaluation.validation.split_checks import (
     check_classes_of_folds,
     check_groups,
     check_number_of_folds,
-    checked_labels,
     checked_parts,
 )
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Positions, cached_property
 
-Rows = NDArray[np.intp]
-Pair = tuple[Rows, Rows]
+Pair = tuple[Positions, Positions]
 
 # Repeats are shuffled by this seed unless one is given: a run can then be repeated and resumed.
 DEFAULT_SEED = 0
@@ -88,7 +86,7 @@ class Splits:
         """All pairs of rows to train on and rows to test; `split` gives them one at a time."""
         return tuple(self.split())
 
-    def train(self, number: int) -> Rows:
+    def train(self, number: int) -> Positions:
         """The rows that a fold trains on."""
         fold = self.parts[number]
         if fold.train is not None:
@@ -97,7 +95,7 @@ class Splits:
         kept[fold.test] = False
         return np.flatnonzero(kept)
 
-    def test(self, number: int) -> Rows:
+    def test(self, number: int) -> Positions:
         """The rows that a fold tests."""
         return self.parts[number].test
 
@@ -109,8 +107,28 @@ class Splits:
     @property
     def test_train_ratio(self) -> float:
         """Rows tested over rows trained on, averaged over the folds."""
-        ratios = [len(fold.test) / self.n_train(k) for k, fold in enumerate(self.parts)]
-        return float(np.mean(ratios))
+        return self.weighted_ratio()
+
+    def weighted_ratio(self, weight: Any = None) -> float:
+        """Weight tested over weight trained on, averaged over the folds; a row counts its weight.
+
+        Folds without weight on either side are left out.
+        """
+        if weight is None:
+            ratios = [len(fold.test) / self.n_train(k) for k, fold in enumerate(self.parts)]
+            return float(np.mean(ratios))
+        counts = np.asarray(weight, np.float64)
+        tested = np.array([counts[fold.test].sum() for fold in self.parts])
+        trained = np.array(
+            [
+                counts.sum() - tested[k] if fold.train is None else counts[fold.train].sum()
+                for k, fold in enumerate(self.parts)
+            ]
+        )
+        counted = (tested > 0) & (trained > 0)
+        if not counted.any():
+            return self.weighted_ratio()
+        return float(np.mean(tested[counted] / trained[counted]))
 
     @property
     def is_leave_one_out(self) -> bool:
@@ -122,11 +140,9 @@ class Splits:
     @property
     def covers_once(self) -> bool:
         """Whether every row is tested exactly once in every repeat."""
-        tested = [self._tested(repeat) for repeat in range(self.n_repeats)]
+        repeats = [self.repeat(number) for number in range(self.n_repeats)]
+        tested = [np.concatenate([fold.test for fold in folds]) for folds in repeats]
         return all(np.array_equal(np.sort(rows), np.arange(self.n_rows)) for rows in tested)
-
-    def _tested(self, repeat: int) -> Rows:
-        return np.concatenate([fold.test for fold in self.repeat(repeat)])
 
     def repeat(self, number: int) -> tuple[Fold, ...]:
         """The folds of one repeat."""
@@ -146,7 +162,7 @@ class Splits:
 
     def split(
         self, X: Any = None, y: Any = None, groups: Any = None
-    ) -> Iterator[tuple[Rows, Rows]]:
+    ) -> Iterator[tuple[Positions, Positions]]:
         """Pairs of rows to train on and rows to test; the arguments are not needed."""
         del X, y, groups
         return ((self.train(k), self.test(k)) for k in range(len(self.parts)))
@@ -194,20 +210,34 @@ def plan_splits(
     """
     n_rows = _num_samples(X)
     if isinstance(cv, Splits):
-        _check_rows(cv, n_rows)
+        if cv.n_rows != n_rows:
+            raise InputError(
+                f"These splits were drawn for {cv.n_rows} rows, but X has {n_rows}. Draw them anew "
+                "with plan_splits."
+            )
         return cv
     cv = cv.outer if isinstance(cv, NestedFolds) else cv
     if isinstance(cv, SharedFolds):
         return Splits(cv.folds, n_rows, 1, len(cv.folds), f"{len(cv.folds)} folds")
     target = None if y is None else plain_target(y)
-    if classifier and target is not None:
-        target = checked_labels(target)
+    labels = None
+    if classifier and target is not None and target.ndim == 1:
+        classes, codes = labels = check_classes(target, "A classifier")
+        # Objects get their type.
+        target = classes[codes] if target.dtype.kind in "Of" else target
     splitter = _splitter(cv, target, classifier, random_state)
     check_groups(splitter, groups, n_rows)
-    check_number_of_folds(splitter, n_rows, target, classifier)
+    check_number_of_folds(splitter, n_rows, labels)
     if isinstance(splitter, LeaveOneOut):
         # Its own split would write down n^2 positions only for them to be taken back.
         parts = tuple(Fold(None, row) for row in np.arange(n_rows)[:, np.newaxis])
+    elif (
+        groups is None
+        and _keeps_order(splitter, labels)
+        and (target is None or len(target) == n_rows)
+    ):
+        numbers = _folds_in_order(splitter, n_rows, labels)
+        parts = tuple(Fold(None, np.flatnonzero(numbers == k)) for k in range(splitter.n_splits))
     else:
         given = type(splitter).__name__ == "_CVIterableWrapper"
         more = params or {}
@@ -218,9 +248,10 @@ def plan_splits(
             "No fits were performed. Was the CV iterator empty? Were there no candidates? cv gives "
             "no folds: give at least one pair (train, test) of positions."
         )
-    if classifier and target is not None and target.ndim == 1:
-        check_classes_of_folds(parts, n_rows, target)
-    n_repeats = _repeats(splitter, len(parts))
+    if labels is not None:
+        check_classes_of_folds(parts, n_rows, *labels)
+    n_repeats = int(getattr(splitter, "n_repeats", 1) or 1)
+    n_repeats = n_repeats if len(parts) % n_repeats == 0 else 1
     n_folds = len(parts) // n_repeats
     return Splits(parts, n_rows, n_repeats, n_folds, _name(splitter, n_repeats, n_folds))
 
@@ -323,11 +354,15 @@ def _splitter(cv: Any, y: Any, classifier: bool, random_state: int | None) -> An
         if n_repeats < 1 or n_folds < 2:
             raise InputError(f"cv={cv!r} needs at least 1 repeat of at least 2 folds.")
         cv = RepeatedFolds(n_folds, n_repeats, seed)
-    discrete = classifier and y is not None and type_of_target(y) in ("binary", "multiclass")
+    discrete = classifier and y is not None and _holds_classes(y)
     if isinstance(cv, RepeatedFolds):
         return cv.splitter(stratified=discrete)
     if isinstance(cv, bool):
         raise InputError(f"cv={cv!r} is no number of folds. Give an integer of at least 2.")
+    if cv is None and random_state is None:
+        return StratifiedKFold(5) if discrete else KFold(5)
+    if type(cv) is int and cv >= 2 and random_state is None:
+        return StratifiedKFold(cv) if discrete else KFold(cv)
     try:
         splitter = check_cv(cv, y, classifier=classifier)
     except (ValueError, TypeError) as error:
@@ -340,17 +375,37 @@ def _splitter(cv: Any, y: Any, classifier: bool, random_state: int | None) -> An
     return splitter
 
 
-def _check_rows(splits: Splits, n_rows: int) -> None:
-    if splits.n_rows != n_rows:
-        raise InputError(
-            f"These splits were drawn for {splits.n_rows} rows, but X has {n_rows}. Draw them "
-            "anew with plan_splits."
-        )
+def _holds_classes(y: Any) -> bool:
+    """Whether the targets of a classifier, which were checked, are of one label each."""
+    if y.ndim == 1 and y.dtype.kind in "biufUO":
+        return True
+    return type_of_target(y) in ("binary", "multiclass")
 
 
-def _repeats(splitter: Any, n_parts: int) -> int:
-    n_repeats = getattr(splitter, "n_repeats", 1)
-    return int(n_repeats) if n_repeats and n_parts % n_repeats == 0 else 1
+def _keeps_order(splitter: Any, labels: Any) -> bool:
+    """Whether a splitter is scikit-learn's plain one, whose folds `_folds_in_order` gives."""
+    kind = type(splitter)
+    known = kind is KFold or (kind is StratifiedKFold and labels is not None)
+    return known and not splitter.shuffle
+
+
+def _folds_in_order(splitter: Any, n_rows: int, labels: Any) -> Positions:
+    """The fold that tests each row: scikit-learn's, without checks that have been made.
+
+    Plain folds are consecutive. Stratified ones deal out the rows sorted by class, so that the
+    sizes of folds and of their classes differ by one at most; the rows of a class then go to the
+    folds in their order. Classes count in the order they are met.
+    """
+    k = splitter.n_splits
+    if labels is None or type(splitter) is KFold:
+        return np.arange(k).repeat(n_rows // k + (np.arange(k) < n_rows % k))
+    _, first, codes = np.unique(labels[1], return_index=True, return_inverse=True)
+    codes = np.argsort(np.argsort(first))[codes]
+    rows = np.argsort(codes, kind="stable")
+    dealt = np.arange(n_rows) % k
+    numbers = np.empty(n_rows, np.intp)
+    numbers[rows] = dealt[np.lexsort((dealt, codes[rows]))]
+    return numbers
 
 
 def _name(splitter: Any, n_repeats: int, n_folds: int) -> str:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from novum.core.text import printable
-from novum.distributions.joint_table_states import shown
+from novum.display import FONT_SIZE
+from novum.distributions import shown
 from novum.graphical.models.conditional import Conditional
 
-FONT_SIZE = 12.0
 LINE = 17.0
 PADDING = 8.0
 BAR_WIDTH = 64.0

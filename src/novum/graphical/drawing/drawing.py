@@ -4,24 +4,21 @@ Parents stand above their children. Every node is a box with its name and, for e
 probability given what is known, as a bar and a percentage. Observed nodes have a thick frame of
 another color, and their state is bold.
 
-Text and lines have the color of the page around them (`currentColor`) and the sheet is transparent,
-so that the drawing reads on light and on dark pages. Everything is set by attributes, without style
-sheets, scripts or references, so the strictest content policy of a page does not change it. The
-same network gives the same text.
+The same network gives the same text.
 """
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from novum.core.errors import InputError
 from novum.core.svg_text import SvgText
+from novum.display import FONT_SIZE, Drawing, Group, Label, Path
+from novum.display import Box as Rectangle
 from novum.graphical.drawing.boxes import (
     BAR_HEIGHT,
     BAR_WIDTH,
-    FONT_SIZE,
     LINE,
     PADDING,
     Box,
@@ -37,9 +34,8 @@ if TYPE_CHECKING:
     from novum.graphical.models.bayesian_network import BayesianNetwork
 
 MAX_NODES = 5000
-_FONT = "Helvetica, Arial, sans-serif"
-# Of Okabe and Ito's colors, told apart by readers with any color vision, on white and on black.
-_BAR_COLOR, _OBSERVED_COLOR = "#0072b2", "#e69f00"
+# Colors of the palette.
+_BAR, _OBSERVED = 0, 1
 _MARGIN = 10.0
 _ARROW = 7.0
 _PORT = 9.0
@@ -104,7 +100,7 @@ def draw(
     places = placed(parents, order, [(box.width, box.height) for box in boxes])
     n_observed = sum(network.places[name] in numbers for name in known)
     title = _title(len(network), len(shown), sum(map(len, parents)), n_observed, max_bars)
-    return _svg(boxes, places, title)
+    return SvgText(_drawing(boxes, places, title).as_svg())
 
 
 def _chosen(network: BayesianNetwork, nodes: str | Sequence[str] | None) -> list[int]:
@@ -149,85 +145,70 @@ def _title(n_nodes: int, n_shown: int, n_edges: int, n_observed: int, max_bars: 
     return text + ("; too many nodes for bars" if n_shown > max_bars else "")
 
 
-# --- SVG ------------------------------------------------------------------------------------------
+# --- Nodes ----------------------------------------------------------------------------------------
 
 
-def _svg(boxes: list[Box], places: Placement, title: str) -> SvgText:
-    width, height = places.width + 2 * _MARGIN, places.height + 2 * _MARGIN
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{_safe(title)}" '
-        f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.1f} {height:.1f}" '
-        f'font-family="{_FONT}" font-size="{FONT_SIZE:g}" fill="currentColor">',
-        f"<title>{_safe(title)}</title>",
-        *_edges(boxes, places),
-        *(
-            _node(box, x + _MARGIN, y + _MARGIN)
-            for box, (x, y) in zip(boxes, places.corners, strict=True)
-        ),
-        "</svg>",
+def _drawing(boxes: list[Box], places: Placement, title: str) -> Drawing:
+    nodes = [
+        _node(box, x + _MARGIN, y + _MARGIN)
+        for box, (x, y) in zip(boxes, places.corners, strict=True)
     ]
-    return SvgText("\n".join(parts))
+    width, height = places.width + 2 * _MARGIN, places.height + 2 * _MARGIN
+    return Drawing(width, height, [*_edges(boxes, places), *nodes], title)
 
 
-def _node(box: Box, x: float, y: float) -> str:
-    color = _OBSERVED_COLOR if box.is_observed else "currentColor"
-    frame = 'stroke-width="2.5"' if box.is_observed else 'stroke-opacity="0.6"'
+def _node(box: Box, x: float, y: float) -> Group:
     middle = x + box.width / 2
-    lines = "".join(
-        _state(box, rank, x + PADDING, y + PADDING + LINE * (rank + 1) + 3)
-        for rank in range(len(box.lines))
+    frame = Rectangle(
+        x,
+        y,
+        box.width,
+        box.height,
+        "ink",
+        0.05,
+        frame=_OBSERVED if box.is_observed else "muted",
+        frame_width=2.5 if box.is_observed else 1.0,
+        radius=6.0,
     )
-    rest = ""
+    name = Label(middle, y + PADDING + FONT_SIZE - 1, box.name, "middle", bold=True)
+    shapes: list[Rectangle | Label] = [frame, name]
+    for rank in range(len(box.lines)):
+        shapes += _state(box, rank, x + PADDING, y + PADDING + LINE * (rank + 1) + 3)
     if box.rest:
         bottom = y + PADDING + LINE * (len(box.lines) + 1) + FONT_SIZE
-        rest = (
-            f'<text x="{middle:.1f}" y="{bottom:.1f}" text-anchor="middle" fill-opacity="0.8">'
-            f"{_safe(box.rest)}</text>"
-        )
-    return (
-        f"<g><title>{_safe(box.hover)}</title>"
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="6" '
-        f'fill="currentColor" fill-opacity="0.05" stroke="{color}" {frame}/>'
-        f'<text x="{middle:.1f}" y="{y + PADDING + FONT_SIZE - 1:.1f}" text-anchor="middle" '
-        f'font-weight="bold">{_safe(box.name)}</text>{lines}{rest}</g>'
-    )
+        shapes.append(Label(middle, bottom, box.rest, "middle"))
+    return Group(shapes, box.hover)
 
 
-def _state(box: Box, rank: int, x: float, y: float) -> str:
+def _state(box: Box, rank: int, x: float, y: float) -> list[Rectangle | Label]:
     """A line of a box: label, bar, percentage."""
     line = box.lines[rank]
-    bar = x + box.label_width
-    weight = ' font-weight="bold"' if line.is_observed else ' fill-opacity="0.9"'
-    color = _OBSERVED_COLOR if box.is_observed else _BAR_COLOR
-    filled = line.share * BAR_WIDTH
-    top = y + (LINE - BAR_HEIGHT) / 2
+    bar, top = x + box.label_width, y + (LINE - BAR_HEIGHT) / 2
     base = y + LINE / 2 + 0.36 * FONT_SIZE
     right = x + box.width - 2 * PADDING
-    return (
-        f'<text x="{x:.1f}" y="{base:.1f}"{weight}>{_safe(line.label)}</text>'
-        f'<rect x="{bar:.1f}" y="{top:.1f}" width="{BAR_WIDTH:g}" height="{BAR_HEIGHT:g}" '
-        f'fill="currentColor" fill-opacity="0.12"/>'
-        f'<rect x="{bar:.1f}" y="{top:.1f}" width="{filled:.2f}" height="{BAR_HEIGHT:g}" '
-        f'fill="{color}"/>'
-        f'<text x="{right:.1f}" y="{base:.1f}" text-anchor="end"{weight}>'
-        f"{_safe(line.percentage)}</text>"
-    )
+    color = _OBSERVED if box.is_observed else _BAR
+    return [
+        Label(x, base, line.label, bold=line.is_observed),
+        Rectangle(bar, top, BAR_WIDTH, BAR_HEIGHT, "faint"),
+        Rectangle(bar, top, line.share * BAR_WIDTH, BAR_HEIGHT, color),
+        Label(right, base, line.percentage, "end", bold=line.is_observed),
+    ]
 
 
 # --- Edges ----------------------------------------------------------------------------------------
 
 
-def _edges(boxes: list[Box], places: Placement) -> list[str]:
+def _edges(boxes: list[Box], places: Placement) -> list[Path]:
     leaving, arriving = _ports(boxes, places)
-    found = []
+    paths: list[Path] = []
     for (p, v), bends in sorted(places.bends.items()):
         start = (leaving[p, v], places.corners[p][1] + boxes[p].height)
         end = (arriving[p, v], places.corners[v][1] - _ARROW)
         points = [start]
         for x, top, bottom in bends:
             points += [(x, top), (x, bottom)]
-        found.append(_curve([*points, end]))
-    return found
+        paths += _curve([*points, end])
+    return paths
 
 
 def _ports(
@@ -252,23 +233,9 @@ def _ports(
     return leaving, arriving
 
 
-def _curve(points: list[tuple[float, float]]) -> str:
+def _curve(points: list[tuple[float, float]]) -> list[Path]:
     """A line that leaves and enters upright, with an arrow head."""
-    (x, y), *others = [(a + _MARGIN, b + _MARGIN) for a, b in points]
-    path = [f"M{x:.1f} {y:.1f}"]
-    for a, b in others:
-        if abs(a - x) < 0.05:
-            path.append(f"V{b:.1f}")
-        else:
-            half = (y + b) / 2
-            path.append(f"C{x:.1f} {half:.1f} {a:.1f} {half:.1f} {a:.1f} {b:.1f}")
-        x, y = a, b
-    head = f"M{x:.1f} {y + _ARROW:.1f}l-3.5 -{_ARROW:g}h7z"
-    return (
-        f'<path d="{"".join(path)}" fill="none" stroke="currentColor" stroke-opacity="0.55"/>'
-        f'<path d="{head}" fill-opacity="0.7"/>'
-    )
-
-
-def _safe(text: str) -> str:
-    return html.escape(text)
+    shifted = [(x + _MARGIN, y + _MARGIN) for x, y in points]
+    x, y = shifted[-1]
+    head = [(x, y + _ARROW), (x - 3.5, y), (x + 3.5, y)]
+    return [Path(shifted, "muted", bends=True), Path(head, fill="muted")]

@@ -23,24 +23,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from novum.core.text import label_text
-from novum.distributions.joint_table_states import StateAxis, shown
+from novum.distributions import StateAxis, shown
 from novum.graphical.formats.draft import (
     MAX_DEFAULT_CELLS,
     MAX_PARENTS,
     Draft,
-    Floats,
+    text_states,
     unknown_name,
 )
 from novum.graphical.formats.files import file_text
 from novum.graphical.formats.regular_bif import regular_draft
-from novum.graphical.formats.scanning import (
-    Scanner,
-    numbers_text,
-    quoted,
-    token_pattern,
-)
-from novum.graphical.formats.writing import text_states
+from novum.graphical.formats.scanning import Scanner, numbers_text, quoted, token_pattern
 from novum.graphical.models.conditional import Conditional, row_text
+from novum.numerics import Floats
 
 if TYPE_CHECKING:
     from novum.graphical.models.bayesian_network import BayesianNetwork
@@ -139,12 +134,12 @@ class _Reader:
             if variable.table is None:
                 reason = f"variable {label_text(name)} has no probability block"
                 tokens.wrong(reason, variable.place)
-        found = list(self.variables.values())
-        cells = [v.table.ravel() for v in found if v.table is not None]
+        variables = list(self.variables.values())
+        cells = [v.table.ravel() for v in variables if v.table is not None]
         return Draft(
             tokens.source,
             self.axes,
-            [v.parents for v in found],
+            [v.parents for v in variables],
             np.concatenate(cells) if cells else np.empty(0),
             self.line_of,
         )
@@ -310,16 +305,16 @@ class _Rows:
 
     def _numbers(self, expected: int, place: int) -> list[float]:
         tokens = self.tokens
-        found: list[float] = []
+        numbers: list[float] = []
         while not tokens.skip(";"):
-            if len(found) == expected:
+            if len(numbers) == expected:
                 tokens.wrong(f"expected ';' after {expected} numbers, found {tokens.found()}")
-            found.append(tokens.number())
+            numbers.append(tokens.number())
             tokens.skip(",")
-        if len(found) != expected:
+        if len(numbers) != expected:
             name = label_text(self.variable.axis.name)
-            tokens.wrong(f"{len(found)} numbers for {name}, {expected} are needed", place)
-        return found
+            tokens.wrong(f"{len(numbers)} numbers for {name}, {expected} are needed", place)
+        return numbers
 
     def _key(self, place: int) -> int:
         """The number of a row in C order, from the states of the parents."""

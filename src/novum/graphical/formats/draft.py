@@ -11,20 +11,27 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.errors import FileFormatError
-from novum.core.text import label_text, meant, printable
-from novum.distributions.joint_table import EXACT, QUIET, TOLERATED
-from novum.distributions.joint_table_states import MAX_VARIABLES, StateAxis, shown
-from novum.graphical.models.conditional import Conditional, NetworkWarning, Tabular, row_text
+from novum.core.errors import FileFormatError, InputError
+from novum.core.text import label_text, listed, meant, printable
+from novum.distributions import EXACT, MAX_VARIABLES, QUIET, TOLERATED, StateAxis, shown
+from novum.graphical.models.conditional import (
+    Conditional,
+    NetworkWarning,
+    Tabular,
+    check_node_cells,
+    row_text,
+)
+from novum.numerics import Floats, Integers
 
-Floats = NDArray[np.float64]
-Positions = NDArray[np.int64]
+if TYPE_CHECKING:
+    from novum.graphical.models.bayesian_network import BayesianNetwork
+
 
 # NumPy has arrays of at most 64 axes.
 MAX_PARENTS = MAX_VARIABLES - 1
@@ -73,7 +80,7 @@ class Draft:
             start += size
         return made  # type: ignore[return-value]
 
-    def _check_rows(self, cards: Positions, sizes: Positions) -> None:
+    def _check_rows(self, cards: Integers, sizes: Integers) -> None:
         """Probabilities between 0 and 1 in rows that sum to one; divides where they nearly do."""
         cells = self.cells
         # A NaN fails the comparison too; what is too large makes a sum too large.
@@ -105,14 +112,14 @@ class Draft:
         inexact = off > EXACT
         cells /= np.repeat(np.where(inexact, sums, 1.0), widths)
 
-    def _row(self, row: int, cards: Positions, sizes: Positions) -> str:
+    def _row(self, row: int, cards: Integers, sizes: Integers) -> str:
         """A row of the file in words."""
         variable, row = self._place(row, cards, sizes)
         up = tuple(self.axes[p] for p in self.parents[variable])
         where = f", row {row_text(up, row)}" if up else ""
         return f"the table of {label_text(self.axes[variable].name)}{where}"
 
-    def _place(self, row: int, cards: Positions, sizes: Positions) -> tuple[int, int]:
+    def _place(self, row: int, cards: Integers, sizes: Integers) -> tuple[int, int]:
         """The variable of a row of the file, and its number in that variable's table."""
         ends = np.cumsum(sizes // cards)
         variable = int(np.searchsorted(ends, row, side="right"))
@@ -122,7 +129,7 @@ class Draft:
         line = None if self.line_of is None else self.line_of(variable, row)
         return file_error(self.source, reason, line)
 
-    def _refuse_cell(self, cards: Positions, sizes: Positions) -> None:
+    def _refuse_cell(self, cards: Integers, sizes: Integers) -> None:
         wrong = int(np.flatnonzero(~((self.cells >= 0) & (self.cells <= 1 + TOLERATED)))[0])
         ends = np.cumsum(sizes)
         variable = int(np.searchsorted(ends, wrong, side="right"))
@@ -162,3 +169,50 @@ def unknown_name(kind: str, name: str, known: Mapping[str, object] | Sequence[st
 def cut(text: str) -> str:
     """Something found in a file, short enough for a message."""
     return repr(printable(text, 30))
+
+
+# --- Before writing -------------------------------------------------------------------------------
+# What the writers of all formats ask about a network before they write it.
+
+
+_ADVICE = "Tables are held in full there; a .network file keeps compact nodes as they are."
+
+
+def text_states(
+    network: BayesianNetwork, source: str, kept: Collection[str] = ()
+) -> dict[str, tuple[str, ...]]:
+    """The states of each node as text, which is all that the formats with names hold.
+
+    Numbers and truth values become text, ordered states lose their order and compact tables, but
+    those of the nodes in `kept`, are written in full; one warning says so.
+    """
+    as_text: dict[str, tuple[str, ...]] = {}
+    lost: list[str] = []
+    for item in network.conditionals:
+        axis = item.variable
+        if item.name not in kept:
+            check_node_cells(axis, item.parents, _ADVICE, source)
+        states = tuple(str(state) for state in axis.states)
+        if len(set(states)) < len(states) or "" in states:
+            raise InputError(
+                f"{source}: node {label_text(axis.name)} has states that are empty or equal as "
+                f"text: {listed(axis.states)}. Rename them before writing."
+            )
+        as_text[axis.name] = states
+        in_full = not isinstance(item, Tabular) and item.name not in kept
+        if states != axis.states or axis.ordered or in_full:
+            lost.append(axis.name)
+    if lost:
+        warnings.warn(
+            f"{source} holds states as text without an order and tables in full: "
+            f"{listed(lost)} will read back so.",
+            NetworkWarning,
+            stacklevel=5,
+        )
+    return as_text
+
+
+def check_full_tables(network: BayesianNetwork, source: str) -> None:
+    """Refuses nodes whose tables are too large to exist, before anything is made of them."""
+    for item in network.conditionals:
+        check_node_cells(item.variable, item.parents, _ADVICE, source)

@@ -11,15 +11,15 @@ import gzip
 import importlib
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from novum.core.atomic_write import replacing
 from novum.core.errors import FileFormatError, InputError
-from novum.core.memory import check_memory, format_bytes
-from novum.core.sources.streams import TextStream, checked_path
+from novum.core.files import replacing
+from novum.core.runtime import check_memory, format_bytes
+from novum.core.sources import TextStream, checked_path
 from novum.core.text import label_text
 from novum.graphical.models.conditional import Conditional
 from novum.graphical.structure.dag import CyclicGraphError
@@ -163,9 +163,10 @@ def write_text(text: str, path: Path) -> None:
 def _module(path: Path) -> Any:
     name = _MODULES.get(_suffix(path))
     if name is None:
+        *others, last = _MODULES
         raise InputError(
-            f"{path.name!r} has no suffix of a network file. Use {_listed(list(_MODULES))}, each "
-            "also with .gz behind."
+            f"{path.name!r} has no suffix of a network file. Use {', '.join(others)} or {last}, "
+            "each also with .gz behind."
         )
     return importlib.import_module(f"novum.graphical.formats.{name}")
 
@@ -176,7 +177,3 @@ def _suffix(path: Path) -> str:
     if suffixes[-1:] == [".gz"]:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
-
-
-def _listed(suffixes: Sequence[str]) -> str:
-    return ", ".join(suffixes[:-1]) + f" or {suffixes[-1]}"

@@ -19,12 +19,12 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
-from novum.distributions.joint_table_states import StateAxis, shown
-from novum.graphical.formats.draft import MAX_PARENTS, Draft, Floats, unknown_name
+from novum.distributions import StateAxis, shown
+from novum.graphical.formats.draft import MAX_PARENTS, Draft, text_states, unknown_name
 from novum.graphical.formats.files import file_text
 from novum.graphical.formats.scanning import Scanner, numbers_text, quoted, token_pattern
-from novum.graphical.formats.writing import text_states
 from novum.graphical.models.conditional import Conditional
+from novum.numerics import Floats
 
 if TYPE_CHECKING:
     from novum.graphical.models.bayesian_network import BayesianNetwork
@@ -225,26 +225,26 @@ class _Reader:
     def _data(self, name: str, shape: list[int], rows: list[int]) -> Floats:
         """Numbers in parentheses; a group closes only after a multiple of an axis's cells."""
         tokens, start = self.tokens, self.tokens.place
-        found: list[float] = []
+        numbers: list[float] = []
         opened: list[int] = []
         sizes = {math.prod(shape[axis:]) for axis in range(len(shape))}
         while not tokens.skip(";"):
             if tokens.skip("("):
-                opened.append(len(found))
+                opened.append(len(numbers))
                 if len(opened) > len(shape):
                     tokens.wrong(f"parentheses are nested more than {len(shape)} deep")
             elif tokens.at(")"):
-                if not opened or len(found) - opened.pop() not in sizes:
+                if not opened or len(numbers) - opened.pop() not in sizes:
                     tokens.wrong(f"')' closes a group that is no part of {tuple(shape)} numbers")
                 tokens.advance()
             elif not tokens.skip(","):
-                if len(found) % shape[-1] == 0:
+                if len(numbers) % shape[-1] == 0:
                     rows.append(tokens.place)
-                found.append(tokens.number())
-        if opened or len(found) != math.prod(shape):
+                numbers.append(tokens.number())
+        if opened or len(numbers) != math.prod(shape):
             tokens.wrong(
-                f"{len(found)} numbers for {label_text(name)}, {math.prod(shape)} are needed"
+                f"{len(numbers)} numbers for {label_text(name)}, {math.prod(shape)} are needed"
                 + (" and every '(' a ')'" if opened else ""),
                 start,
             )
-        return np.array(found)
+        return np.array(numbers)

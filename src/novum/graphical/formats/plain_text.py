@@ -24,16 +24,16 @@ def read(data: bytes, source: str) -> list[Conditional]:
     """The distributions of a file."""
     text = file_text(data, source)
     try:
-        found = conditionals_of(network_text.parsed(text))
+        conditionals = conditionals_of(network_text.parsed(text))
     except FileFormatError as error:
         # The file's name takes the place of "the network's text".
         reason = str(error).partition(": ")[2]
         raise file_error(source, reason, error.line) from None
     except InputError as error:
         raise FileFormatError(f"{source}: {error}") from None
-    if not found:
+    if not conditionals:
         raise file_error(source, "there is no variable in it. Is it the whole file?")
-    return found
+    return conditionals
 
 
 def written(network: BayesianNetwork, source: str) -> str:

@@ -2,9 +2,8 @@
 
 A file is *regular* when it has no quotes, its properties and comments stand by themselves and
 every table gives all rows, with commas between numbers. Its blocks are found by one regular
-expression. In small files the keys of rows are compared as text with those that the parents'
-states give, and the numbers of all tables become floats together; in large ones a compiled loop
-does both. Either way every number is the float nearest to its text.
+expression, the keys of rows are compared as text with those that the parents' states give, and
+rows of equal text are read once.
 
 Anything unexpected makes a file irregular: then nothing is decided here, and `bif` reads it token
 by token and names what is wrong.
@@ -14,16 +13,14 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import accumulate, product
+from itertools import product
 
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.distributions.joint_table_states import StateAxis
-from novum.graphical.formats.draft import MAX_PARENTS, Draft, Floats, renamed_axis
-
-# Bytes of a file from which on compiled code is worth loading.
-COMPILED_FROM = 200_000
+from novum.distributions import StateAxis
+from novum.graphical.formats.draft import MAX_PARENTS, Draft, renamed_axis
+from novum.numerics import Floats
 
 _NAME = r'[^\s{}()\[\]|,;"]+'
 _NETWORK = re.compile(rf"\s*network\s+{_NAME}\s*\{{\s*\}}\s*")
@@ -43,17 +40,16 @@ class IrregularError(Exception):
     """The file needs the other reader."""
 
 
-def regular_draft(text: str, source: str, compiled_from: int = COMPILED_FROM) -> Draft | None:
+def regular_draft(text: str, source: str) -> Draft | None:
     """The network of a regular file; None where the file is not regular."""
     if '"' in text or not text.isascii():
         return None
     if "/" in text:
         # A quote, which no regular file has, for a comment without an end.
-        text = _COMMENT.sub(lambda found: '"' if found["open"] else " ", text)
+        text = _COMMENT.sub(lambda match: '"' if match["open"] else " ", text)
     try:
         blocks = _blocks(text)
-        read = compiled_cells if len(text) >= compiled_from else plain_cells
-        return Draft(source, blocks.axes, blocks.parents, read(blocks))
+        return Draft(source, blocks.axes, blocks.parents, _cells(blocks))
     except (IrregularError, InputError, ValueError):
         return None
 
@@ -63,7 +59,7 @@ def _blocks(text: str) -> _Blocks:
         return _Blocks(text)
     except IrregularError:
         # Few files have properties; looking for them costs as much as reading does.
-        return _Blocks(_PROPERTY.sub(lambda found: " " if found["end"] else found[0], text))
+        return _Blocks(_PROPERTY.sub(lambda match: " " if match["end"] else match[0], text))
 
 
 class _Blocks:
@@ -89,11 +85,11 @@ class _Blocks:
         match = _NETWORK.match(text)
         place = match.end() if match else len(text) - len(text.lstrip())
         while place < len(text):
-            found = _BLOCK.match(text, place)
-            if found is None:
+            block = _BLOCK.match(text, place)
+            if block is None:
                 raise IrregularError
-            name, count, states, child, parents = found.groups()
-            place = found.end()
+            name, count, states, child, parents = block.groups()
+            place = block.end()
             if child is None:
                 self._add_variable(name, int(count), states)
                 continue
@@ -119,7 +115,7 @@ class _Blocks:
     def _add_variable(self, name: str, count: int, states: str) -> None:
         alike = self._alike.get(states)
         if alike is None:
-            alike = self._alike[states] = StateAxis(name, tuple(split_names(states)))
+            alike = self._alike[states] = StateAxis(name, tuple(_split_names(states)))
         if len(alike.states) != count or name in self._numbers:
             raise IrregularError
         self._numbers[name] = len(self.axes)
@@ -131,30 +127,27 @@ class _Blocks:
             raise IrregularError
         up: list[int] = []
         if parents is None:
-            found = _TABLE.match(self.text, *body)
-            if found is None:
+            table = _TABLE.match(self.text, *body)
+            if table is None:
                 raise IrregularError
-            body = (found.end(), body[1])
+            body = (table.end(), body[1])
         else:
-            up = [self._numbers.get(name, variable) for name in split_names(parents)]
+            up = [self._numbers.get(name, variable) for name in _split_names(parents)]
             if variable in up or len(set(up)) < len(up) or len(up) > MAX_PARENTS:
                 raise IrregularError
         self._tables[variable] = up, body
 
 
-def split_names(text: str) -> list[str]:
+def _split_names(text: str) -> list[str]:
     """Names between commas; white space inside one means that a comma was left out."""
-    names = text.split(",")
-    found = text.replace(",", " ").split()
-    if len(names) != len(found) or not all(map(str.strip, names)):
+    names = text.replace(",", " ").split()
+    between = text.split(",")
+    if len(between) != len(names) or not all(map(str.strip, between)):
         raise IrregularError
-    return found
+    return names
 
 
-# --- Small files ----------------------------------------------------------------------------------
-
-
-def plain_cells(blocks: _Blocks) -> Floats:
+def _cells(blocks: _Blocks) -> Floats:
     """All numbers of the file, variable after variable."""
     rows: list[str] = []
     keys: dict[tuple[tuple[object, ...], ...], list[str]] = {}
@@ -172,20 +165,21 @@ def plain_cells(blocks: _Blocks) -> Floats:
         rows += _rows(keys[states], body)
     cards = np.array(blocks.cards)
     widths = np.repeat(cards, np.array(blocks.sizes) // cards)
-    return _numbers(";".join(rows), widths)
+    return _numbers(rows, widths)
 
 
 def _rows(expected: list[str], body: str) -> list[str]:
     """The rows' numbers as text, in the order of the expected keys, `(state, state`."""
     *rows, rest = body.split(";")
-    by_key = {key: row for key, _, row in [row.lstrip().partition(")") for row in rows]}
-    if rest.strip() or len(by_key) != len(rows) or len(rows) != len(expected):
+    if rest.strip() or len(rows) != len(expected):
         raise IrregularError
+    by_key = {key: row for key, _, row in [row.lstrip().partition(")") for row in rows]}
     try:
-        return [by_key[key] for key in expected]
+        return list(map(by_key.__getitem__, expected))
     except KeyError:
+        # Other white space in the keys, or something else there.
         by_key = {_even(key): row for key, row in by_key.items()}
-    if by_key.keys() != set(expected):
+    if len(by_key) != len(expected) or by_key.keys() != set(expected):
         raise IrregularError
     return [by_key[key] for key in expected]
 
@@ -194,63 +188,21 @@ def _even(key: str) -> str:
     """A key with the usual white space."""
     if not key.startswith("("):
         raise IrregularError
-    return "(" + ", ".join(split_names(key[1:]))
+    return "(" + ", ".join(_split_names(key[1:]))
 
 
-def _numbers(text: str, widths: np.ndarray) -> Floats:
-    """Numbers of rows that are joined by semicolons, each row of its width."""
+def _numbers(rows: list[str], widths: np.ndarray) -> Floats:
+    """Numbers of rows, each of its width."""
+    # The same rows come again and again: each is read once.
+    numbered = {row: number for number, row in enumerate(dict.fromkeys(rows))}
+    text = ",".join(numbered)
     # Python takes 1_000, nan and infinity for numbers, too.
     if "_" in text or "n" in text or "N" in text:
         raise IrregularError
-    characters = np.frombuffer(text.encode(), np.uint8)
-    marks = characters[(characters == ord(",")) | (characters == ord(";"))]
-    ends = np.cumsum(widths)
-    breaks = np.flatnonzero(marks == ord(";"))
-    if len(marks) != ends[-1] - 1 or not np.array_equal(breaks, ends[:-1] - 1):
+    floats = np.array(list(map(float, text.split(","))))
+    lengths = np.array([row.count(",") + 1 for row in numbered])
+    of_row = np.fromiter(map(numbered.__getitem__, rows), np.intp, len(rows))
+    if not np.array_equal(lengths[of_row], widths):
         raise IrregularError
-    words = text.replace(";", ",").split(",")
-    # The same numbers come again and again.
-    different = set(words)
-    floats = dict(zip(different, map(float, different), strict=True))
-    return np.array(list(map(floats.__getitem__, words)))
-
-
-# --- Large files ----------------------------------------------------------------------------------
-
-
-def compiled_cells(blocks: _Blocks) -> Floats:
-    """The same by compiled code."""
-    from novum.graphical.formats.regular_bif_kernels import read_tables
-
-    labels = ["".join(axis.states) for axis in blocks.axes]  # type: ignore[arg-type]
-    lengths = [len(str(state)) for axis in blocks.axes for state in axis.states]
-    cells = np.empty(sum(blocks.sizes))
-    hard = np.empty((len(cells), 3), np.int64)
-    n_hard = read_tables(
-        _bytes(blocks.text),
-        np.array(blocks.bodies, np.int64),
-        np.array(blocks.cards, np.int64),
-        _starts([len(up) for up in blocks.parents]),
-        np.array([p for up in blocks.parents for p in up], np.int64),
-        _starts(blocks.cards),
-        _bytes("".join(labels)),
-        _starts(lengths),
-        _starts(blocks.sizes),
-        cells,
-        np.zeros(len(cells), np.uint8),
-        hard,
-    )
-    if n_hard < 0:
-        raise IrregularError
-    for cell, start, end in hard[:n_hard].tolist():
-        cells[cell] = float(blocks.text[start:end])
-    return cells
-
-
-def _bytes(text: str) -> np.ndarray:
-    # Compiled code takes arrays that may be written to.
-    return np.frombuffer(text.encode(), np.uint8).copy()
-
-
-def _starts(sizes: list[int]) -> np.ndarray:
-    return np.array([0, *accumulate(sizes)], np.int64)
+    firsts, ends = np.cumsum(lengths) - lengths, np.cumsum(widths)
+    return floats[np.repeat(firsts[of_row] - (ends - widths), widths) + np.arange(ends[-1])]

@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
-from novum.distributions.joint_table_states import StateAxis
-from novum.graphical.formats.draft import MAX_PARENTS, Draft, Floats, cut, file_error
+from novum.core.tables import Level
+from novum.distributions import StateAxis
+from novum.graphical.formats.draft import MAX_PARENTS, Draft, check_full_tables, cut, file_error
 from novum.graphical.formats.files import file_bytes, file_text, write_text
 from novum.graphical.formats.scanning import numbers_text
-from novum.graphical.formats.writing import check_full_tables
 from novum.graphical.models.conditional import Conditional, NetworkWarning, Tabular
+from novum.numerics import Floats
 
 if TYPE_CHECKING:
     from novum.graphical.factor import Factor
@@ -136,14 +136,16 @@ def read_evidence(path: str | Path, model: BayesianNetwork | FactorGraph) -> dic
     path = Path(path)
     words = _Words(file_text(file_bytes(path), path.name), path.name)
     n = words.left
-    found = words.count("the number of observed variables")
-    if n != 1 + 2 * found and found == 1:
-        found = words.count("the number of observed variables")
-    if words.left != 2 * found:
-        words.wrong(f"{words.left} numbers for {found} observations, {2 * found} are needed")
+    n_observed = words.count("the number of observed variables")
+    if n != 1 + 2 * n_observed and n_observed == 1:
+        n_observed = words.count("the number of observed variables")
+    if words.left != 2 * n_observed:
+        words.wrong(
+            f"{words.left} numbers for {n_observed} observations, {2 * n_observed} are needed"
+        )
     given: dict[str, Level] = {}
     axes = _numbered(model)
-    for _ in range(found):
+    for _ in range(n_observed):
         axis = axes[words.below(len(axes), "a variable")]
         given[axis.name] = axis.states[words.below(len(axis.states), f"a state of {axis.name!r}")]
     return given
@@ -185,10 +187,7 @@ def _warn_of_names(what: str, advice: str) -> None:
 
 
 def _text(
-    kind: str,
-    axes: Sequence[StateAxis],
-    scopes: Sequence[Sequence[int]],
-    tables: Sequence[Floats],
+    kind: str, axes: Sequence[StateAxis], scopes: Sequence[Sequence[int]], tables: Sequence[Floats]
 ) -> str:
     lines = [kind, str(len(axes)), " ".join(map(str, _cards(axes))), str(len(scopes))]
     lines += [" ".join(map(str, [len(scope), *scope])) for scope in scopes]

@@ -22,18 +22,18 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
-from novum.distributions.joint_table_states import StateAxis, shown
+from novum.distributions import StateAxis, shown
 from novum.graphical.formats.draft import (
     MAX_PARENTS,
     Draft,
-    Floats,
     cut,
     file_error,
+    text_states,
     unknown_name,
 )
 from novum.graphical.formats.scanning import numbers_text
-from novum.graphical.formats.writing import text_states
 from novum.graphical.models.conditional import Conditional
+from novum.numerics import Floats
 
 if TYPE_CHECKING:
     from novum.graphical.models.bayesian_network import BayesianNetwork
@@ -195,7 +195,7 @@ def _assembled(elements: _Elements) -> Draft:
         if part.tag == "VARIABLE" and (name := _one(part, "NAME", source, None)) not in tables:
             raise file_error(source, f"variable {label_text(name)} has no DEFINITION.", part.line)
     ordered = [tables[name] for name in axes]
-    cells = np.concatenate([found for _, found in ordered]) if ordered else np.empty(0)
+    cells = np.concatenate([table for _, table in ordered]) if ordered else np.empty(0)
     starts = [lines[name] for name in axes]
     parents = [up for up, _ in ordered]
     return Draft(source, list(axes.values()), parents, cells, lambda variable, _: starts[variable])
@@ -220,11 +220,11 @@ def _axis(part: _Part, source: str) -> StateAxis:
 
 def _one(part: _Part, tag: str, source: str, known: dict[str, int] | None) -> str:
     """The text of an element that occurs once."""
-    found = part.all(tag)
-    if len(found) != 1 or not found[0][0]:
-        reason = f"{part.tag} needs one {tag}, found {len(found)}."
+    texts = part.all(tag)
+    if len(texts) != 1 or not texts[0][0]:
+        reason = f"{part.tag} needs one {tag}, found {len(texts)}."
         raise file_error(source, reason, part.line)
-    name, line, column = found[0]
+    name, line, column = texts[0]
     if known is not None and name not in known:
         raise file_error(source, unknown_name("variable", name, known), line, column)
     return name

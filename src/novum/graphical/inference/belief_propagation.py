@@ -19,30 +19,37 @@ until all others have settled, and are passed once, parents first.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.interrupts import time_sliced
+from novum.core.runtime import time_sliced
+from novum.distributions import check_cells
 from novum.graphical.inference.blocks import check_possible
-from novum.graphical.inference.conditioning import joint_by_conditioning
-from novum.graphical.inference.flat_factors import FlatFactors, flat_factors, starts_of
-from novum.graphical.inference.plain_junction import impossible, table_of
-from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
-from novum.graphical.inference.settings import check_count, check_positive, check_share
-from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions, read_only
+from novum.graphical.inference.flat_factors import FlatFactors, flat_factors, outwards, starts_of
+from novum.graphical.inference.limits import check_count, check_positive, check_share
+from novum.graphical.inference.protocol import (
+    Beliefs,
+    Diagnosis,
+    Engine,
+    impossible,
+    table_of,
+    with_observed,
+)
+from novum.graphical.models.arrays import Evidence, ModelArrays, read_only
+from novum.graphical.structure.dag import CyclicGraphError
+from novum.numerics import Floats, Integers, Mask
 
-Bools = NDArray[np.bool_]
 SCHEDULES = ("flooding", "residual")
 # Changes of a message below this are rounding, whatever the tolerance.
 ROUNDING = 2.0**-50
 # Iterations made in one call at least.
 ITERATIONS = 16
-NO_FACTORS: Positions = np.empty(0, np.int64)
+NO_FACTORS: Integers = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -95,8 +102,8 @@ class LoopyPropagation(Engine):
         order = _forest(left)
         if order is not None:
             run.pass_tree(*order)
-        found = dict(zip(left.variables.tolist(), run.posteriors(), strict=True))
-        tables = tuple([table_of(model, evidence, variable, found) for variable in asked])
+        posteriors = dict(zip(left.variables.tolist(), run.posteriors(), strict=True))
+        tables = tuple([table_of(model, evidence, variable, posteriors) for variable in asked])
         return Beliefs(tables, None, self._diagnosis(order is not None, change, iterations))
 
     def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
@@ -154,7 +161,7 @@ class LoopyMessages:
         depends on them, so they are left out until the others have settled.
     """
 
-    def __init__(self, left: FlatFactors, damping: float, barren: Positions = NO_FACTORS) -> None:
+    def __init__(self, left: FlatFactors, damping: float, barren: Integers = NO_FACTORS) -> None:
         from novum.graphical.inference.belief_propagation_kernels import start_messages
 
         self.left = left
@@ -215,13 +222,13 @@ class LoopyMessages:
             done += 1
         return float(change), done
 
-    def pass_tree(self, is_factor: Bools, numbers: Positions, root_edges: Positions) -> None:
+    def pass_tree(self, is_factor: Mask, numbers: Integers, root_edges: Integers) -> None:
         """Sends each message of a forest once to the roots, and then back; without damping."""
         from novum.graphical.inference.belief_propagation_kernels import pass_tree
 
-        for outwards in (False, True):
+        for is_outward in (False, True):
             nodes = self.moving, is_factor, numbers, root_edges
-            if not pass_tree(*self.arrays, *nodes, outwards, self.up):
+            if not pass_tree(*self.arrays, *nodes, is_outward, self.up):
                 raise impossible()
 
     def posteriors(self) -> list[Floats]:
@@ -243,7 +250,7 @@ class LoopyMessages:
         return [beliefs[a:b] for a, b in itertools.pairwise(left.cell_starts.tolist())]
 
 
-def _barren(model: ModelArrays, evidence: Evidence, left: FlatFactors) -> Positions:
+def _barren(model: ModelArrays, evidence: Evidence, left: FlatFactors) -> Integers:
     """Factors of variables that no evidence lies below, parents first."""
     from novum.graphical.inference.belief_propagation_kernels import find_barren
 
@@ -251,20 +258,18 @@ def _barren(model: ModelArrays, evidence: Evidence, left: FlatFactors) -> Positi
         return NO_FACTORS
     needed = evidence.codes >= 0
     needed[list(evidence.likelihoods)] = True
-    places, found = np.empty((2, model.n_variables), np.int64)
+    places, barren = np.empty((2, model.n_variables), np.int64)
     n = find_barren(
-        model.scope_starts, model.scopes, model.order, left.sources, places, needed, found
+        model.scope_starts, model.scopes, model.order, left.sources, places, needed, barren
     )
-    return found[:n]
+    return barren[:n]
 
 
-def _forest(left: FlatFactors) -> tuple[Bools, Positions, Positions] | None:
+def _forest(left: FlatFactors) -> tuple[Mask, Integers, Integers] | None:
     """Variables and factors each after the one it hangs on; None where a cycle runs through them.
 
     For each whether it is a factor, its number, and its edge to the one that it hangs on.
     """
-    from novum.graphical.inference.trees import CyclicGraphError, outwards
-
     if left.n_edges > 0 and left.n_edges >= left.n_factors + left.n_variables:
         return None
     try:
@@ -274,3 +279,75 @@ def _forest(left: FlatFactors) -> tuple[Bools, Positions, Positions] | None:
     nodes = np.array(order, np.int64).reshape(-1, 3)
     numbers, root_edges = np.ascontiguousarray(nodes[:, 1:].T)
     return nodes[:, 0] > 0, numbers, root_edges
+
+
+# --- Joint tables ---------------------------------------------------------------------------------
+# Joint tables from an engine that knows single posteriors only.
+#
+#     P(a, b, c | e) = P(a | e) P(b | a, e) P(c | a, b, e)
+#
+# One run of the engine for every joint state of all variables but the last.
+
+
+MOST_RUNS = 4096
+
+
+def joint_by_conditioning(
+    engine: Engine, model: ModelArrays, evidence: Evidence, variables: Sequence[int]
+) -> Beliefs:
+    """The joint posterior of some variables, by observing one after the other."""
+    shape = [int(model.cards[variable]) for variable in variables]
+    check_cells(shape)
+    free = [variable for variable in variables if evidence.codes[variable] < 0]
+    runs = math.prod(int(model.cards[variable]) for variable in free[:-1])
+    if runs > MOST_RUNS:
+        raise InputError(
+            f"A joint table over {len(free)} variables takes {runs} runs of "
+            f"{type(engine).__name__}, one for each state of all but the last. Ask for fewer "
+            "variables at once, or use JunctionTree()."
+        )
+    said: list[Diagnosis] = []
+    if not free:
+        # Whether the evidence is possible is still found out.
+        said += _diagnosed(engine.marginals(model, evidence, variables[:1]))
+        table = np.ones(())
+    else:
+        table = _conditioned(engine, model, evidence, free, said)
+    whole = with_observed(model, evidence, variables, free, table)
+    return Beliefs((whole,), None, _joint_diagnosis(said))
+
+
+def _conditioned(
+    engine: Engine,
+    model: ModelArrays,
+    evidence: Evidence,
+    free: Sequence[int],
+    said: list[Diagnosis],
+) -> Floats:
+    first, rest = free[0], free[1:]
+    beliefs = engine.marginals(model, evidence, [first])
+    said += _diagnosed(beliefs)
+    chances = beliefs.tables[0]
+    if not rest:
+        return chances
+    table = np.zeros([int(model.cards[variable]) for variable in free])
+    weights = {v: values for v, values in evidence.likelihoods.items() if v != first}
+    for state in np.flatnonzero(chances > 0):
+        codes = evidence.codes.copy()
+        codes[first] = state
+        table[state] = chances[state] * _conditioned(
+            engine, model, Evidence(codes, weights), rest, said
+        )
+    return table
+
+
+def _diagnosed(found: Beliefs) -> list[Diagnosis]:
+    return [] if found.diagnosis is None else [found.diagnosis]
+
+
+def _joint_diagnosis(said: Sequence[Diagnosis]) -> Diagnosis | None:
+    """The first that is not trusted, or the last, with all iterations."""
+    if not said:
+        return None
+    chosen = next((one for one in said if not one.trusted), said[-1])
+    return replace(chosen, iterations=sum(one.iterations for one in said), bound=None)

@@ -7,7 +7,7 @@ after every other axis give what the part adds to all outgoing messages; nothing
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-from novum.numerics.jit import lean_kernel
+from novum.numerics import lean_kernel
 
 # Entries of a message below this have lost digits to underflow.
 _TINY = 1e-290

@@ -24,9 +24,9 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.graphical.inference.flat_factors import FlatFactors, flat_factors, starts_of
-from novum.graphical.inference.plain_junction import impossible
-from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
-from novum.numerics.shared_state import cached_property
+from novum.graphical.inference.protocol import impossible
+from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.numerics import Floats, Integers, cached_property
 
 # Beyond these numbers a block is refused: of possible joint states, and of states looked at.
 MOST_CELLS = 2**12
@@ -64,14 +64,14 @@ class Blocks:
     """
 
     left: FlatFactors
-    members: tuple[Positions, ...]
-    states: tuple[Positions, ...]
-    cell_starts: Positions
+    members: tuple[Integers, ...]
+    states: tuple[Integers, ...]
+    cell_starts: Integers
     inside: Floats
-    link_starts: Positions
-    link_factors: Positions
-    delta_starts: Positions
-    deltas: Positions
+    link_starts: Integers
+    link_factors: Integers
+    delta_starts: Integers
+    deltas: Integers
     log_constant: float
     ratios: Floats
 
@@ -85,7 +85,7 @@ class Blocks:
         return float(self.ratios.max(initial=1.0))
 
     @property
-    def n_others(self) -> Positions:
+    def n_others(self) -> Integers:
         """For each link the number of other blocks that its factor joins."""
         return np.bincount(self.link_factors)[self.link_factors] - 1
 
@@ -144,7 +144,7 @@ def blocks_of(left: FlatFactors, most_cells: int, most_tied: float = math.inf) -
     with np.errstate(divide="ignore"):
         listed = [_cells(left, own, allowed, inner[b]) for b, own in enumerate(members)]
     states = tuple(cells for cells, _, _ in listed)
-    links = [(block, factor) for block, found in enumerate(outer) for factor in found]
+    links = [(block, factor) for block, factors in enumerate(outer) for factor in factors]
     deltas = [_deltas(left, factor, members[block], states[block]) for block, factor in links]
     return Blocks(
         left,
@@ -152,7 +152,7 @@ def blocks_of(left: FlatFactors, most_cells: int, most_tied: float = math.inf) -
         states,
         starts_of([len(cells) for cells in states]),
         np.concatenate([weights for _, weights, _ in listed]) if listed else np.empty(0),
-        starts_of([len(found) for found in outer]),
+        starts_of([len(factors) for factors in outer]),
         np.array([factor for _, factor in links], np.int64),
         starts_of([len(part) for part in deltas]),
         np.concatenate(deltas) if deltas else np.empty(0, np.int64),
@@ -161,7 +161,7 @@ def blocks_of(left: FlatFactors, most_cells: int, most_tied: float = math.inf) -
     )
 
 
-def _grouped(owner: list[int]) -> tuple[tuple[Positions, ...], Positions]:
+def _grouped(owner: list[int]) -> tuple[tuple[Integers, ...], Integers]:
     """Variables of each block, and the block of each variable."""
     groups: dict[int, list[int]] = {}
     for variable, root in enumerate(owner):
@@ -244,13 +244,6 @@ def _positive(left: FlatFactors, factor: int, allowed: list[np.ndarray]) -> np.n
     return possible
 
 
-def _at_allowed(left: FlatFactors, factor: int, allowed: list[np.ndarray]) -> Floats:
-    masks = [allowed[variable] for variable in left.scope(factor).tolist()]
-    if all(mask.all() for mask in masks):
-        return left.table(factor)
-    return left.table(factor)[np.ix_(*masks)]
-
-
 def _lowest(left: FlatFactors) -> Floats:
     """The smallest cell of each table."""
     if not left.n_factors:
@@ -265,7 +258,8 @@ def _ratios(left: FlatFactors, allowed: list[np.ndarray]) -> list[float]:
         ratios: list[float] = (1.0 / _lowest(left)).tolist()
     is_cut = np.array([not mask.all() for mask in allowed], np.bool_)
     for factor in np.unique(left.factor_of_edge[is_cut[left.scopes]]).tolist():
-        cells = _at_allowed(left, factor, allowed)
+        masks = [allowed[variable] for variable in left.scope(factor).tolist()]
+        cells = left.table(factor)[np.ix_(*masks)]
         low = float(cells.min())
         ratios[factor] = float(cells.max()) / low if low > 0 else math.inf
     return ratios
@@ -302,8 +296,8 @@ def _joined(
 
 
 def _cells(
-    left: FlatFactors, own: Positions, allowed: list[np.ndarray], inner: list[int]
-) -> tuple[Positions, Floats, float]:
+    left: FlatFactors, own: Integers, allowed: list[np.ndarray], inner: list[int]
+) -> tuple[Integers, Floats, float]:
     """Possible joint states of a block, their weights, and the logarithm of the largest."""
     if len(own) == 1 and not inner:
         states = np.flatnonzero(allowed[own[0]])[:, np.newaxis]
@@ -346,7 +340,7 @@ def _too_large(n_variables: int) -> MixingError:
     )
 
 
-def _deltas(left: FlatFactors, factor: int, own: Positions, states: Positions) -> Positions:
+def _deltas(left: FlatFactors, factor: int, own: Integers, states: Integers) -> Integers:
     """How far each joint state of a block moves in a factor's table."""
     edges = slice(*left.scope_starts[factor : factor + 2].tolist())
     strides = dict(zip(left.scopes[edges].tolist(), left.strides[edges].tolist(), strict=True))

@@ -18,11 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
+from novum.numerics import Floats
 
-Floats = NDArray[np.float64]
 # What a half chain needs for a variance.
 LEAST_DRAWS = 4
 # Half chains up to this length are correlated lag by lag, which stops where nothing is left.

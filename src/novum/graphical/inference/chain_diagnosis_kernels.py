@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import lean_kernel
+from novum.numerics import lean_kernel
 
 
 @lean_kernel("float64(float64[:,::1], int64)")

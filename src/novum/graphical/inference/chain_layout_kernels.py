@@ -3,7 +3,7 @@
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-from novum.numerics.jit import lean_kernel
+from novum.numerics import lean_kernel
 
 
 @lean_kernel(
@@ -50,3 +50,151 @@ def add_moves(variables, strides, pairs, move_starts, code_starts, code_steps, s
         for c in range(move_starts[pair + 1] - move_starts[pair]):
             code = states[code_starts[v] + code_steps[v] * c]
             out_moves[move_starts[pair] + c] += strides[t] * code
+
+
+# --- Starts ---------------------------------------------------------------------------------------
+# States in which chains begin: likely ones that lie far from each other.
+#
+#     grown     one block after the other, neighbors first, is set to its best cell given those set
+#     opposed   every block leaves that cell, with as many of its variables as possible
+#     climbed   each block goes to its best cell given all others, until none moves
+#
+# Where links hold many variables in place together, grown and opposed states climb to different
+# maxima, between which single updates hardly lead; chains that begin there and meet have mixed.
+
+
+# No block has a cell yet.
+UNSET = -1
+# Gains below this are rounding.
+_ROUNDING = 1e-9
+
+
+@lean_kernel(
+    "int64(int64, float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], float64[::1])"
+)
+def best_cell(
+    block, log_inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
+    scope_starts, scopes, strides, table_starts, log_tables, block_of, code_starts, code_steps,
+    states, cells, logs,
+):  # fmt: skip
+    """The likeliest cell given the others; its own where none is likelier, else the first.
+
+    Links to blocks that are not set are left out.
+    """
+    first = cell_starts[block]
+    n = cell_starts[block + 1] - first
+    for c in range(n):
+        logs[c] = log_inside[first + c]
+    for j in range(link_starts[block], link_starts[block + 1]):
+        f = link_factors[j]
+        base = table_starts[f]
+        for edge in range(scope_starts[f], scope_starts[f + 1]):
+            v = scopes[edge]
+            if block_of[v] == block:
+                continue
+            if cells[block_of[v]] == UNSET:
+                base = -1
+                break
+            code = states[code_starts[v] + code_steps[v] * cells[block_of[v]]]
+            base += strides[edge] * code
+        if base >= 0:
+            for c in range(n):
+                logs[c] += log_tables[base + deltas[delta_starts[j] + c]]
+    best = max(cells[block], 0)
+    for c in range(n):
+        if logs[c] > logs[best] + _ROUNDING:
+            best = c
+    return best
+
+
+@lean_kernel(
+    "void(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], float64[::1], int64[::1])"
+)
+def grow_state(
+    log_inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
+    scope_starts, scopes, strides, table_starts, log_tables, block_of, code_starts, code_steps,
+    states, queue, logs, out_cells,
+):  # fmt: skip
+    """Sets the blocks one after the other, neighbors of those set first, each to its best cell."""
+    n_blocks = out_cells.size
+    for block in range(n_blocks):
+        out_cells[block] = UNSET
+        queue[block] = -1
+    for root in range(n_blocks):
+        if out_cells[root] != UNSET:
+            continue
+        head, tail = 0, 1
+        queue[0] = root
+        out_cells[root] = best_cell(
+            root, log_inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
+            scope_starts, scopes, strides, table_starts, log_tables, block_of, code_starts,
+            code_steps, states, out_cells, logs,
+        )  # fmt: skip
+        while head < tail:
+            block = queue[head]
+            head += 1
+            for j in range(link_starts[block], link_starts[block + 1]):
+                f = link_factors[j]
+                for edge in range(scope_starts[f], scope_starts[f + 1]):
+                    other = block_of[scopes[edge]]
+                    if out_cells[other] == UNSET:
+                        out_cells[other] = best_cell(
+                            other, log_inside, cell_starts, link_starts, link_factors,
+                            delta_starts, deltas, scope_starts, scopes, strides, table_starts,
+                            log_tables, block_of, code_starts, code_steps, states, out_cells,
+                            logs,
+                        )  # fmt: skip
+                        queue[tail] = other
+                        tail += 1
+
+
+@lean_kernel(
+    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])"
+)
+def oppose_state(cell_starts, block_of, code_starts, code_steps, states, counts, out_cells):
+    """Moves every block to the next cell that differs from its own in most variables."""
+    for cell in range(counts.size):
+        counts[cell] = 0
+    for v in range(block_of.size):
+        block = block_of[v]
+        own = states[code_starts[v] + code_steps[v] * out_cells[block]]
+        for c in range(cell_starts[block + 1] - cell_starts[block]):
+            counts[cell_starts[block] + c] += states[code_starts[v] + code_steps[v] * c] != own
+    for block in range(out_cells.size):
+        first = cell_starts[block]
+        n = cell_starts[block + 1] - first
+        best = out_cells[block]
+        for step in range(1, n):
+            c = (out_cells[block] + step) % n
+            if counts[first + c] > counts[first + best]:
+                best = c
+        out_cells[block] = best
+
+
+@lean_kernel(
+    "void(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64, float64[::1], int64[::1])"
+)
+def climb_state(
+    log_inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
+    scope_starts, scopes, strides, table_starts, log_tables, block_of, code_starts, code_steps,
+    states, n_rounds, logs, out_cells,
+):  # fmt: skip
+    """Moves each block to its best cell given all others, until none moves, or `n_rounds` times."""
+    for _ in range(n_rounds):
+        moved = False
+        for block in range(out_cells.size):
+            best = best_cell(
+                block, log_inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
+                scope_starts, scopes, strides, table_starts, log_tables, block_of, code_starts,
+                code_steps, states, out_cells, logs,
+            )  # fmt: skip
+            moved = moved or best != out_cells[block]
+            out_cells[block] = best
+        if not moved:
+            break

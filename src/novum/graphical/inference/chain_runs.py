@@ -8,7 +8,7 @@ The means of batches are a chain themselves, and its autocorrelation gives the e
     R-hat               between and within chains, of the worst cell
 
 None of these can notice states that no chain has met. Chains therefore begin some sweeps with a
-*jump* to a state drawn anew by bounded elimination (`mini_buckets`, `chain_jumps_kernels`). Its
+*jump* to a state drawn anew by bounded elimination (`mini_buckets`, `chain_runs_kernels`). Its
 weights are at most 1, so from wherever a chain is, a jump is accepted with at least their mean:
 the sum of the weights offered is a number of jumps that no hidden state can make a lie of. Where
 links between blocks are strong, answers are trusted only if it is large enough, and no error is
@@ -16,7 +16,7 @@ stated below what so many jumps can show. Zeros that tie too many variables toge
 blocks; chains then begin in states that were drawn, and only jumps connect them.
 
 Many weak links at one block can add up to the same. Unless their sum is below 1 (Dobrushin), or
-there were jumps, all variables must agree between chains from opposite maxima (`chain_starts`).
+there were jumps, all variables must agree between chains from opposite maxima (`chain_layout`).
 """
 
 from __future__ import annotations
@@ -30,10 +30,8 @@ from typing import Any
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.core.interrupts import Pacer, time_sliced
-from novum.core.memory import check_memory
-from novum.core.randomness import RandomSource, stream
-from novum.distributions.joint_table_states import check_cells
+from novum.core.runtime import Pacer, RandomSource, check_memory, stream, time_sliced
+from novum.distributions import check_cells
 from novum.graphical.inference.blocks import (
     STRONG,
     Blocks,
@@ -43,16 +41,14 @@ from novum.graphical.inference.blocks import (
     determined,
 )
 from novum.graphical.inference.chain_diagnosis import LEAST_DRAWS, judged
-from novum.graphical.inference.chain_layout import ChainLayout, chain_layout
-from novum.graphical.inference.chain_starts import Starts, chain_starts
+from novum.graphical.inference.chain_layout import ChainLayout, Starts, chain_layout, chain_starts
 from novum.graphical.inference.flat_factors import FlatFactors
-from novum.graphical.inference.limits import check_seconds
+from novum.graphical.inference.limits import check_count, check_seconds
 from novum.graphical.inference.mini_buckets import MiniBuckets, mini_buckets
-from novum.graphical.inference.plain_junction import with_observed
-from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
-from novum.graphical.inference.settings import check_count
+from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, with_observed
 from novum.graphical.inference.weighted_rows import TWO_ROWS, worst_size
-from novum.graphical.models.arrays import Evidence, Floats, ModelArrays
+from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.numerics import Floats
 
 # Batches of a chain: enough to see how they depend on each other.
 BATCHES = 128
@@ -150,12 +146,12 @@ class ChainSampling(Engine):
         place = {variable: at for at, variable in enumerate(left.variables.tolist())}
         bounds = itertools.pairwise(left.cell_starts.tolist())
         of_variable = zip(place, bounds, strict=True)
-        found = {variable: draws.states[..., a:b] for variable, (a, b) in of_variable}
-        series = [found.get(variable) for variable in asked]
+        samples = {variable: draws.states[..., a:b] for variable, (a, b) in of_variable}
+        series = [samples.get(variable) for variable in asked]
         targets = [(variable,) for variable in asked]
         linked = np.diff(blocks.link_starts) > 0
         drawn = [
-            v in found and (self.is_metropolis or bool(linked[blocks.places[place[v]][0]]))
+            v in samples and (self.is_metropolis or bool(linked[blocks.places[place[v]][0]]))
             for v in asked
         ]
         return self._beliefs(model, evidence, targets, series, draws, blocks, drawn)
@@ -184,8 +180,7 @@ class ChainSampling(Engine):
             return blocks_of(left, self.block_cells, MOST_TIED)
 
     def _run(self, blocks: Blocks, free: Sequence[int]) -> Draws:
-        from novum.graphical.inference.chain_jumps_kernels import place_rows
-        from novum.graphical.inference.chain_runs_kernels import add_cells, run_chain
+        from novum.graphical.inference.chain_runs_kernels import add_cells, place_rows, run_chain
 
         buckets = mini_buckets(blocks.left, PROPOSAL_CELLS)
         split = buckets.split_arrays()
@@ -230,7 +225,8 @@ class ChainSampling(Engine):
         lengths = np.diff(ends, prepend=0).astype(np.float64)
         states /= lengths[:, np.newaxis]
         joint /= lengths[:, np.newaxis]
-        moved = int(counts[0]) / max(1, self._proposals(blocks))
+        n_moving = sum(len(cells) > 1 for cells in blocks.states)
+        moved = int(counts[0]) / max(1, self.sweeps * self.chains * n_moving)
         # Each offer is accepted with at least the mean weight, wherever the chain is.
         jumps = min(int(counts[1]), int(weight))
         forgets = jumps >= LEAST_JUMPS or blocks.influence < 1
@@ -249,8 +245,8 @@ class ChainSampling(Engine):
                 "ImportanceSampling(size=...)."
             )
         chosen = rng.choice(STARTS_DRAWN, self.chains, p=weights / weights.sum())
-        found = [layout.cells_at(blocks.cell_starts, codes[:, row]) for row in chosen]
-        return Starts(tuple(found), math.inf)
+        starts = [layout.cells_at(blocks.cell_starts, codes[:, row]) for row in chosen]
+        return Starts(tuple(starts), math.inf)
 
     def _empty(self, shape: tuple[int, int], n_cells: int, n_joint: int) -> tuple[Floats, Floats]:
         """Room for sums of cells and of joint states, for all batches of all chains."""
@@ -260,9 +256,6 @@ class ChainSampling(Engine):
             "Ask for fewer variables at once, or run fewer chains.",
         )
         return np.zeros((*shape, n_cells)), np.zeros((*shape, n_joint))
-
-    def _proposals(self, blocks: Blocks) -> int:
-        return self.sweeps * self.chains * sum(len(cells) > 1 for cells in blocks.states)
 
     # Judging
 
@@ -307,14 +300,9 @@ class ChainSampling(Engine):
         return Beliefs(tuple(tables), None, diagnosis)
 
     def _diagnosis(
-        self,
-        errors: tuple[Floats, ...],
-        size: float,
-        r_hat: float,
-        draws: Draws,
-        blocks: Blocks,
+        self, errors: tuple[Floats, ...], size: float, r_hat: float, draws: Draws, blocks: Blocks
     ) -> Diagnosis:
-        found = self._faults(size, r_hat, draws, blocks)
+        faults = self._faults(size, r_hat, draws, blocks)
         total = self.sweeps * self.chains
         said = (
             f"{self.method}: {self.chains} chain{'s' * (self.chains > 1)} of {self.sweeps} sweeps, "
@@ -322,47 +310,46 @@ class ChainSampling(Engine):
         )
         if self.is_metropolis:
             said += f" {draws.moved:.0%} of the updates moved."
-        if found:
-            said += f" Not to be trusted: {'; '.join(found)}. Use JunctionTree() or more sweeps."
-        return Diagnosis(self.method, not found, said, total, errors, size, r_hat)
+        if faults:
+            said += f" Not to be trusted: {'; '.join(faults)}. Use JunctionTree() or more sweeps."
+        return Diagnosis(self.method, not faults, said, total, errors, size, r_hat)
 
     def _faults(self, size: float, r_hat: float, draws: Draws, blocks: Blocks) -> list[str]:
-        found = []
+        faults = []
         if r_hat > HIGHEST_R_HAT and draws.forgets:
-            found.append("the chains, or their halves, do not agree with each other")
+            faults.append("the chains, or their halves, do not agree with each other")
         elif r_hat > HIGHEST_R_HAT:
-            found.append(
+            faults.append(
                 "chains that began far apart, or their halves, do not agree with each other; links "
                 "that add up may hold many variables in place together"
             )
         if size < LEAST_SIZE * self.chains:
-            found.append(f"they are worth fewer than {LEAST_SIZE} independent rows for each chain")
+            faults.append(f"they are worth fewer than {LEAST_SIZE} independent rows for each chain")
         if self.chains == 1 and blocks.n_blocks > 1:
-            found.append("one chain cannot show whether others would agree")
+            faults.append("one chain cannot show whether others would agree")
         if draws.missed:
-            found.append(
+            faults.append(
                 f"a maximum elsewhere should have a probability of about {draws.missed:.1g} by its "
                 "height, and the chains hardly came near it"
             )
         if draws.moved < LEAST_MOVED and not draws.forgets:
-            found.append(
+            faults.append(
                 f"only {draws.moved:.1%} of the updates changed anything, so that the chains show "
                 "little more than where they began"
             )
         if self._is_strong(blocks) and draws.jumps < LEAST_JUMPS:
-            found.append(
-                f"{_apart(blocks.strongest)} can keep all chains away from the same states, and "
+            cause = f"probabilities that differ by a factor of {blocks.strongest:.1g}"
+            if math.isinf(blocks.strongest):
+                cause = "zeros"
+            faults.append(
+                f"{cause} can keep all chains away from the same states, and "
                 f"{draws.jumps} jumps to states drawn anew are certain"
             )
-        return found
+        return faults
 
     def _is_strong(self, blocks: Blocks) -> bool:
         """Whether a link between blocks could hide a part of the states from all chains alike."""
         return blocks.strongest > STRONG
-
-
-def _apart(ratio: float) -> str:
-    return "zeros" if math.isinf(ratio) else f"probabilities that differ by a factor of {ratio:.1g}"
 
 
 def _slowest(draws: Draws, r_hat: float, rows: float) -> tuple[float, float]:
@@ -380,5 +367,5 @@ def _asked(blocks: Blocks, free: Sequence[int]) -> tuple[Any, Any, int]:
         block, column = blocks.places[variable]
         cells = slice(blocks.cell_starts[block], blocks.cell_starts[block + 1])
         parts[cells] += math.prod(cards[axis + 1 :]) * blocks.states[block][:, column]
-    found = sorted({blocks.places[variable][0] for variable in free})
-    return np.array(found, np.int64), parts, math.prod(cards) if free else 0
+    numbers = sorted({blocks.places[variable][0] for variable in free})
+    return np.array(numbers, np.int64), parts, math.prod(cards) if free else 0

@@ -3,7 +3,7 @@
     u(key, i) = upper 53 bits of mix(key + i * golden) / 2^53            (splitmix64)
 
 (Steele, Lea and Flood 2014.) Draws may be made in any order and in any slices of the work, and
-stay the same. The key comes from a stream of `novum.core.randomness`.
+stay the same. The key comes from a stream of `novum.core.runtime.randomness`.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import lean_kernel
+from novum.numerics import lean_kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -38,3 +38,24 @@ def bits(key, counter):
 def uniform(key, counter):
     """A number from 0 up to, and without, 1."""
     return bits(key, counter) * _UNIT
+
+
+# --- A walk ---------------------------------------------------------------------------------------
+# A walk along a Markov chain.
+
+
+@lean_kernel("void(float64[:,::1], uint64, int64, int64, int64, int32[::1])")
+def walk(cumulative, key, state, start, stop, out_states):
+    """States after steps `start ... stop`, the first of them drawn from `state`."""
+    for step in range(start, stop):
+        u = uniform(key, np.uint64(step))
+        low, high = 0, cumulative.shape[1] - 1
+        # The first state whose cumulative probability exceeds u.
+        while low < high:
+            middle = (low + high) // 2
+            if u < cumulative[state, middle]:
+                high = middle
+            else:
+                low = middle + 1
+        state = low
+        out_states[step] = state

@@ -14,10 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from novum.distributions.joint_table_states import check_cells
-from novum.graphical.inference.plain_junction import impossible, with_observed
+from novum.distributions import check_cells
 from novum.graphical.inference.potentials import (
-    Floats,
     from_logs,
     in_order,
     known_potentials,
@@ -25,8 +23,9 @@ from novum.graphical.inference.potentials import (
     product,
     stays_in_range,
 )
-from novum.graphical.inference.protocol import Beliefs, ExactEngine
+from novum.graphical.inference.protocol import Beliefs, ExactEngine, impossible, with_observed
 from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.numerics import Floats
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,8 @@ class Enumeration(ExactEngine):
         scope = tuple(np.flatnonzero(evidence.codes < 0).tolist())
         shape = [int(model.cards[variable]) for variable in scope]
         check_cells(shape)
-        found = known_potentials(model, evidence)
-        potentials = [in_order(potential, lambda variable: variable) for potential in found]
+        factors = known_potentials(model, evidence)
+        potentials = [in_order(potential, lambda variable: variable) for potential in factors]
         if stays_in_range(model, evidence):
             table, log = product(potentials, scope, shape), 0.0
         else:

@@ -16,11 +16,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.graphical.inference.plain_junction import impossible
-from novum.graphical.inference.relevance import relevant_factors
-from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
-from novum.numerics.jit import as_argument
-from novum.numerics.shared_state import cached_property
+from novum.graphical.inference.potentials import relevant_factors
+from novum.graphical.inference.protocol import impossible
+from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.graphical.structure.dag import CyclicGraphError
+from novum.numerics import Floats, Integers, as_argument, cached_property
+
+# The edge of a root, which hangs on nothing.
+NO_EDGE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +46,15 @@ class FlatFactors:
         The number of each factor in the model, -1 for a likelihood.
     """
 
-    variables: Positions
-    cards: Positions
-    scope_starts: Positions
-    scopes: Positions
-    strides: Positions
-    table_starts: Positions
+    variables: Integers
+    cards: Integers
+    scope_starts: Integers
+    scopes: Integers
+    strides: Integers
+    table_starts: Integers
     tables: Floats
     log_constant: float
-    sources: Positions
+    sources: Integers
 
     @property
     def n_variables(self) -> int:
@@ -65,7 +68,7 @@ class FlatFactors:
     def n_edges(self) -> int:
         return len(self.scopes)
 
-    def scope(self, factor: int) -> Positions:
+    def scope(self, factor: int) -> Integers:
         return self.scopes[self.scope_starts[factor] : self.scope_starts[factor + 1]]
 
     def table(self, factor: int) -> Floats:
@@ -73,23 +76,23 @@ class FlatFactors:
         return cells.reshape(self.cards[self.scope(factor)])
 
     @cached_property
-    def factor_of_edge(self) -> Positions:
+    def factor_of_edge(self) -> Integers:
         return np.repeat(np.arange(self.n_factors), np.diff(self.scope_starts))
 
     @cached_property
-    def variable_edges(self) -> tuple[Positions, Positions]:
+    def variable_edges(self) -> tuple[Integers, Integers]:
         """Starts for each variable, and its edges."""
         edges = np.argsort(self.scopes, kind="stable").astype(np.int64)
         counts = np.bincount(self.scopes, minlength=self.n_variables)
         return starts_of(counts), edges
 
     @cached_property
-    def cell_starts(self) -> Positions:
+    def cell_starts(self) -> Integers:
         """Where the states of each variable begin when all are laid out one after the other."""
         return starts_of(self.cards)
 
 
-def starts_of(sizes: Sequence[int] | NDArray[np.integer]) -> Positions:
+def starts_of(sizes: Sequence[int] | NDArray[np.integer]) -> Integers:
     """Where parts of these sizes begin, and the end of the last."""
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
@@ -127,7 +130,7 @@ def flat_factors(
 
 
 def flat_factors_of(
-    model: ModelArrays, evidence: Evidence, factors: Sequence[int] | Positions
+    model: ModelArrays, evidence: Evidence, factors: Sequence[int] | Integers
 ) -> FlatFactors:
     """What is left of some factors, and of all likelihoods; variables in none are left out."""
     weighted = list(evidence.likelihoods)
@@ -136,11 +139,8 @@ def flat_factors_of(
 
 
 def _free_in(
-    model: ModelArrays,
-    evidence: Evidence,
-    factors: Sequence[int] | Positions,
-    more: Sequence[int],
-) -> Positions:
+    model: ModelArrays, evidence: Evidence, factors: Sequence[int] | Integers, more: Sequence[int]
+) -> Integers:
     """The unobserved variables of some factors, and more of them, ascending."""
     inside = np.zeros(model.n_variables, np.bool_)
     for factor in factors:
@@ -152,9 +152,9 @@ def _free_in(
 def _flattened(
     model: ModelArrays,
     evidence: Evidence,
-    factors: Sequence[int] | Positions,
+    factors: Sequence[int] | Integers,
     weighted: Sequence[int],
-    free: Positions,
+    free: Integers,
 ) -> FlatFactors:
     from novum.graphical.inference.flat_factors_kernels import slice_tables
 
@@ -190,7 +190,7 @@ def _flattened(
 
 
 def _with_likelihoods(
-    left: FlatFactors, evidence: Evidence, weighted: Sequence[int], new_numbers: Positions
+    left: FlatFactors, evidence: Evidence, weighted: Sequence[int], new_numbers: Integers
 ) -> FlatFactors:
     """Likelihoods as further factors of one variable each."""
     weights = [np.asarray(evidence.likelihoods[variable], np.float64) for variable in weighted]
@@ -208,3 +208,66 @@ def _with_likelihoods(
         log_constant=left.log_constant + sum(map(math.log, tops)),
         sources=np.append(left.sources, np.full(len(soft), -1)),
     )
+
+
+# --- Trees of factors ---------------------------------------------------------------------------
+
+
+def outwards(left: FlatFactors) -> list[tuple[bool, int, int]]:
+    """All nodes, each after the one it hangs on; a cycle is an error."""
+    starts, of_variable = left.variable_edges
+    factor_of = left.factor_of_edge
+    seen_variables: dict[int, int] = {}
+    parent_of_factor: dict[int, int] = {}
+    order: list[tuple[bool, int, int]] = []
+    for root in range(left.n_variables):
+        if root in seen_variables:
+            continue
+        seen_variables[root] = NO_EDGE
+        waiting = [(False, root, NO_EDGE)]
+        for node in waiting:
+            order.append(node)
+            is_factor, number, edge = node
+            if is_factor:
+                for other in range(left.scope_starts[number], left.scope_starts[number + 1]):
+                    variable = int(left.scopes[other])
+                    if other == edge:
+                        continue
+                    if variable in seen_variables:
+                        raise _cycle(left, number, variable, seen_variables, parent_of_factor)
+                    seen_variables[variable] = other
+                    waiting.append((False, variable, other))
+            else:
+                for other in of_variable[starts[number] : starts[number + 1]].tolist():
+                    factor = int(factor_of[other])
+                    if other == edge:
+                        continue
+                    if factor in parent_of_factor:
+                        raise _cycle(left, factor, number, seen_variables, parent_of_factor)
+                    parent_of_factor[factor] = other
+                    waiting.append((True, factor, other))
+    return order
+
+
+def _cycle(
+    left: FlatFactors,
+    factor: int,
+    variable: int,
+    edge_of_variable: dict[int, int],
+    parent_of_factor: dict[int, int],
+) -> CyclicGraphError:
+    """The cycle that a factor and a variable reached twice close."""
+
+    def to_root(start: int) -> list[int]:
+        path = [start]
+        while (edge := edge_of_variable[path[-1]]) != NO_EDGE:
+            path.append(int(left.scopes[parent_of_factor[int(left.factor_of_edge[edge])]]))
+        return path
+
+    first = to_root(int(left.scopes[parent_of_factor[factor]]))
+    second = to_root(variable)
+    while len(first) > 1 and len(second) > 1 and first[-2] == second[-2]:
+        first.pop()
+        second.pop()
+    around = left.variables[[*first, *reversed(second[:-1])]].tolist()
+    return CyclicGraphError(around, directed=False)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from novum.numerics.jit import lean_kernel
+from novum.numerics import lean_kernel
 
 
 @lean_kernel(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from novum.core.errors import MemoryLimitError
-from novum.core.memory import format_bytes
+from novum.core.runtime import format_bytes
 from novum.graphical.inference.compiled.layout import (
     PRICE_BYTES,
     PRICE_CELLS,
@@ -22,12 +22,7 @@ from novum.graphical.inference.compiled.layout import (
     PRICE_WIDTH,
 )
 from novum.graphical.inference.compiled.questions import Question, question_of
-from novum.graphical.inference.junction import (
-    LARGE_TREE,
-    WHOLE_TREE,
-    ancestral_programs,
-    is_plain,
-)
+from novum.graphical.inference.junction import LARGE_TREE, WHOLE_TREE, ancestral_programs, is_plain
 from novum.graphical.inference.limits import SECONDS_PER_CELL
 from novum.graphical.inference.plain_junction import order_for
 from novum.graphical.inference.potentials import known_potentials

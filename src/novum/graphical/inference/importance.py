@@ -21,14 +21,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from novum.core.randomness import RandomSource, stream
-from novum.distributions.joint_table_states import check_cells
+from novum.core.runtime import RandomSource, stream
+from novum.distributions import check_cells
 from novum.graphical.inference.flat_factors import flat_factors, flat_factors_of
-from novum.graphical.inference.limits import check_seconds
+from novum.graphical.inference.limits import check_count, check_seconds
 from novum.graphical.inference.mini_buckets import mini_buckets
 from novum.graphical.inference.protocol import Beliefs, Engine
 from novum.graphical.inference.sampling import beliefs_of, refuse_weightless
-from novum.graphical.inference.settings import check_count
 from novum.graphical.inference.weighted_rows import MET, Sums, needed_for
 from novum.graphical.models.arrays import Evidence, ModelArrays
 
@@ -107,11 +106,11 @@ class ImportanceSampling(Engine):
         if sums.totals[2] == 0:
             refuse_weightless(model, evidence, self.size)
         # No weight exceeds 1.
-        found = sums.result(hidden=MET / self.size * math.exp(-sums.log_mean_weight))
-        said = f"{self.size} rows, worth about {found.effective_size:.0f} independent ones"
+        estimate = sums.result(hidden=MET / self.size * math.exp(-sums.log_mean_weight))
+        said = f"{self.size} rows, worth about {estimate.effective_size:.0f} independent ones"
         if buckets.n_split:
             said += (
                 f"; tables of {buckets.n_split} of {len(buckets.order)} variables were split to "
                 f"have at most {self.max_cells} cells"
             )
-        return beliefs_of("importance sampling", found, f"{said}.", buckets.log_bound)
+        return beliefs_of("importance sampling", estimate, f"{said}.", buckets.log_bound)

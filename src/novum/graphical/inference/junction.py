@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from novum.core.errors import MemoryLimitError
-from novum.graphical.inference.compiled.joints import small_joint
 from novum.graphical.inference.compiled.layout import (
     ANCESTORS,
     CONNECTED,
@@ -36,11 +35,12 @@ from novum.graphical.inference.compiled.runs import (
     log_sum,
     maximized,
     posteriors,
+    small_joint,
 )
-from novum.graphical.inference.log_junction import LogJunctionTree
-from novum.graphical.inference.plain_junction import PlainJunctionTree, impossible
+from novum.graphical.inference.plain_junction import LogJunctionTree, PlainJunctionTree, impossible
 from novum.graphical.inference.protocol import Beliefs, ExactEngine
-from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions, read_only
+from novum.graphical.models.arrays import Evidence, ModelArrays, read_only
+from novum.numerics import Floats, Integers
 
 # Models of up to so many variables and cells are answered in NumPy.
 PLAIN_VARIABLES = 7
@@ -64,14 +64,14 @@ class JunctionTree(ExactEngine):
     Parameters
     ----------
     memory_limit : int, str or None
-        For tables and messages; by default what `novum.core.memory` allows.
+        For tables and messages; by default what `novum.core.runtime.memory` allows.
 
     Notes
     -----
     Evidence is cut out of the tables before anything is multiplied; messages that are known to be
     all ones are not computed; each is scaled by its largest entry. Where the products inside a
     clique might leave the range of floating-point numbers, as with thousands of findings about one
-    variable, the question is answered in logarithms (`log_junction`) instead.
+    variable, the question is answered in logarithms (`LogJunctionTree`) instead.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class JunctionTree(ExactEngine):
         except _BeyondFloatsError:
             return self._careful.log_evidence(model, evidence)
 
-    def most_probable(self, model: ModelArrays, evidence: Evidence) -> tuple[Positions, float]:
+    def most_probable(self, model: ModelArrays, evidence: Evidence) -> tuple[Integers, float]:
         """The most probable states of all variables, and the logarithm of their probability."""
         if not is_plain(model):
             question = question_of(model, evidence)
@@ -266,14 +266,14 @@ def ancestral_programs(
     least = sum(PLAN_CELLS + VARIABLE_CELLS * len(question.ancestors_of(v)) for v in first)
     if least / max(1, len(first)) * len(spread) > most:
         return None
-    spent, found = 0.0, []
+    spent, programs = 0.0, []
     for step, variable in enumerate(spread, 1):
         program = question.program([variable], CONNECTED, JOINT, limit)
-        found.append(program)
+        programs.append(program)
         spent += program.cells + PLAN_CELLS + VARIABLE_CELLS * len(program.variables)
         if spent > most or (step >= SAMPLED and spent / step * len(spread) > most):
             return None
-    return found
+    return programs
 
 
 def is_plain(model: ModelArrays) -> bool:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Integral, Real
+from typing import TypeGuard
+
 from novum.core.errors import InputError
-from novum.core.memory import check_memory
+from novum.core.runtime import check_memory
 
 # Work that is forecast to take longer was hardly meant.
 MOST_SECONDS = 24 * 3600.0
@@ -26,7 +30,7 @@ def check_price(width: int, largest: float, n_bytes: float, limit: int | str | N
         Cells of the largest clique.
     n_bytes : float
         Memory that is needed.
-    limit : memory limit, see `novum.core.memory`
+    limit : memory limit, see `novum.core.runtime.memory`
     """
     check_memory(
         int(min(n_bytes, 1e18)),
@@ -69,3 +73,37 @@ Draw fewer rows.
     """
     if seconds > MOST_SECONDS:
         raise TimeLimitError(f"{what} would take about {seconds / 86400:.3g} days. {remedy}")
+
+
+# --- Settings -------------------------------------------------------------------------------------
+# Checks of the settings of approximate engines, made when an engine is built.
+
+
+def check_count(name: str, value: object, least: int = 1) -> None:
+    """Refuses what is no whole number of at least `least`.
+
+    Examples
+    --------
+    >>> check_count("size", 0)
+    Traceback (most recent call last):
+    ...
+    novum.core.errors.InputError: size is a whole number of at least 1, got 0.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name} is a whole number of at least {least}, got {value!r}.")
+
+
+def check_positive(name: str, value: object) -> None:
+    """Refuses what is no finite number above 0."""
+    if not (_is_number(value) and 0 < float(value) < math.inf):
+        raise InputError(f"{name} is a finite number above 0, got {value!r}.")
+
+
+def check_share(name: str, value: object) -> None:
+    """Refuses what is no number from 0 up to, and without, 1."""
+    if not (_is_number(value) and 0 <= float(value) < 1):
+        raise InputError(f"{name} is a number from 0 to below 1, got {value!r}.")
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool)

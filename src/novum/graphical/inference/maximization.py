@@ -22,12 +22,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.memory import check_memory
+from novum.core.runtime import check_memory
 from novum.graphical.inference.plain_junction import LARGE_CELLS, RESTARTS, check_order
 from novum.graphical.inference.potentials import (
-    Floats,
     Potential,
     in_order,
     scaled,
@@ -35,10 +33,10 @@ from novum.graphical.inference.potentials import (
     shape_of,
     spread,
 )
-from novum.graphical.models.arrays import Positions
 from novum.graphical.structure.triangulation import Order, best_order, interaction_graph
+from novum.numerics import Floats, Integers, Positions
 
-Answer = tuple[Positions, float]
+Answer = tuple[Integers, float]
 # The variables a choice depends on, each with the step between its states in the rows.
 Rest = list[tuple[int, int]]
 
@@ -62,10 +60,10 @@ class Choices:
     log_best: float
     variables: list[int]
     rests: list[Rest]
-    best: list[NDArray[np.intp]]
+    best: list[Positions]
     tables: list[Floats]
 
-    def answers(self, start: Positions, most: int) -> Iterator[Answer]:
+    def answers(self, start: Integers, most: int) -> Iterator[Answer]:
         """Up to `most` configurations that are possible with their logarithms, best first.
 
         Parameters
@@ -121,8 +119,8 @@ class Choices:
         losses[taken] = np.inf
         order = np.argsort(losses, kind="stable")[:most]
         order = order[np.isfinite(losses[order])]
-        found = np.searchsorted(starts, order, side="right") - 1
-        return _Parts(log - losses[order], first + found, order - starts[found])
+        differing = np.searchsorted(starts, order, side="right") - 1
+        return _Parts(log - losses[order], first + differing, order - starts[differing])
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +136,8 @@ class _Parts:
     """
 
     logs: Floats
-    places: Positions
-    states: Positions
+    places: Integers
+    states: Integers
 
 
 def _push(
@@ -156,7 +154,7 @@ def _push(
 
 
 def order_of_maxima(
-    potentials: Sequence[Potential], cards: Positions, kept: Collection[int]
+    potentials: Sequence[Potential], cards: Integers, kept: Collection[int]
 ) -> Order:
     """A good order of elimination in which those that are maximized, `kept`, come last."""
     scopes = [scope for scope, _ in potentials]
@@ -171,7 +169,7 @@ def order_of_maxima(
 def choices(
     potentials: Sequence[Potential],
     order: Order,
-    cards: Positions,
+    cards: Integers,
     summed: frozenset[int] = frozenset(),
     most: int = 1,
     memory_limit: int | str | None = None,

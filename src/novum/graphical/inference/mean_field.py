@@ -22,16 +22,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from novum.core.interrupts import time_sliced
-from novum.core.randomness import RandomSource, stream
-from novum.distributions.joint_table_states import check_cells
+from novum.core.runtime import RandomSource, stream, time_sliced
+from novum.distributions import check_cells
 from novum.graphical.inference.blocks import Blocks, blocks_of, determined
 from novum.graphical.inference.flat_factors import starts_of
-from novum.graphical.inference.limits import check_seconds
-from novum.graphical.inference.plain_junction import with_observed
-from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
-from novum.graphical.inference.settings import check_count, check_positive
-from novum.graphical.models.arrays import Evidence, Floats, ModelArrays
+from novum.graphical.inference.limits import check_count, check_positive, check_seconds
+from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, with_observed
+from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.numerics import Floats
 
 # Proved errors up to this are trusted.
 LARGEST_ERROR = 0.05
@@ -109,12 +107,12 @@ class MeanField(Engine):
             "Give fewer starts.",
         )
         problem = _Problem(blocks)
-        found = [
+        fits = [
             self._climb(problem, stream(self.random_state, "start", start) if start else None)
             for start in range(self.starts)
         ]
-        best = max(found, key=lambda one: one.bound)
-        return blocks, known, problem.parted(best.q), _diagnosis(best, found, blocks)
+        best = max(fits, key=lambda one: one.bound)
+        return blocks, known, problem.parted(best.q), _diagnosis(best, fits, blocks)
 
     def _climb(self, problem: _Problem, rng: np.random.Generator | None) -> _Maximum:
         sizes = [len(cells) for cells in problem.blocks.states]

@@ -31,8 +31,8 @@ from typing import Any
 import numpy as np
 
 from novum.graphical.inference.flat_factors import FlatFactors, starts_of
-from novum.graphical.inference.plain_junction import impossible
-from novum.graphical.models.arrays import Floats, Positions
+from novum.graphical.inference.protocol import impossible
+from novum.numerics import Floats, Integers
 
 # Cells of all tables together; beyond them smaller tables are tried.
 MOST_IN_ALL = 2**23
@@ -54,11 +54,11 @@ class Part:
         Logarithms of part / message. Where a bucket has one part only, cumulative probabilities.
     """
 
-    context: Positions
-    strides: Positions
+    context: Integers
+    strides: Integers
     rows: Floats
 
-    def at(self, codes: np.ndarray) -> Positions:
+    def at(self, codes: np.ndarray) -> Integers:
         """The row of each column of codes."""
         places = np.zeros(codes.shape[1], np.int64)
         for variable, stride in zip(self.context, self.strides, strict=True):
@@ -115,7 +115,7 @@ class MiniBuckets:
         return codes, np.minimum(logs, 0.0)
 
     def split_arrays(self) -> tuple[Any, ...]:
-        """Of the buckets that were split, as `chain_jumps_kernels.proposal_weight` reads them."""
+        """Of the buckets that were split, as `chain_runs_kernels.proposal_weight` reads them."""
         split = [(v, parts) for v, parts in zip(self.order, self.parts, strict=True) if parts[1:]]
         parts = [part for _, own in split for part in own]
         cards = [part.rows.shape[1] for part in parts]
@@ -273,7 +273,7 @@ def _summed(products: Sequence[tuple[list[int], Floats]]) -> list[tuple[list[int
         for table, spread in zip(tables, spreads, strict=True):
             # What one part excludes, all of them do.
             table += np.where(spread > -math.inf, mean - np.maximum(spread, -1e300), -math.inf)
-    found = []
+    sums = []
     for (scope, _), table in zip(products, tables, strict=True):
         message = _log_sum(table, axis=-1)
         rows = np.where(
@@ -281,8 +281,8 @@ def _summed(products: Sequence[tuple[list[int], Floats]]) -> list[tuple[list[int
             (table - np.maximum(message, -1e300)[..., np.newaxis]) / n_parts,
             -math.inf,
         )
-        found.append((scope, rows, message / n_parts))
-    return found
+        sums.append((scope, rows, message / n_parts))
+    return sums
 
 
 def _part(left: FlatFactors, scope: list[int], rows: Floats, is_whole: bool) -> Part:
@@ -309,5 +309,5 @@ def _log_sum(logs: Floats, axis: int) -> Floats:
     top = logs.max(axis=axis, keepdims=True)
     safe = np.where(top > -math.inf, top, 0.0)
     with np.errstate(divide="ignore"):
-        found: Floats = np.log(np.exp(logs - safe).sum(axis=axis)) + safe.squeeze(axis)
-    return found
+        sums: Floats = np.log(np.exp(logs - safe).sum(axis=axis)) + safe.squeeze(axis)
+    return sums

@@ -14,11 +14,10 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.graphical.models.arrays import Evidence, ModelArrays, Positions
+from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.numerics import Floats, Integers, Mask
 
-Floats = NDArray[np.float64]
 Scope = tuple[int, ...]
 Potential = tuple[Scope, Floats]
 
@@ -41,18 +40,18 @@ def known_potentials(
         All by default. Likelihoods of variables are added as factors of their own.
     """
     codes = evidence.codes
-    chosen = range(model.n_factors) if factors is None else factors
-    found = []
-    for factor in chosen:
+    numbers = range(model.n_factors) if factors is None else factors
+    potentials = []
+    for factor in numbers:
         scope = model.scope(factor).tolist()
         table = model.table(factor)
         if any(codes[variable] >= 0 for variable in scope):
             at = tuple(slice(None) if codes[v] < 0 else int(codes[v]) for v in scope)
             table = table[at]
             scope = [variable for variable in scope if codes[variable] < 0]
-        found.append((tuple(scope), table))
-    found += [((variable,), weights) for variable, weights in evidence.likelihoods.items()]
-    return found
+        potentials.append((tuple(scope), table))
+    potentials += [((variable,), weights) for variable, weights in evidence.likelihoods.items()]
+    return potentials
 
 
 def in_order(potential: Potential, rank: Callable[[int], int]) -> Potential:
@@ -135,6 +134,90 @@ def stays_in_range(model: ModelArrays, evidence: Evidence) -> bool:
     return span < MOST_POWERS
 
 
-def shape_of(scope: Iterable[int], cards: Positions) -> list[int]:
+def shape_of(scope: Iterable[int], cards: Integers) -> list[int]:
     """Numbers of states of the variables of a scope."""
     return [int(cards[variable]) for variable in scope]
+
+
+# --- Relevance ------------------------------------------------------------------------------------
+# What a question depends on: the factors that can change its answer.
+#
+# Given evidence E, the answer about targets T of a Bayesian network depends only on
+#
+#     ancestors      of T and E (the tables of all others sum to one: barren nodes), and of these
+#     connection     on what is joined to T in the graph that is left when observed variables are
+#                    removed (what is d-separated from T enters as a constant)
+#
+# For undirected models only the second applies.
+
+
+def ancestors_of(model: ModelArrays, variables: Iterable[int]) -> Mask:
+    """Which variables are among these or their ancestors.
+
+    Examples
+    --------
+    >>> from novum.graphical.models.bayesian_network import BayesianNetwork
+    >>> network = BayesianNetwork().add("a", table=[0.5, 0.5])
+    >>> network = network.add("b", parents=["a"], table=[[0.5, 0.5], [0.1, 0.9]])
+    >>> ancestors_of(network.arrays, [0]).tolist()
+    [True, False]
+    """
+    is_ancestor = np.zeros(model.n_variables, np.bool_)
+    waiting = list(variables)
+    while waiting:
+        variable = waiting.pop()
+        if not is_ancestor[variable]:
+            is_ancestor[variable] = True
+            waiting.extend(model.scope(variable)[:-1].tolist())
+    return is_ancestor
+
+
+def needed_factors(model: ModelArrays, evidence: Evidence) -> list[int]:
+    """The factors that the probability of the evidence depends on."""
+    if not model.is_directed:
+        return list(range(model.n_factors))
+    known = [*evidence.observed.tolist(), *evidence.likelihoods]
+    return np.flatnonzero(ancestors_of(model, known)).tolist()
+
+
+def relevant_factors(
+    model: ModelArrays, evidence: Evidence, targets: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """The factors and the likelihoods that the posterior of the targets depends on.
+
+    Returns
+    -------
+    factors, likelihoods : lists of int
+        Factors by number, likelihoods by variable.
+    """
+    factors = list(range(model.n_factors))
+    if model.is_directed:
+        known = [*targets, *evidence.observed.tolist(), *evidence.likelihoods]
+        factors = np.flatnonzero(ancestors_of(model, known)).tolist()
+    return _connected(model, evidence, factors, targets)
+
+
+def _connected(
+    model: ModelArrays, evidence: Evidence, factors: list[int], targets: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """Of some factors those joined to a target by unobserved variables."""
+    codes = evidence.codes
+    free = {f: [v for v in model.scope(f).tolist() if codes[v] < 0] for f in factors}
+    of_variable: dict[int, list[int]] = {}
+    for factor, scope in free.items():
+        for variable in scope:
+            of_variable.setdefault(variable, []).append(factor)
+    seen_variables: set[int] = set()
+    seen_factors: set[int] = set()
+    waiting = [target for target in targets if codes[target] < 0]
+    while waiting:
+        variable = waiting.pop()
+        if variable in seen_variables:
+            continue
+        seen_variables.add(variable)
+        for factor in of_variable.get(variable, ()):
+            if factor not in seen_factors:
+                seen_factors.add(factor)
+                waiting.extend(free[factor])
+    likelihoods = [variable for variable in evidence.likelihoods if variable in seen_variables]
+    return sorted(seen_factors), likelihoods

@@ -12,16 +12,14 @@ Evidence of probability zero raises `ImpossibleEvidence`, except in `log_evidenc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from novum.distributions import ImpossibleEvidence
 from novum.graphical.models.arrays import Evidence, ModelArrays
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.int64]
+from novum.numerics import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,3 +111,44 @@ class ExactEngine(Engine):
         """
         scopes = [model.scope(factor).tolist() for factor in range(model.n_factors)]
         return Beliefs(tuple(self.joint(model, evidence, scope).tables[0] for scope in scopes))
+
+
+# --- Answers --------------------------------------------------------------------------------------
+
+
+def impossible() -> ImpossibleEvidence:
+    """The error of evidence that has probability zero."""
+    return ImpossibleEvidence(
+        "The evidence has probability 0, so nothing can be said given it. Check its states."
+    )
+
+
+def table_of(
+    model: ModelArrays, evidence: Evidence, variable: int, found: Mapping[int, Floats]
+) -> Floats:
+    """What was found for a variable; a one at its state where it is observed."""
+    code = int(evidence.codes[variable])
+    if code < 0:
+        return found[variable]
+    table = np.zeros(model.cards[variable])
+    table[code] = 1.0
+    return table
+
+
+def with_observed(
+    model: ModelArrays,
+    evidence: Evidence,
+    variables: Sequence[int],
+    free: Sequence[int],
+    table: Floats,
+) -> Floats:
+    """A table of the unobserved variables as one of all: zero where observed ones differ."""
+    if len(free) == len(variables):
+        return table
+    whole = np.zeros([int(model.cards[variable]) for variable in variables])
+    at = tuple(
+        slice(None) if evidence.codes[variable] < 0 else int(evidence.codes[variable])
+        for variable in variables
+    )
+    whole[at] = table
+    return whole

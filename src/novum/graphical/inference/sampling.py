@@ -16,16 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError, MemoryLimitError
-from novum.core.interrupts import time_sliced
-from novum.core.memory import check_memory
-from novum.core.randomness import RandomSource, stream
-from novum.graphical.inference.limits import check_seconds
-from novum.graphical.inference.plain_junction import impossible
-from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine
-from novum.graphical.inference.settings import check_count
+from novum.core.runtime import RandomSource, check_memory, stream, time_sliced
+from novum.graphical.inference.limits import check_count, check_seconds
+from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, impossible
 from novum.graphical.inference.weighted_rows import (
     MET,
     RowSource,
@@ -35,6 +30,7 @@ from novum.graphical.inference.weighted_rows import (
     soft_constant,
 )
 from novum.graphical.models.arrays import UNKNOWN, Evidence, ModelArrays
+from novum.numerics import Codes
 
 # Fewer independent rows than this leave a probability of one half uncertain by 0.05, two errors.
 ENOUGH = 400
@@ -50,7 +46,7 @@ class NothingAcceptedError(InputError):
     """No row of all that were drawn agreed with the evidence."""
 
 
-def forward_codes(model: ModelArrays, size: int, random_state: RandomSource) -> NDArray[np.int32]:
+def forward_codes(model: ModelArrays, size: int, random_state: RandomSource) -> Codes:
     """Rows of a network, states by number.
 
     Parameters
@@ -156,9 +152,9 @@ class ForwardSampling(_IndependentSampling):
                 "LikelihoodWeighting() or RejectionSampling()."
             )
         source.weigh(self.size)
-        found = source.result(source.hidden())
+        estimate = source.result(source.hidden())
         said = f"{self.size} independent rows."
-        return beliefs_of("forward sampling", found, said, 0.0)
+        return beliefs_of("forward sampling", estimate, said, 0.0)
 
 
 @dataclass(frozen=True)
@@ -192,11 +188,10 @@ class LikelihoodWeighting(_IndependentSampling):
         source.weigh(self.size)
         if source.totals[2] == 0:
             refuse_weightless(source.model, source.evidence, self.size)
-        found = source.result(source.hidden())
-        said = (
-            f"{self.size} weighted rows, worth about {found.effective_size:.0f} independent ones."
-        )
-        return beliefs_of("likelihood weighting", found, said, soft_constant(source.evidence))
+        estimate = source.result(source.hidden())
+        worth = f"worth about {estimate.effective_size:.0f} independent ones"
+        said = f"{self.size} weighted rows, {worth}."
+        return beliefs_of("likelihood weighting", estimate, said, soft_constant(source.evidence))
 
 
 def refuse_weightless(model: ModelArrays, evidence: Evidence, size: int) -> None:
@@ -287,7 +282,7 @@ class RejectionSampling(_IndependentSampling):
         if kept == 0:
             self._refuse(source)
         # Every row that is kept has the weight 1.
-        found = source.result(MET / kept)
+        estimate = source.result(MET / kept)
         rate = kept / source.rows
         said = f"{kept} of {source.rows} rows agreed with the evidence ({rate:.3g} of all)."
         if kept < self.size:
@@ -295,7 +290,7 @@ class RejectionSampling(_IndependentSampling):
                 f" {self.size} would need about {self.size / rate:.2g} draws: raise max_draws, or "
                 "use LikelihoodWeighting()."
             )
-        return beliefs_of("rejection sampling", found, said, soft_constant(source.evidence))
+        return beliefs_of("rejection sampling", estimate, said, soft_constant(source.evidence))
 
     def _refuse(self, source: RowSource) -> None:
         if _quick_log_evidence(source.model, source.evidence) == -math.inf:

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from novum.graphical.inference.chance_kernels import bits, uniform
-from novum.numerics.jit import fast_kernel, kernel, lean_kernel
+from novum.numerics import fast_kernel, kernel, lean_kernel
 
 BLOCK = 1024
 # Above every draw of 53 bits.

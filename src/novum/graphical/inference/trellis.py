@@ -6,8 +6,8 @@
     Viterbi    d_t(x) = max over paths to x at t of their probability; the best path backwards
 
 A hidden Markov model is such a network: its observed variables turn into factors of the hidden
-ones. The messages are those of `SumProduct` on the tree, read along the chain: forward is all that
-reaches a variable but from its successor.
+ones. All columns are logarithms less their largest, so that a chain of any length and states far
+below the best keep their digits.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
+from novum.core.tables import Level
 from novum.core.text import label_text
-from novum.distributions.joint_table_states import shown
-from novum.graphical.inference.flat_factors import FlatFactors, flat_factors
-from novum.graphical.inference.plain_junction import impossible
-from novum.graphical.inference.trees import TreeMessages
-from novum.graphical.models.arrays import Floats
+from novum.distributions import shown
+from novum.graphical.inference.flat_factors import FlatFactors, flat_factors, outwards
+from novum.graphical.inference.protocol import impossible
 from novum.graphical.models.questions import Likelihoods, NamedModel, States, evidence_of
 from novum.graphical.structure.dag import CyclicGraphError
+from novum.numerics import Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,27 +105,27 @@ def trellis(
     names = [_name(network, int(variable)) for variable in left.variables]
     chain = _along(left, names)
     try:
-        sums, best = TreeMessages(left, np.add), TreeMessages(left, np.maximum)
+        outwards(left)
     except CyclicGraphError as error:
         raise error.named(network.names) from None
-    log = sums.collect()
-    if log == -math.inf:
-        raise impossible()
-    log_best = best.collect()
-    sums.distribute()
-    best.distribute()
-    found = best.best_states()
+    weights, steps = _logs_along(left, chain)
+    forward, log = _forward(weights, steps, np.logaddexp)
+    scores, log_best = _forward(weights, steps, np.maximum)
+    backward = _backward(weights, steps)
+    path = [int(scores[-1].argmax())]
+    for score, step in zip(reversed(scores[:-1]), reversed(steps), strict=True):
+        path.append(int((score + step[:, path[-1]]).argmax()))
     axes = [network.variables[int(left.variables[v])] for v in chain]
     return Trellis(
         names=tuple(names[v] for v in chain),
         states=tuple(axis.states for axis in axes),
-        forward=tuple(_shares(logs) for logs in _one_way(sums, chain)),
-        backward=tuple(_shares(logs) for logs in _other_way(sums, chain)),
-        posteriors=tuple(sums.posterior(v) for v in chain),
-        scores=tuple(_one_way(best, chain)),
-        path=tuple(axis.states[found[v]] for axis, v in zip(axes, chain, strict=True)),
-        log_evidence=log,
-        log_probability=log_best,
+        forward=tuple(map(_shares, forward)),
+        backward=tuple(map(_shares, backward)),
+        posteriors=tuple(_shares(a + b) for a, b in zip(forward, backward, strict=True)),
+        scores=tuple(scores),
+        path=tuple(axis.states[code] for axis, code in zip(axes, reversed(path), strict=True)),
+        log_evidence=left.log_constant + log,
+        log_probability=left.log_constant + log_best,
     )
 
 
@@ -170,36 +169,55 @@ def _along(left: FlatFactors, names: Sequence[str]) -> list[int]:
     return chain
 
 
-def _joints(run: TreeMessages, chain: Sequence[int]) -> list[list[int]]:
-    """For each variable the edges to factors that also hold its successor."""
-    left = run.left
-    after = dict(itertools.pairwise(chain))
-    starts, edges = left.variable_edges
-    found = []
-    for v in chain:
-        own = edges[starts[v] : starts[v + 1]].tolist()
-        following = after.get(v)
-        found.append([e for e in own if following in left.scope(int(left.factor_of_edge[e]))])
-    return found
+def _logs_along(left: FlatFactors, chain: Sequence[int]) -> tuple[list[Floats], list[Floats]]:
+    """Logarithms of the factors of each variable alone, and of those that join it to the next.
+
+    A chain has no others: a factor of three variables would join each to two.
+    """
+    column = {variable: t for t, variable in enumerate(chain)}
+    weights = [np.zeros(int(left.cards[v])) for v in chain]
+    steps = [np.zeros((len(a), len(b))) for a, b in itertools.pairwise(weights)]
+    with np.errstate(divide="ignore"):
+        for factor in range(left.n_factors):
+            logs = np.log(left.table(factor))
+            columns = [column[variable] for variable in left.scope(factor).tolist()]
+            if len(columns) == 1:
+                weights[columns[0]] += logs
+            else:
+                steps[min(columns)] += logs if columns[0] < columns[1] else logs.T
+    return weights, steps
+
+
+def _forward(
+    weights: Sequence[Floats], steps: Sequence[Floats], over: np.ufunc
+) -> tuple[list[Floats], float]:
+    """Logarithms of all that reaches each variable but from its successor; of the whole sum.
+
+    With `np.maximum` in place of `np.logaddexp` of the best path to each state.
+    """
+    columns: list[Floats] = []
+    log = 0.0
+    for t, weight in enumerate(weights):
+        before = over.reduce(columns[-1][:, None] + steps[t - 1], axis=0) if t else 0.0
+        logs = weight + before
+        top = float(logs.max())
+        if top == -math.inf:
+            raise impossible()
+        columns.append(logs - top)
+        log += top
+    return columns, log + float(over.reduce(columns[-1]))
+
+
+def _backward(weights: Sequence[Floats], steps: Sequence[Floats]) -> list[Floats]:
+    """Logarithms of what reaches each variable from its successor."""
+    columns = [np.zeros(len(weights[-1]))]
+    for step, weight in zip(reversed(steps), reversed(weights[1:]), strict=True):
+        logs = np.logaddexp.reduce(step + (weight + columns[-1]), axis=1)
+        columns.append(logs - logs.max())
+    return columns[::-1]
 
 
 def _shares(logs: Floats) -> Floats:
     """Numbers that sum to one, from their logarithms up to a constant."""
-    found = np.exp(logs)
-    return np.asarray(found / found.sum())
-
-
-def _one_way(run: TreeMessages, chain: Sequence[int]) -> list[Floats]:
-    """Logarithms of all that reaches each variable but from its successor."""
-    starts, edges = run.left.variable_edges
-    ahead = _joints(run, chain)
-    return [
-        run.logs_at(v, [e for e in edges[starts[v] : starts[v + 1]].tolist() if e not in later])
-        for v, later in zip(chain, ahead, strict=True)
-    ]
-
-
-def _other_way(run: TreeMessages, chain: Sequence[int]) -> list[Floats]:
-    """Logarithms of what reaches each variable from its successor."""
-    ahead = _joints(run, chain)
-    return [run.logs_at(v, later) for v, later in zip(chain, ahead, strict=True)]
+    numbers = np.exp(logs - logs.max())
+    return np.asarray(numbers / numbers.sum())

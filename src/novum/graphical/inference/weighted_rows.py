@@ -26,18 +26,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.interrupts import time_sliced
-from novum.core.randomness import RandomSource, stream
-from novum.distributions.joint_table_states import check_cells
+from novum.core.runtime import RandomSource, stream, time_sliced
+from novum.distributions import check_cells
 from novum.graphical.inference.flat_factors import flat_factors_of, starts_of
 from novum.graphical.inference.mini_buckets import mini_buckets
-from novum.graphical.inference.plain_junction import with_observed
-from novum.graphical.inference.relevance import ancestors_of
-from novum.graphical.models.arrays import UNKNOWN, Evidence, Floats, ModelArrays, Positions
-from novum.numerics.jit import as_argument
+from novum.graphical.inference.potentials import ancestors_of
+from novum.graphical.inference.protocol import with_observed
+from novum.graphical.models.arrays import UNKNOWN, Evidence, ModelArrays
+from novum.numerics import Floats, Integers, Mask, as_argument
 
 # Variance of two rows more (Agresti and Coull 1998): a cell never met is not known to be empty.
 TWO_ROWS = 2.0
@@ -93,7 +91,7 @@ class Sums:
         model: ModelArrays,
         evidence: Evidence,
         targets: Sequence[Sequence[int]],
-        places: Positions | None = None,
+        places: Integers | None = None,
     ) -> None:
         self.model = model
         self.evidence = evidence
@@ -109,7 +107,7 @@ class Sums:
         self.totals = np.array([0.0, 0.0, 0.0, -math.inf])
         self.rows = 0
 
-    def add(self, n: int, offsets: Positions, codes: Any, logs: Floats, squares: Floats) -> None:
+    def add(self, n: int, offsets: Integers, codes: Any, logs: Floats, squares: Floats) -> None:
         """Adds n rows; `logs` of their weights become the weights, `offsets` are room to work."""
         from novum.graphical.inference.sampling_kernels import add_weights
 
@@ -281,9 +279,7 @@ def drawing_arrays(model: ModelArrays) -> tuple[Any, ...]:
     return (*arrays, strides, model.table_starts, cumulative)
 
 
-def needed_for(
-    model: ModelArrays, evidence: Evidence, targets: Sequence[Sequence[int]]
-) -> NDArray[np.bool_]:
+def needed_for(model: ModelArrays, evidence: Evidence, targets: Sequence[Sequence[int]]) -> Mask:
     """Which variables of a network the targets and the evidence depend on."""
     named = {variable for target in targets for variable in target}
     return ancestors_of(model, [*named, *evidence.observed.tolist(), *evidence.likelihoods])
@@ -298,7 +294,7 @@ def check_directed(model: ModelArrays, engine: str) -> None:
         )
 
 
-def _soft_arrays(evidence: Evidence) -> tuple[Positions, Positions, Floats]:
+def _soft_arrays(evidence: Evidence) -> tuple[Integers, Integers, Floats]:
     """Variables with likelihoods, where theirs begin, and logarithms relative to the largest."""
     variables = sorted(evidence.likelihoods)
     weights = [np.asarray(evidence.likelihoods[variable]) for variable in variables]
@@ -313,7 +309,7 @@ def soft_constant(evidence: Evidence) -> float:
     return sum(math.log(float(np.max(values))) for values in evidence.likelihoods.values())
 
 
-def _target_arrays(model: ModelArrays, targets: Sequence[Sequence[int]]) -> tuple[Positions, ...]:
+def _target_arrays(model: ModelArrays, targets: Sequence[Sequence[int]]) -> tuple[Integers, ...]:
     strides: list[int] = []
     sizes: list[int] = []
     for target in targets:

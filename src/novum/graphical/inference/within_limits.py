@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from novum.core.errors import InputError, MemoryLimitError
-from novum.core.memory import is_stated, memory_limit
+from novum.core.runtime import is_stated, memory_limit
 from novum.core.text import label_text
 from novum.graphical.inference.blocks import MixingError
 from novum.graphical.inference.compiled.layout import CONNECTED, JOINT, MARGINALS
@@ -40,7 +40,7 @@ class WithinLimits(Engine):
         first whose answer is trusted; where none is, that of `ImportanceSampling()`. Where it is
         an exact one, its answers have no diagnosis either.
     memory_limit : int, str or None
-        For tables and messages; by default what `novum.core.memory` allows.
+        For tables and messages; by default what `novum.core.runtime.memory` allows.
     time_limit : float or None
         Seconds that the forecast of an exact answer may have; by default any number.
 
@@ -89,10 +89,7 @@ weighting: 1000 weighted rows, worth about 1000 independent ones.
         )
 
     def _answered(
-        self,
-        model: ModelArrays,
-        refused: Callable[[], str],
-        answer: Callable[[Engine], Beliefs],
+        self, model: ModelArrays, refused: Callable[[], str], answer: Callable[[Engine], Beliefs]
     ) -> Beliefs:
         try:
             refusal = refused()
@@ -101,11 +98,11 @@ weighting: 1000 weighted rows, worth about 1000 independent ones.
         except (MemoryLimitError, TimeLimitError) as error:
             # Its last sentence says what to do instead, which is done here.
             refusal = str(error).split(". ")[0] + "."
-        found = self._approximated(model, answer)
-        if found.diagnosis is None:
-            return found
-        told = replace(found.diagnosis, sentence=f"{refusal} {found.diagnosis.sentence}")
-        return replace(found, diagnosis=told)
+        beliefs = self._approximated(model, answer)
+        if beliefs.diagnosis is None:
+            return beliefs
+        told = replace(beliefs.diagnosis, sentence=f"{refusal} {beliefs.diagnosis.sentence}")
+        return replace(beliefs, diagnosis=told)
 
     def _approximated(self, model: ModelArrays, answer: Callable[[Engine], Beliefs]) -> Beliefs:
         if self.otherwise is not None:
@@ -116,11 +113,11 @@ weighting: 1000 weighted rows, worth about 1000 independent ones.
             if engine is None:
                 continue
             with suppress(NothingAcceptedError, MixingError, MemoryLimitError):
-                found = answer(engine)
-                if found.diagnosis is None or found.diagnosis.trusted:
-                    return found
+                beliefs = answer(engine)
+                if beliefs.diagnosis is None or beliefs.diagnosis.trusted:
+                    return beliefs
                 if last is None or engine is adapted:
-                    last = found
+                    last = beliefs
         return answer(adapted) if last is None else last
 
     def _cells(self) -> int:

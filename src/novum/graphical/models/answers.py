@@ -7,25 +7,22 @@ nodes to tables and makes them when they are looked at. A `Configuration` maps n
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
+from novum.core.tables import Level
 from novum.core.text import label_text, meant
-from novum.distributions.joint_table import JointTable
-from novum.distributions.joint_table_states import StateAxis, StateSpace, shown
+from novum.display import Paragraph, Table, element, notebook
+from novum.distributions import JointTable, StateAxis, StateSpace, shown
 from novum.graphical.inference.protocol import Beliefs, Diagnosis
 from novum.graphical.models.arrays import read_only
-from novum.graphical.models.kept_attributes import kept_attributes
-from novum.numerics.shared_state import cached_property
+from novum.graphical.models.conditional import kept_attributes
+from novum.numerics import Floats, cached_property
 
-Floats = NDArray[np.float64]
 # Lines of a long answer that are shown.
 LINES = 20
 
@@ -66,8 +63,8 @@ class Posterior(JointTable):
     @classmethod
     def of(cls, axes: tuple[StateAxis, ...], beliefs: Beliefs, place: int = 0) -> Posterior:
         """One table of an engine's answer; nothing is checked, so that queries are quick."""
-        found, diagnosis = object.__new__(cls), beliefs.diagnosis
-        fields = found.__dict__
+        posterior, diagnosis = object.__new__(cls), beliefs.diagnosis
+        fields = posterior.__dict__
         fields["_axes"] = axes
         fields["probabilities"] = _frozen(beliefs.tables[place])
         fields["log_evidence"] = beliefs.log_evidence
@@ -75,7 +72,7 @@ class Posterior(JointTable):
         fields["errors"] = None
         if diagnosis is not None and diagnosis.errors is not None:
             fields["errors"] = read_only(diagnosis.errors[place])
-        return found
+        return posterior
 
     def __getstate__(self) -> dict[str, Any]:
         return kept_attributes(self)
@@ -120,7 +117,7 @@ class Posterior(JointTable):
     def _repr_html_(self) -> str:
         if self.diagnosis is None:
             return super()._repr_html_()
-        return f"{super()._repr_html_()}<p>{html.escape(self.diagnosis.sentence)}</p>"
+        return super()._repr_html_() + element("p", self.diagnosis.sentence)
 
 
 class Marginals(Mapping[str, Posterior]):
@@ -193,16 +190,11 @@ class Marginals(Mapping[str, Posterior]):
     def _repr_html_(self) -> str:
         rows = []
         for name, states, table in self._first:
-            cells = ", ".join(
-                f"{html.escape(shown(state))} {cell:.4g}"
-                for state, cell in zip(states, table, strict=True)
-            )
-            rows.append(f"<tr><th>{html.escape(shown(name))}</th><td>{cells}</td></tr>")
-        more = f"<p>{len(self) - LINES} more nodes</p>" if len(self) > LINES else ""
-        if self.diagnosis is not None:
-            more += f"<p>{html.escape(self.diagnosis.sentence)}</p>"
-        body = "".join(rows)
-        return f'<div class="novum-table"><table><tbody>{body}</tbody></table>{more}</div>'
+            cells = (f"{shown(s)} {cell:.4g}" for s, cell in zip(states, table, strict=True))
+            rows.append((shown(name), ", ".join(cells)))
+        more = [f"{len(self) - LINES} more nodes"] if len(self) > LINES else []
+        more += [self.diagnosis.sentence] if self.diagnosis is not None else []
+        return notebook(Table("", ["", ""], rows), *map(Paragraph, more))
 
     @property
     def _first(self) -> list[tuple[str, tuple[Level, ...], Floats]]:
@@ -237,14 +229,9 @@ class Configuration(dict[str, Level]):
         return "\n".join([*lines, f"log-probability {self.log_probability:.6g}"])
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{html.escape(shown(name))}</th><td>{html.escape(shown(state))}</td></tr>"
-            for name, state in self.items()
-        )
-        return (
-            f'<div class="novum-table"><table><thead><tr><th>node</th><th>state</th></tr></thead>'
-            f"<tbody>{rows}</tbody></table><p>log-probability {self.log_probability:.6g}</p></div>"
-        )
+        rows = [(shown(name), shown(state)) for name, state in self.items()]
+        last = Paragraph(f"log-probability {self.log_probability:.6g}")
+        return notebook(Table("", ["node", "state"], rows), last)
 
 
 def row_of_codes(variables: Sequence[StateAxis], codes: Any) -> dict[str, Level]:

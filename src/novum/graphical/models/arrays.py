@@ -17,12 +17,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Bytes, Floats, Integers, cached_property
 
-Floats = NDArray[np.float64]
-Positions = NDArray[np.int64]
 NO_HEAD = -1
 UNKNOWN = -1
 
@@ -63,13 +60,13 @@ class ModelArrays:
         never shown.
     """
 
-    cards: Positions
-    scope_starts: Positions
-    scopes: Positions
-    table_starts: Positions
+    cards: Integers
+    scope_starts: Integers
+    scopes: Integers
+    table_starts: Integers
     tables: Floats
-    heads: Positions
-    order: Positions
+    heads: Integers
+    order: Integers
     n_hidden: int = 0
 
     @property
@@ -88,7 +85,7 @@ class ModelArrays:
         )
 
     @cached_property
-    def zeros(self) -> NDArray[np.uint8]:
+    def zeros(self) -> Bytes:
         """Which tables have a cell that is exactly zero."""
         cells = np.append(self.tables, 1.0)
         least: Floats = np.minimum.reduceat(cells, self.table_starts[:-1])
@@ -113,7 +110,7 @@ class ModelArrays:
         """Whether a cell is exactly zero; without one, no evidence is impossible."""
         return bool((self.tables == 0).any())
 
-    def scope(self, factor: int) -> Positions:
+    def scope(self, factor: int) -> Integers:
         """The variables of a factor, in the order of its axes."""
         return self.scopes[self.scope_starts[factor] : self.scope_starts[factor + 1]]
 
@@ -135,7 +132,7 @@ class Evidence:
         Soft evidence: how likely the observation is in each state, up to a factor.
     """
 
-    codes: Positions
+    codes: Integers
     likelihoods: Mapping[int, Floats] = field(default_factory=dict)
 
     @classmethod
@@ -144,6 +141,6 @@ class Evidence:
         return cls(np.full(n_variables, UNKNOWN, np.int64))
 
     @property
-    def observed(self) -> Positions:
+    def observed(self) -> Integers:
         """The variables whose state is known."""
         return np.flatnonzero(self.codes >= 0)

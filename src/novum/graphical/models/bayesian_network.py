@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
+from novum.core.tables import Level
 from novum.core.text import label_text
-from novum.distributions.joint_table_states import StateAxis
+from novum.distributions import StateAxis
 from novum.graphical.models.compact import Deterministic
 from novum.graphical.models.conditional import Conditional
 from novum.graphical.models.network_building import (
@@ -29,13 +29,7 @@ from novum.graphical.models.network_building import (
     warn_of_zeros,
 )
 from novum.graphical.models.network_structure import NetworkStructure
-from novum.graphical.models.questions import (
-    Likelihoods,
-    States,
-    check_mapping,
-    place_of,
-    state_of,
-)
+from novum.graphical.models.questions import Likelihoods, States, check_mapping, place_of, state_of
 from novum.graphical.models.states import names_in_order
 
 if TYPE_CHECKING:
@@ -111,8 +105,8 @@ class BayesianNetwork(NetworkStructure):
             raise InputError(
                 f"The network has a node {label_text(name)} already. Use replace to change it."
             )
-        found = self._axes_of(name, parents)
-        conditional = conditional_of(name, found, table, states, ordered)
+        axes = self._axes_of(name, parents)
+        conditional = conditional_of(name, axes, table, states, ordered)
         warn_of_zeros([conditional])
         return self._with((*self.conditionals, conditional))
 
@@ -120,10 +114,10 @@ class BayesianNetwork(NetworkStructure):
         """The network with another table of a node, and other parents where they are named."""
         place = place_of(self, name)
         old = self.conditionals[place]
-        found = old.parents
+        axes = old.parents
         if parents is not None:
-            found = self._axes_of(name, parents)
-        new = bound(old.variable, found, table)
+            axes = self._axes_of(name, parents)
+        new = bound(old.variable, axes, table)
         warn_of_zeros([new])
         changed = [*self.conditionals]
         changed[place] = new

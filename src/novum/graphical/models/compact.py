@@ -5,7 +5,7 @@
 
 A noisy or has one strength for each parent instead of a table that doubles with each of them. Its
 table is never needed whole: a chain of auxiliary variables, each the or of the one before and one
-more parent, means the same (`novum.graphical.models.network_arrays`).
+more parent, means the same (`novum.graphical.models.network_structure`).
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
+from novum.core.tables import Level
 from novum.core.text import label_text, listed
-from novum.distributions.joint_table_states import StateAxis, shown
+from novum.distributions import StateAxis, shown
 from novum.graphical.models.conditional import (
     Conditional,
-    Floats,
     check_node_cells,
     row_text,
     rows_of_states,
 )
 from novum.graphical.models.states import refuse_set, state_like
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Floats, Integers, cached_property
 
 # Of two states, the one that says that something is there.
 _AFFIRMATIVE = ("true", "yes", "present", "on", "1", "t", "y")
@@ -242,7 +241,7 @@ class Deterministic(Conditional):
 
     variable: StateAxis
     parents: tuple[StateAxis, ...]
-    codes: NDArray[np.int64]
+    codes: Integers
 
     _saved_fields: ClassVar[tuple[str, ...]] = ("variable", "parents", "codes")
 
@@ -287,8 +286,8 @@ class Deterministic(Conditional):
         """The states it takes, in nested lists by the parents' states."""
         states = np.empty(len(self.variable.states), object)
         states[:] = self.variable.states
-        found = states[self.codes]
-        return found.tolist() if self.parents else found
+        values = states[self.codes]
+        return values.tolist() if self.parents else values
 
     @cached_property
     def table(self) -> Floats:

@@ -17,15 +17,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError, MemoryLimitError
 from novum.core.text import label_text
-from novum.distributions.joint_table import EXACT, QUIET, TOLERATED
-from novum.distributions.joint_table_states import MAX_CELLS, MAX_VARIABLES, StateAxis, shown
-from novum.graphical.models.kept_attributes import kept_attributes
-
-Floats = NDArray[np.float64]
+from novum.distributions import EXACT, MAX_CELLS, MAX_VARIABLES, QUIET, TOLERATED, StateAxis, shown
+from novum.numerics import Floats, cached_property
 
 
 class NetworkWarning(UserWarning):
@@ -269,3 +266,30 @@ def row_text(parents: tuple[StateAxis, ...], row: int) -> str:
 def rows_of_states(parents: tuple[StateAxis, ...]) -> itertools.product[tuple[object, ...]]:
     """All combinations of the parents' states, in the order of the table's rows."""
     return itertools.product(*(parent.states for parent in parents))
+
+
+# --- Copies ---------------------------------------------------------------------------------------
+# What copies of a value hold: all that was given, nothing that is computed from it.
+
+
+def kept_attributes(value: object) -> dict[str, Any]:
+    """The attributes of a value but those that cached properties keep.
+
+    Examples
+    --------
+    >>> class Square:
+    ...     def __init__(self, side):
+    ...         self.side = side
+    ...     @cached_property
+    ...     def area(self):
+    ...         return self.side**2
+    >>> square = Square(3)
+    >>> square.area, kept_attributes(square)
+    (9, {'side': 3})
+    """
+    kind = type(value)
+    return {
+        name: kept
+        for name, kept in value.__dict__.items()
+        if not isinstance(getattr(kind, name, None), cached_property)
+    }

@@ -12,28 +12,26 @@ sum over an order of arrival always does, and is given too (`steps`).
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
+from novum.core.tables import Level
 from novum.core.text import label_text
-from novum.distributions.joint_table_states import shown
+from novum.display import Paragraph, Table, notebook
+from novum.distributions import shown
 from novum.graphical.inference.protocol import Diagnosis, Engine
 from novum.graphical.models.arrays import UNKNOWN
 from novum.graphical.models.questions import States, place_of, state_of
+from novum.numerics import Floats, Integers
 
 if TYPE_CHECKING:
     from novum.graphical.models.network_questions import NetworkQuestions
 
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 # Cells of the rows that are asked at once.
 _MOST_CELLS = 2**22
 # Of log-odds: what two ways to the same posterior may differ by, with room.
@@ -88,30 +86,20 @@ class Explanation:
     diagnosis: Diagnosis | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
-        head = (
+        return "\n".join([self._head(), self._table().as_text(), *self._said()])
+
+    def _repr_html_(self) -> str:
+        said = map(Paragraph, self._said())
+        return notebook(Paragraph(self._head()), self._table(), *said)
+
+    def _head(self) -> str:
+        return (
             f"{shown(self.node)} = {shown(self.state)}: {self.prior:.4g} before the evidence, "
             f"{self.posterior:.4g} after"
         )
-        rows = [("finding", "bits", "alone", "without it"), *self._rows()]
-        widths = [max(len(row[column]) for row in rows) for column in range(4)]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in (1, 2, 3))])
-            for row in rows
-        ]
-        return "\n".join([head, *lines, *self._said()])
 
-    def _repr_html_(self) -> str:
-        head = html.escape(repr(self).splitlines()[0])
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self._rows()
-        )
-        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._said())
-        top = "<th>finding</th><th>bits</th><th>alone</th><th>without it</th>"
-        return (
-            f'<div class="novum-table"><p>{head}</p><table><thead><tr>{top}</tr></thead>'
-            f"<tbody>{body}</tbody></table>{said}</div>"
-        )
+    def _table(self) -> Table:
+        return Table.of_numbers("", ("finding", "bits", "alone", "without it"), self._rows())
 
     def _said(self) -> list[str]:
         return [] if self.diagnosis is None else [self.diagnosis.sentence]
@@ -143,6 +131,8 @@ def explained(
     finding       bits    alone  without it
     test = true  +3.17  0.08333        0.01
     """
+    from novum.graphical.inference.batches import batch_marginals
+
     if not given:
         raise InputError("There is nothing to explain without evidence. Give some states.")
     if node in given:
@@ -154,29 +144,32 @@ def explained(
     place = int(after.probabilities.argmax()) if state is None else state_of(axis, state)
     codes = network.known(given, None, None)[1].codes
     places = [place_of(network, name) for name in given]
-    tables = _posteriors(network, asked, _rows(codes, places), engine)
+    solver: Any = engine
+    tables = np.concatenate(
+        [batch_marginals(network.arrays, rows, [asked], solver)[0] for rows in _rows(codes, places)]
+    )
     odds = _log_odds(tables, place)
     # Rows: nothing, what arrived so far (the last is everything), each alone, all but each.
     m = len(places)
     steps, alone, without = np.split(tables[:, place], [m + 1, 2 * m + 1])
-    found = []
+    effects = []
     for i, (name, at) in enumerate(zip(given, places, strict=True)):
         observed = network.variables[at].states[codes[at]]
         weight = _bits(float(odds[m]), float(odds[2 * m + 1 + i]))
-        found.append(Finding(name, observed, float(alone[i]), float(without[i]), weight))
-    found.sort(key=lambda finding: -abs(finding.weight))
+        effects.append(Finding(name, observed, float(alone[i]), float(without[i]), weight))
+    effects.sort(key=lambda finding: -abs(finding.weight))
     return Explanation(
         node,
         axis.states[place],
         float(steps[0]),
         float(steps[-1]),
-        tuple(found),
+        tuple(effects),
         tuple(steps.tolist()),
         after.diagnosis,
     )
 
 
-def _rows(codes: Codes, places: Sequence[int]) -> Iterator[Codes]:
+def _rows(codes: Integers, places: Sequence[int]) -> Iterator[Integers]:
     """The findings that arrived so far, each alone, and all but each, in blocks of rows."""
     m = len(places)
     block = max(1, _MOST_CELLS // len(codes))
@@ -192,17 +185,6 @@ def _rows(codes: Codes, places: Sequence[int]) -> Iterator[Codes]:
         rows = np.full((len(numbers), len(codes)), UNKNOWN, np.int64)
         rows[:, at] = np.where(taken, codes[at], UNKNOWN)
         yield rows
-
-
-def _posteriors(
-    network: NetworkQuestions, asked: int, blocks: Iterator[Codes], engine: Engine | None
-) -> Floats:
-    from novum.graphical.inference.batches import batch_marginals
-
-    chosen: Any = engine
-    return np.concatenate(
-        [batch_marginals(network.arrays, rows, [asked], chosen)[0] for rows in blocks]
-    )
 
 
 def _log_odds(tables: Floats, place: int) -> Floats:

@@ -16,14 +16,14 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.text import label_text, listed
-from novum.distributions.joint_table_states import StateAxis
+from novum.distributions import StateAxis
 from novum.graphical.factor import Factor
 from novum.graphical.models.arrays import NO_HEAD, ModelArrays, read_only
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.model_record import ModelRecord, graph_factors, record_of_graph
 from novum.graphical.models.network_questions import NetworkQuestions
 from novum.graphical.models.states import refuse_set
-from novum.numerics.shared_state import cached_property
+from novum.numerics import cached_property
 
 
 class FactorGraph(NetworkQuestions):
@@ -187,10 +187,10 @@ class FactorGraph(NetworkQuestions):
 
         alone = 0
         for factor in self.factors:
-            found = [find(places[name]) for name in factor.names]
-            alone += not found
-            for other in found[1:]:
-                root[find(other)] = find(found[0])
+            roots = [find(places[name]) for name in factor.names]
+            alone += not roots
+            for other in roots[1:]:
+                root[find(other)] = find(roots[0])
         return alone + len({find(place) for place in range(len(root))})
 
     def __contains__(self, name: object) -> bool:

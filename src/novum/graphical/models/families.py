@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
-from novum.distributions.joint_table import ImpossibleEvidence
+from novum.distributions import ImpossibleEvidence
 from novum.graphical.inference.protocol import Beliefs, ExactEngine
 from novum.graphical.models.answers import Posterior
 from novum.graphical.models.conflicts import impossible_evidence
@@ -31,14 +31,14 @@ def families(
     engine: ExactEngine | None,
 ) -> dict[str, Posterior]:
     """Tables over (parents, node) of some nodes, or of all where none is named."""
-    chosen = default_engine() if engine is None else engine
-    if not isinstance(chosen, ExactEngine):
+    solver = default_engine() if engine is None else engine
+    if not isinstance(solver, ExactEngine):
         raise InputError(
             "Families are found by exact engines such as JunctionTree(), or one at a time by "
             f"query with an approximate one; got {label_text(engine)}."
         )
     model, evidence = network.known(given, likelihood, do)
-    found: dict[str, Posterior] = {}
+    tables: dict[str, Posterior] = {}
     together: Beliefs | None = None
     try:
         for name in nodes or network.names:
@@ -47,11 +47,11 @@ def families(
             scope = [*(network.places[parent.name] for parent in parents), place]
             axes = tuple(network.variables[member] for member in scope)
             if model.scope(place).tolist() != scope or len(nodes) == 1:
-                found[name] = Posterior.of(axes, chosen.joint(model, evidence, scope))
+                tables[name] = Posterior.of(axes, solver.joint(model, evidence, scope))
                 continue
             if together is None:
-                together = chosen.families(model, evidence)
-            found[name] = Posterior.of(axes, together, place)
+                together = solver.families(model, evidence)
+            tables[name] = Posterior.of(axes, together, place)
     except ImpossibleEvidence:
         raise impossible_evidence(network, model, evidence) from None
-    return found
+    return tables

@@ -16,28 +16,30 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.interrupts import long_call, time_sliced
-from novum.core.memory import check_memory
-from novum.core.randomness import RandomSource, stream
-from novum.core.schema import Level
+from novum.core.runtime import RandomSource, check_memory, long_call, stream, time_sliced
+from novum.core.tables import Level
 from novum.core.text import listed
-from novum.distributions.joint_table_states import StateAxis
+from novum.distributions import StateAxis
 from novum.graphical.inference.chain_diagnosis import monte_carlo_error, split_r_hat
-from novum.graphical.inference.limits import check_seconds
+from novum.graphical.inference.limits import check_count, check_seconds, check_share
 from novum.graphical.inference.protocol import Beliefs, Diagnosis
-from novum.graphical.inference.settings import check_count, check_share
-from novum.graphical.models import markov_chain_powers as powers
 from novum.graphical.models import markov_chain_structure as structure
 from novum.graphical.models.answers import Posterior
-from novum.graphical.models.markov_chain_rows import WRONG, checked_rows, from_mapping
+from novum.graphical.models.markov_chain_structure import (
+    WRONG,
+    checked_rows,
+    distance,
+    from_mapping,
+    mixing_time,
+    power,
+)
 from novum.graphical.models.questions import state_of
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Codes, Floats, cached_property
 
-Floats = NDArray[np.float64]
-Start = Level | Mapping[Level, float] | Sequence[float] | NDArray[np.float64]
+Start = Level | Mapping[Level, float] | Sequence[float] | Floats
 BATCHES = 200
 # Of a step of a walk: its code and its place in two lists, and its time on a reference machine.
 BYTES_PER_STEP = 48
@@ -128,7 +130,7 @@ class MarkovChain:
         """
         check_count("steps", steps, least=0)
         first = self._start(start)
-        return self._table(first @ powers.power(self.transition, steps))
+        return self._table(first @ power(self.transition, steps))
 
     def course(self, start: Start, steps: int) -> Floats:
         """The distributions after 0, 1, ..., `steps` steps, of shape (steps + 1, n)."""
@@ -293,13 +295,13 @@ class MarkovChain:
 
     def hitting_probabilities(self, *targets: Level) -> dict[Level, float]:
         """The probability of ever reaching one of the targets, from each state."""
-        found = structure.hitting_probabilities(self.transition, self._codes(targets))
-        return dict(zip(self.states, found.tolist(), strict=True))
+        chances = structure.hitting_probabilities(self.transition, self._codes(targets))
+        return dict(zip(self.states, chances.tolist(), strict=True))
 
     def hitting_times(self, *targets: Level) -> dict[Level, float]:
         """Expected steps until a target is reached, from each state; infinite if it may not be."""
-        found = structure.hitting_times(self.transition, self._codes(targets))
-        return dict(zip(self.states, found.tolist(), strict=True))
+        times = structure.hitting_times(self.transition, self._codes(targets))
+        return dict(zip(self.states, times.tolist(), strict=True))
 
     # Mixing
 
@@ -310,7 +312,7 @@ class MarkovChain:
         """
         check_count("steps", steps, least=0)
         pi = self.stationary().values
-        return powers.distance(powers.power(self.transition, steps), pi)
+        return distance(power(self.transition, steps), pi)
 
     @cached_property
     def spectral_gap(self) -> float:
@@ -344,7 +346,7 @@ class MarkovChain:
             raise InputError("tolerance must exceed 0: most chains reach their limit only nearly.")
         if not self._has_limit:
             return math.inf
-        return powers.mixing_time(self.transition, self.stationary().values, tolerance)
+        return mixing_time(self.transition, self.stationary().values, tolerance)
 
     # Reading
 
@@ -378,8 +380,8 @@ class MarkovChain:
             )
         return first / first.sum()
 
-    def _walk(self, first: Floats, steps: int, rng: np.random.Generator) -> NDArray[np.int32]:
-        from novum.graphical.models.markov_chain_kernels import walk
+    def _walk(self, first: Floats, steps: int, rng: np.random.Generator) -> Codes:
+        from novum.graphical.inference.chance_kernels import walk
 
         codes = np.empty(steps + 1, np.int32)
         codes[0] = rng.choice(len(first), p=first)

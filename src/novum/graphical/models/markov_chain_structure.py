@@ -13,13 +13,19 @@ digits.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import warnings
+from collections import deque
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from novum.core.errors import InputError
+from novum.core.tables import Level
+from novum.core.text import label_text, listed
+from novum.distributions import EXACT, StateAxis
+from novum.graphical.models.conditional import NetworkWarning
+from novum.graphical.models.questions import state_of
+from novum.numerics import Floats, Mask
 
 
 def communicating_classes(transition: Floats) -> list[list[int]]:
@@ -34,11 +40,11 @@ def communicating_classes(transition: Floats) -> list[list[int]]:
     from scipy.sparse.csgraph import connected_components
 
     n, labels = connected_components(csr_array(transition > 0), connection="strong")
-    found: dict[int, list[int]] = {}
+    members: dict[int, list[int]] = {}
     for state, label in enumerate(labels.tolist()):
-        found.setdefault(label, []).append(state)
-    assert len(found) == n
-    return sorted(found.values())
+        members.setdefault(label, []).append(state)
+    assert len(members) == n
+    return sorted(members.values())
 
 
 def is_closed(transition: Floats, states: Sequence[int]) -> bool:
@@ -97,14 +103,14 @@ def stationary_of(transition: Floats, states: Sequence[int]) -> Floats:
 
 def reaches(transition: Floats, targets: Sequence[int]) -> Mask:
     """Which states can get to one of the targets, in any number of steps."""
-    found = np.zeros(len(transition), np.bool_)
-    found[list(targets)] = True
+    reached = np.zeros(len(transition), np.bool_)
+    reached[list(targets)] = True
     waiting = list(targets)
     while waiting:
-        before = np.flatnonzero((transition[:, waiting.pop()] > 0) & ~found)
-        found[before] = True
+        before = np.flatnonzero((transition[:, waiting.pop()] > 0) & ~reached)
+        reached[before] = True
         waiting.extend(before.tolist())
-    return found
+    return reached
 
 
 def hitting_probabilities(transition: Floats, targets: Sequence[int]) -> Floats:
@@ -113,13 +119,13 @@ def hitting_probabilities(transition: Floats, targets: Sequence[int]) -> Floats:
     The smallest solution at least 0 of  h = 1 on the targets,  h = P h  elsewhere.
     """
     reaching = reaches(transition, targets)
-    found = np.zeros(len(transition))
-    found[list(targets)] = 1.0
-    free = np.flatnonzero(reaching & (found == 0))
+    chances = np.zeros(len(transition))
+    chances[list(targets)] = 1.0
+    free = np.flatnonzero(reaching & (chances == 0))
     if free.size:
         inner = np.eye(free.size) - transition[np.ix_(free, free)]
-        found[free] = np.linalg.solve(inner, transition[free] @ found)
-    return np.clip(found, 0.0, 1.0)
+        chances[free] = np.linalg.solve(inner, transition[free] @ chances)
+    return np.clip(chances, 0.0, 1.0)
 
 
 def hitting_times(transition: Floats, targets: Sequence[int]) -> Floats:
@@ -133,18 +139,144 @@ def hitting_times(transition: Floats, targets: Sequence[int]) -> Floats:
     without[list(targets)] = 0.0
     lost = reaches(without, np.flatnonzero(outside).tolist())
     lost[list(targets)] = False
-    found = np.zeros(len(transition))
-    found[lost] = math.inf
+    times = np.zeros(len(transition))
+    times[lost] = math.inf
     is_free = ~lost
     is_free[list(targets)] = False
     free = np.flatnonzero(is_free)
     if free.size:
         inner = np.eye(free.size) - transition[np.ix_(free, free)]
-        found[free] = np.linalg.solve(inner, np.ones(free.size))
-    return found
+        times[free] = np.linalg.solve(inner, np.ones(free.size))
+    return times
 
 
 def _within(transition: Floats, states: Sequence[int]) -> Floats:
     """Rows and columns of some states; a copy."""
     chosen = np.array(states, np.int64)
     return transition[np.ix_(chosen, chosen)]
+
+
+# --- Powers ---------------------------------------------------------------------------------------
+# Powers of transition matrices, and when they come near their limit.
+#
+#     P^(2t) = P^t P^t,    every row divided by its sum after each product
+#
+# All terms are at least 0, so each product keeps the relative accuracy of even tiny entries, and
+# rows that are divided by their sums do not drift from 1: the error grows with the number of
+# products, not with the number of steps. That reaches as far as floating-point numbers do, which is
+# some 10^300 steps.
+
+
+# Twice as many as double entries from the smallest number to one: beyond, nothing moves any more.
+_MOST_SQUARES = 2200
+# Powers that tell apart all numbers of steps that a float does.
+_KEPT = 64
+
+
+def power(transition: Floats, steps: int) -> Floats:
+    """The transition matrix of several steps at once.
+
+    Examples
+    --------
+    >>> power(np.array([[0.9, 0.1], [0.5, 0.5]]), 10**30).round(4).tolist()
+    [[0.8333, 0.1667], [0.8333, 0.1667]]
+    """
+    matrix = np.eye(len(transition))
+    square = transition
+    left = int(steps)
+    while left:
+        if left & 1:
+            matrix = _product(matrix, square)
+        left >>= 1
+        if left:
+            square = _product(square, square)
+    return matrix
+
+
+def distance(several: Floats, limit: Floats) -> float:
+    """Largest total variation of a row to the limit."""
+    return float(0.5 * np.abs(several - limit).sum(axis=1).max())
+
+
+def mixing_time(transition: Floats, limit: Floats, tolerance: float) -> float:
+    """Steps until every row is within a distance of the limit; exact up to 2^53.
+
+    Examples
+    --------
+    >>> slow = np.array([[1 - 1e-200, 1e-200], [1e-200, 1 - 1e-200]])
+    >>> float(f"{mixing_time(slow, np.array([0.5, 0.5]), 0.25):.4g}")
+    3.466e+199
+    """
+    reached = np.eye(len(transition))
+    if distance(reached, limit) <= tolerance:
+        return 0
+    # The distance never grows, so powers of two bracket the time, and halving finds it.
+    powers = deque([transition], _KEPT)
+    squares = 0
+    while (off := distance(powers[-1], limit)) > tolerance:
+        powers.append(_product(powers[-1], powers[-1]))
+        squares += 1
+        if squares == _MOST_SQUARES or np.array_equal(powers[-1], powers[-2]):
+            raise InputError(
+                f"The distance to the stationary distribution stays at {off:.3g} as far as "
+                f"floating-point numbers reach, above tolerance = {tolerance:g}. Raise tolerance, "
+                "or look at the chain without its smallest transition probabilities."
+            )
+    lowest = squares + 1 - len(powers)
+    steps = 0
+    for exponent in range(squares, lowest - 1, -1):
+        further = _product(reached, powers[exponent - lowest])
+        if distance(further, limit) > tolerance:
+            reached, steps = further, steps + 2**exponent
+    steps += 2**lowest
+    # A whole number again where it exceeds what a float can be.
+    exact = steps <= 2**53 or steps.bit_length() > 1023
+    return steps if exact else float(steps)
+
+
+def _product(one: Floats, other: Floats) -> Floats:
+    matrix = one @ other
+    return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
+
+
+# --- Rows -----------------------------------------------------------------------------------------
+# Reading the transition matrix of a Markov chain: rows of probabilities by named states.
+
+
+# Rows off by more than the first are refused, by more than the second renormalized with a warning.
+WRONG, ROUNDED = 1e-3, 1e-6
+
+
+def from_mapping(
+    rows: Mapping[Level, Mapping[Level, float]], states: Sequence[Level] | None
+) -> tuple[Sequence[Level], Floats]:
+    """States and matrix of rows given by name; what a row leaves out has probability zero."""
+    names = list(rows) if states is None else list(states)
+    axis = StateAxis("state", tuple(names))
+    table = np.zeros((len(names), len(names)))
+    for state, row in rows.items():
+        for following, value in row.items():
+            table[state_of(axis, state), state_of(axis, following)] = value
+    return names, table
+
+
+def checked_rows(table: Floats, axis: StateAxis) -> Floats:
+    """Rows that sum to one, read-only; wrong ones are refused by the name of their state."""
+    for state, row in zip(axis.states, table, strict=True):
+        total = float(row.sum())
+        if not (np.isfinite(row).all() and (row >= 0).all() and abs(total - 1) <= WRONG):
+            raise InputError(
+                f"The row of state {label_text(state)} must have probabilities from 0 to 1 that "
+                f"sum to 1, got {listed(row.tolist())} with sum {total:g}."
+            )
+        if abs(total - 1) > ROUNDED:
+            warnings.warn(
+                f"The row of state {label_text(state)} sums to {total:.7g} and was divided by it.",
+                NetworkWarning,
+                stacklevel=4,
+            )
+    sums = table.sum(axis=1, keepdims=True)
+    # Rows that sum to one up to rounding keep their bits, so that a chain is its own copy.
+    checked = table / np.where(np.abs(sums - 1) > EXACT, sums, 1.0)
+    checked.flags.writeable = False
+    return checked

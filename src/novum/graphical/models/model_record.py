@@ -21,10 +21,10 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
-from novum.distributions.joint_table_states import StateAxis, check_cells
+from novum.distributions import StateAxis, check_cells
 from novum.graphical.factor import Factor
-from novum.graphical.models.arrays import Floats, Positions
 from novum.graphical.models.conditional import Conditional, Tabular
+from novum.numerics import Floats, Integers
 
 if TYPE_CHECKING:
     from novum.graphical.models.bayesian_network import BayesianNetwork
@@ -49,8 +49,8 @@ class ModelRecord:
     """
 
     variables: tuple[StateAxis, ...]
-    scope_starts: Positions
-    scopes: Positions
+    scope_starts: Integers
+    scopes: Integers
     cells: Floats
     compact: tuple[Conditional, ...] = ()
     n_hidden: int = 0

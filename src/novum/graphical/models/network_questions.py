@@ -9,23 +9,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource
+from novum.core.runtime import RandomSource
 from novum.core.text import label_text
-from novum.distributions.joint_table import ImpossibleEvidence
-from novum.distributions.joint_table_states import StateAxis
+from novum.distributions import ImpossibleEvidence, StateAxis
 from novum.graphical.inference.protocol import Engine, ExactEngine
-from novum.graphical.models.answers import (
-    Configuration,
-    Marginals,
-    Posterior,
-    row_of_codes,
-)
+from novum.graphical.models.answers import Configuration, Marginals, Posterior, row_of_codes
 from novum.graphical.models.arrays import UNKNOWN, Evidence, ModelArrays
+from novum.graphical.models.conditional import kept_attributes
 from novum.graphical.models.conflicts import impossible_evidence
-from novum.graphical.models.kept_attributes import kept_attributes
 from novum.graphical.models.questions import (
     Likelihoods,
     States,
@@ -37,14 +30,12 @@ from novum.graphical.models.questions import (
 )
 from novum.graphical.models.states import names_in_order
 from novum.graphical.structure.dag import CyclicGraphError
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Floats, cached_property
 
 if TYPE_CHECKING:
     from novum.graphical.inference.forecast import Forecast
     from novum.graphical.models.explaining import Explanation
     from novum.graphical.models.observed import ObservedNetwork
-
-Floats = NDArray[np.float64]
 
 
 class NetworkQuestions:
@@ -105,15 +96,15 @@ class NetworkQuestions:
         """
         asked = self._asked(nodes)
         model, evidence = self.known(given, likelihood, do)
-        chosen = _checked(engine)
+        solver = _checked(engine)
         try:
-            found = chosen.joint(model, evidence, asked)
+            beliefs = solver.joint(model, evidence, asked)
         except ImpossibleEvidence:
             raise impossible_evidence(self, model, evidence) from None
         except CyclicGraphError as error:
             raise error.named(self.names) from None
         variables = self.variables
-        return Posterior.of(tuple([variables[place] for place in asked]), found)
+        return Posterior.of(tuple([variables[place] for place in asked]), beliefs)
 
     def marginals(
         self,
@@ -124,14 +115,14 @@ class NetworkQuestions:
     ) -> Marginals:
         """The distribution of each node given what is known, as a mapping from names to tables."""
         model, evidence = self.known(given, likelihood, do)
-        chosen = _checked(engine)
+        solver = _checked(engine)
         try:
-            found = chosen.marginals(model, evidence)
+            beliefs = solver.marginals(model, evidence)
         except ImpossibleEvidence:
             raise impossible_evidence(self, model, evidence) from None
         except CyclicGraphError as error:
             raise error.named(self.names) from None
-        return Marginals(self.variables, self.places, found)
+        return Marginals(self.variables, self.places, beliefs)
 
     def observe(
         self,
@@ -203,7 +194,7 @@ class NetworkQuestions:
         model, evidence = self.known(given, likelihood, do)
         asked = None if nodes is None else self._asked(names_in_order(nodes, "nodes"))
         try:
-            found = most_probable_codes(model, evidence, asked, int(k), engine)
+            ranked = most_probable_codes(model, evidence, asked, int(k), engine)
         except ImpossibleEvidence:
             raise impossible_evidence(self, model, evidence) from None
         except CyclicGraphError as error:
@@ -211,7 +202,7 @@ class NetworkQuestions:
         chosen = self.variables if asked is None else [self.variables[p] for p in asked]
         answers = [
             Configuration(row_of_codes(chosen, codes), log - self._log_total)
-            for codes, log in found
+            for codes, log in ranked
         ]
         return answers[0] if k == 1 else answers
 
@@ -291,15 +282,15 @@ class NetworkQuestions:
         """The distribution of each asked node given all cells of each row."""
         from novum.graphical.inference.batches import batch_marginals
 
-        found = batch_marginals(self.arrays, codes, asked)
-        for tables in found:
+        posteriors = batch_marginals(self.arrays, codes, asked)
+        for tables in posteriors:
             # A row that is impossible has NaN in all its cells.
             impossible = np.flatnonzero(np.isnan(tables[:, 0]))
             if impossible.size:
                 row = int(impossible[0])
                 where = f"Row {row} ({impossible.size} such rows): "
                 raise impossible_evidence(self, self.arrays, Evidence(codes[row]), where)
-        return found
+        return posteriors
 
     def log_probabilities(self, rows: Any) -> Floats:
         """Logarithm of the probability of each row's cells; missing cells are summed over."""

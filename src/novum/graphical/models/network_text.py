@@ -33,14 +33,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
+from novum.core.tables import Level
 from novum.core.text import label_text, meant
-from novum.distributions.joint_table import TOLERATED
-from novum.distributions.joint_table_states import StateAxis
+from novum.distributions import TOLERATED, StateAxis
 from novum.graphical.models.compact import Deterministic, NoisyOr
 from novum.graphical.models.conditional import (
     Conditional,
-    Floats,
     check_node_cells,
     row_text,
     rows_of_states,
@@ -59,6 +57,7 @@ from novum.graphical.models.network_words import (
     wrong,
 )
 from novum.graphical.models.states import check_told_apart
+from novum.numerics import Floats
 
 if TYPE_CHECKING:
     from novum.graphical.models.bayesian_network import BayesianNetwork
@@ -186,14 +185,14 @@ def _read(text: str) -> dict[str, _Node]:
 
 
 def _parents(node: _Node, axes: dict[str, StateAxis]) -> tuple[StateAxis, ...]:
-    found = []
+    parents = []
     for name in node.parents:
         if name not in axes:
             raise wrong(
                 node.line, f"{label_text(name)} is no node: {meant(name, [*axes]).rstrip('.')}"
             )
-        found.append(axes[name])
-    return tuple(found)
+        parents.append(axes[name])
+    return tuple(parents)
 
 
 # --- Tables of nodes ------------------------------------------------------------------------------
@@ -279,22 +278,22 @@ _MAKERS: dict[str, Callable[..., Any]] = {
 
 def _rows(axis: StateAxis, node: _Node, parents: tuple[StateAxis, ...]) -> list[tuple[int, Row]]:
     """Line and row of each combination of the parents' states, in their order."""
-    found: dict[tuple[int, ...], tuple[int, Row]] = {}
+    by_states: dict[tuple[int, ...], tuple[int, Row]] = {}
     for line, given, row in node.rows:
         if len(given) != len(parents):
             raise wrong(line, f"{len(given)} states for {len(parents)} parents")
         at = tuple(_position(p, s, line) for p, s in zip(parents, given, strict=True))
-        if at in found:
+        if at in by_states:
             raise wrong(line, "the row of these states occurs twice")
-        found[at] = (line, row)
+        by_states[at] = (line, row)
     _checked(node, check_node_cells, axis, parents, "Make it a noisy or, or leave out parents.")
     ordered = []
     # Ends at the first row that is absent, so it takes no longer than the text has rows.
     for number, at in enumerate(itertools.product(*(range(len(p.states)) for p in parents))):
-        if at not in found:
+        if at not in by_states:
             where = row_text(parents, number)
             raise wrong(node.line, f"node {label_text(axis.name)} has no row for {where}")
-        ordered.append(found[at])
+        ordered.append(by_states[at])
     return ordered
 
 

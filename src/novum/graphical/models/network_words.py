@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from novum.core.errors import FileFormatError
-from novum.core.schema import Level
+from novum.core.tables import Level
 from novum.core.text import printable
 
 _PLAIN = re.compile(r"[^\W\d][\w.<>+/-]*|[<>][\w.<>+/-]*")
@@ -62,7 +62,7 @@ def state_text(state: Level) -> str:
 
 def tokens_of(line: str, number: int) -> list[Token]:
     """The words and marks of a line, with `number` for messages."""
-    found: list[Token] = []
+    tokens: list[Token] = []
     bare = line.rstrip()
     place = 0
     while place < len(bare):
@@ -73,15 +73,15 @@ def tokens_of(line: str, number: int) -> list[Token]:
             unclosed = ": its quote is not closed" if match["rest"] == '"' else "; quote names"
             raise wrong(number, f"{printable(match['rest'])!r} is not expected{unclosed}")
         if match["mark"]:
-            found.append(("mark", match["mark"]))
+            tokens.append(("mark", match["mark"]))
         elif match["quoted"]:
-            found.append(("name", _unquoted(match["quoted"], number)))
+            tokens.append(("name", _unquoted(match["quoted"], number)))
         elif len(match["word"]) > _MAX_DIGITS and _WHOLE.fullmatch(match["word"]):
             raise wrong(number, f"a whole number of {len(match['word'])} digits is too long")
         else:
-            found.append(("word", match["word"]))
+            tokens.append(("word", match["word"]))
         place = match.end()
-    return found
+    return tokens
 
 
 def _unquoted(text: str, number: int) -> str:

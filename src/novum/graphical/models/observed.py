@@ -22,7 +22,7 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.text import label_text, meant
-from novum.distributions.joint_table_states import shown
+from novum.distributions import shown
 from novum.graphical.inference.protocol import Engine, ExactEngine
 from novum.graphical.models.answers import Marginals, Posterior
 from novum.graphical.models.questions import (
@@ -32,7 +32,7 @@ from novum.graphical.models.questions import (
     place_of,
     states_given,
 )
-from novum.numerics.shared_state import cached_property
+from novum.numerics import cached_property
 
 if TYPE_CHECKING:
     from novum.graphical.models.explaining import Explanation
@@ -89,8 +89,8 @@ class ObservedNetwork:
         # Unknown names and states are said now, not when something is asked.
         self.network.known(self.given, self.likelihood, self.do)
         for name, kept in (("given", _kept_states), ("likelihood", _kept_weights)):
-            found = {node: kept(value) for node, value in getattr(self, name).items()}
-            object.__setattr__(self, name, MappingProxyType(found))
+            findings = {node: kept(value) for node, value in getattr(self, name).items()}
+            object.__setattr__(self, name, MappingProxyType(findings))
         object.__setattr__(self, "do", MappingProxyType(dict(self.do)))
 
     def __getstate__(self) -> dict[str, Any]:

@@ -21,13 +21,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.core.schema import Level, level_key
+from novum.core.tables import Level, level_key
 from novum.core.text import label_text, meant
-from novum.distributions.joint_table_states import StateAxis
+from novum.distributions import StateAxis
 from novum.graphical.inference.protocol import Engine
-from novum.graphical.models.arrays import UNKNOWN, Evidence, Floats, ModelArrays, read_only
+from novum.graphical.models.arrays import UNKNOWN, Evidence, ModelArrays, read_only
 from novum.graphical.models.states import refuse_set, state_like
-from novum.numerics.shared_state import fork_safe_lock
+from novum.numerics import Floats, fork_safe_lock
 
 # A state of each node, or several of which it has one.
 States = Mapping[str, Level | Sequence[Level] | AbstractSet[Level]]
@@ -115,8 +115,8 @@ def check_mapping(given: Any, what: str) -> Mapping[str, Any]:
         raise InputError(
             f"{what} is a mapping from nodes, such as {{'Alarm': 'true'}}; got {label_text(given)}."
         )
-    found: Mapping[str, Any] = given
-    return found
+    mapping: Mapping[str, Any] = given
+    return mapping
 
 
 def check_single(network: NamedModel, given: States | None) -> None:
@@ -171,23 +171,23 @@ def _weights(axis: StateAxis, values: Mapping[Level, float] | Sequence[float]) -
             )
         listed_values = [by_place[place] for place in range(len(axis.states))]
     try:
-        found = np.array(listed_values, dtype=np.float64)
+        weights = np.array(listed_values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
             f"The likelihood of {name} must be numbers, one for each state; got "
             f"{label_text(values)}."
         ) from None
-    if found.shape != (len(axis.states),):
+    if weights.shape != (len(axis.states),):
         raise InputError(
-            f"The likelihood of {name} has shape {found.shape}; it needs {len(axis.states)} "
+            f"The likelihood of {name} has shape {weights.shape}; it needs {len(axis.states)} "
             "numbers, one for each state."
         )
-    if not (np.isfinite(found).all() and (found >= 0).all() and found.max() > 0):
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.max() > 0):
         raise InputError(
             f"The likelihood of {name} must be finite, at least 0 and not all 0, got "
-            f"{found.tolist()}."
+            f"{weights.tolist()}."
         )
-    return found
+    return weights
 
 
 # --- Interventions --------------------------------------------------------------------------------
@@ -225,17 +225,17 @@ _cuts_lock = fork_safe_lock()
 def _kept_cut(model: ModelArrays, chosen: Mapping[int, int]) -> ModelArrays:
     key = tuple(sorted(chosen.items()))
     with _cuts_lock:
-        found = _cuts.setdefault(model, {}).get(key)
-    if found is not None:
-        return found
+        cut = _cuts.setdefault(model, {}).get(key)
+    if cut is not None:
+        return cut
     made = _cut(model, chosen)
     with _cuts_lock:
         kept = _cuts.setdefault(model, {})
         # Of threads that make the same one at once, the first one's is everybody's.
-        found = kept.setdefault(key, made)
+        cut = kept.setdefault(key, made)
         if len(kept) > _CUTS_KEPT:
             del kept[next(iter(kept))]
-    return found
+    return cut
 
 
 def _cut(model: ModelArrays, chosen: Mapping[int, int]) -> ModelArrays:

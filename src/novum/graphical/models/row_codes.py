@@ -9,33 +9,29 @@ and text matches text. A cell that is no state is also looked for by the way it 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError, UnseenLevelWarning
-from novum.core.schema import MISSING, UNSEEN, Column, Kind, Level
-from novum.core.tables import frame_of
+from novum.core.tables import MISSING, UNSEEN, Column, Kind, Level, frame_of, is_frame
 from novum.core.text import label_text, listed, meant
-from novum.distributions.joint_table_counts import named_columns
-from novum.distributions.joint_table_states import StateAxis
+from novum.distributions import StateAxis, named_columns
 from novum.graphical.models.arrays import UNKNOWN
 from novum.graphical.models.conditional import NetworkWarning
-from novum.graphical.models.near_names import near_names
 from novum.graphical.models.questions import NamedModel
 from novum.graphical.models.states import refuse_set, state_like
+from novum.numerics import Integers, Positions
 
 # Columns with names near to those of nodes that a warning names.
 MOST_NEAR = 8
 # Types of cells that are equal only where they are the same state: True and 1 never stand together.
 _PLAIN_CELLS = ({str, int, type(None)}, {str, bool, type(None)})
-Codes = NDArray[np.int64]
 
 
-def read_rows(network: NamedModel, rows: Any, *, strict: bool = True) -> Codes:
+def read_rows(network: NamedModel, rows: Any, *, strict: bool = True) -> Integers:
     """States by number, of shape (n_rows, n_variables), hidden ones last; `UNKNOWN` if missing.
 
     Parameters
@@ -78,7 +74,7 @@ def read_rows(network: NamedModel, rows: Any, *, strict: bool = True) -> Codes:
     return table
 
 
-def _plain_codes(network: NamedModel, rows: Any) -> Codes | None:
+def _plain_codes(network: NamedModel, rows: Any) -> Integers | None:
     """Rows that are dictionaries whose cells are states as they are, or missing; None for others.
 
     What is wrong with others, or how their cells are written, is found column by column.
@@ -104,12 +100,12 @@ def _plain_codes(network: NamedModel, rows: Any) -> Codes | None:
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     items = chain.from_iterable(map(dict.items, rows))
     try:
-        found = np.fromiter(map(numbers.__getitem__, items), np.int64, int(lengths.sum()))
+        positions = np.fromiter(map(numbers.__getitem__, items), np.int64, int(lengths.sum()))
     except KeyError:
         return None
     table = np.full((len(rows), network.arrays.n_variables), UNKNOWN, np.int64)
     of_row = np.repeat(np.arange(len(rows)), lengths)
-    table[of_row, np.array(places, np.int64)[found]] = np.array(codes, np.int64)[found]
+    table[of_row, np.array(places, np.int64)[positions]] = np.array(codes, np.int64)[positions]
     return table
 
 
@@ -156,12 +152,10 @@ def _columns_of_mappings(network: NamedModel, rows: Sequence[Any]) -> dict[str, 
 
 def _frame_columns(network: NamedModel, frame: Any) -> tuple[list[str], Any]:
     """The names of a frame's columns, and the frame with those that are nodes."""
-    import narwhals.stable.v2 as nw
-
     twice = _names_twice(getattr(frame, "columns", ()))
     if twice is not None:
         raise InputError(f"Column {label_text(twice)} occurs twice. Give columns different names.")
-    if not nw.dependencies.is_into_dataframe(frame):
+    if not is_frame(frame):
         return [], frame
     table = frame_of(frame)
     names = [str(name) for name in table.columns]
@@ -209,8 +203,8 @@ def _names_twice(columns: Any) -> object:
     return None
 
 
-def _codes(axis: StateAxis, values: Any, strict: bool) -> Codes:
-    from novum.core.columns import arrow_column, codes_of
+def _codes(axis: StateAxis, values: Any, strict: bool) -> Integers:
+    from novum.core.tables import arrow_column, codes_of
 
     array = arrow_column(values, axis.name)
     # An ordinal column keeps its levels as listed: codes are the network's.
@@ -226,21 +220,21 @@ def _codes(axis: StateAxis, values: Any, strict: bool) -> Codes:
     return codes
 
 
-def _match_written(axis: StateAxis, array: Any, codes: Codes, rows: NDArray[np.intp]) -> None:
+def _match_written(axis: StateAxis, array: Any, codes: Integers, rows: Positions) -> None:
     """Cells of another type than the states, by the way they are written; fills `codes`."""
-    found: dict[Any, int | None] = {}
+    positions: dict[Any, int | None] = {}
     # A column has few different cells; the same one is looked up once. True is not 1.
     for row in rows.tolist():
         cell = array[row].as_py()
         key = (type(cell), cell)
-        if key not in found:
-            found[key] = state_like(axis, cell)
-        place = found[key]
+        if key not in positions:
+            positions[key] = state_like(axis, cell)
+        place = positions[key]
         if place is not None:
             codes[row] = place
 
 
-def _say_strange(axis: StateAxis, cell: Any, strange: NDArray[np.intp], strict: bool) -> None:
+def _say_strange(axis: StateAxis, cell: Any, strange: Positions, strict: bool) -> None:
     text = (
         f"Column {label_text(axis.name)} has {label_text(cell)} in row {int(strange[0])}, which is "
         f"no state of that node: {meant(cell, axis.states)}"
@@ -292,3 +286,59 @@ def _one_type(states: tuple[Level, ...]) -> list[Any]:
     if is_mixed or any(type(state) is int and not -(2**63) <= state < 2**63 for state in states):
         return [str(state) for state in states]
     return list(states)
+
+
+# --- Names that are nearly right ------------------------------------------------------------------
+# Names that were probably meant to be others.
+#
+# Two names are near where they differ in the size of letters or in what is no letter or digit, or,
+# of four signs and more, in one letter that was added, left out, replaced or swapped with the next.
+# Digits are not forgiven: `x1` and `x2` are different things. Such names share a text that both
+# give when at most one sign is left out, so many names are compared at once.
+
+
+# Longer names are compared as a whole only, shorter ones too: "ab" is near to everything.
+_LONGEST = 60
+_SHORTEST = 4
+
+
+def near_names(names: Iterable[str], known: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of a name and the known one that it is near to, without being it.
+
+    Examples
+    --------
+    >>> near_names(["Alram", "alarm", "x2", "burglar"], ["Alarm", "x1", "Burglary"])
+    [('Alram', 'Alarm'), ('alarm', 'Alarm'), ('burglar', 'Burglary')]
+    """
+    shortened: dict[str, str] = {}
+    for name in known:
+        for text in _shortened(_plain(name)):
+            shortened.setdefault(text, name)
+    pairs = []
+    for name in names:
+        plain = _plain(name)
+        meant = next((shortened[t] for t in _shortened(plain) if t in shortened), None)
+        if meant is not None and meant != name and _are_near(plain, _plain(meant)):
+            pairs.append((name, meant))
+    return pairs
+
+
+def _plain(name: str) -> str:
+    """Small letters and digits only; the name itself where there is none."""
+    return "".join(filter(str.isalnum, name.casefold())) or name
+
+
+def _shortened(plain: str) -> Iterator[str]:
+    """The text itself and, of middling length, what is left without one of its signs."""
+    yield plain
+    if _SHORTEST <= len(plain) <= _LONGEST:
+        for place in range(len(plain)):
+            yield plain[:place] + plain[place + 1 :]
+
+
+def _are_near(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if min(len(one), len(other)) < _SHORTEST:
+        return False
+    return [c for c in one if c.isdigit()] == [c for c in other if c.isdigit()]

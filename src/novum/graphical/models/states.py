@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.core.schema import Level
+from novum.core.tables import Level
 from novum.core.text import label_text
-from novum.distributions.joint_table_states import StateAxis, names_of
+from novum.distributions import StateAxis, names_of
 
 
 def refuse_set(values: object, what: str) -> None:
@@ -62,12 +62,9 @@ def _are_alike(one: Level, other: Level) -> bool:
     if isinstance(one, str) == isinstance(other, str):
         return False
     text, value = (one, other) if isinstance(one, str) else (other, one)
-    return _folded(str(text), value) in _spellings(value)
-
-
-def _folded(text: str, value: Level) -> str:
-    """Text as it is compared with a value: the letters of truth values may be large or small."""
-    return text.casefold() if isinstance(value, bool) else text
+    # The letters of truth values may be large or small.
+    written = str(text).casefold() if isinstance(value, bool) else str(text)
+    return written in _spellings(value)
 
 
 def _spellings(value: Level) -> tuple[str, ...]:

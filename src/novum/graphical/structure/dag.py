@@ -6,7 +6,6 @@ their order inside, and named outside.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -15,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from novum.core.errors import InputError
 from novum.core.text import label_text, listed, meant
-from novum.distributions.joint_table_states import names_of
-from novum.numerics.shared_state import cached_property
+from novum.display import Paragraph, Table, notebook
+from novum.distributions import names_of
+from novum.numerics import cached_property
 
 if TYPE_CHECKING:
     from novum.graphical.structure.equivalence import PartialDag
@@ -128,7 +128,7 @@ class Dag:
         parents: list[list[int]] = [[] for _ in places]
         for parent, child in pairs:
             parents[places[child]].append(places[parent])
-        return cls(tuple(places), tuple(tuple(found) for found in parents))
+        return cls(tuple(places), tuple(tuple(above) for above in parents))
 
     # Neighborhoods
 
@@ -139,10 +139,10 @@ class Dag:
 
     def place(self, name: str) -> int:
         """The number of a node; an unknown name is an error that suggests one."""
-        found = self.places.get(name)
-        if found is None:
+        number = self.places.get(name)
+        if number is None:
             raise InputError(f"The graph has no node {label_text(name)}: {meant(name, self.names)}")
-        return found
+        return number
 
     def numbers(self, names: Names) -> tuple[int, ...]:
         """The numbers of one node or several."""
@@ -151,11 +151,11 @@ class Dag:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """Of each node, by number."""
-        found: list[list[int]] = [[] for _ in self.names]
+        lists: list[list[int]] = [[] for _ in self.names]
         for child, parents in enumerate(self.parents):
             for parent in parents:
-                found[parent].append(child)
-        return tuple(tuple(item) for item in found)
+                lists[parent].append(child)
+        return tuple(tuple(item) for item in lists)
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -191,10 +191,10 @@ class Dag:
     def markov_blanket(self, name: str) -> tuple[str, ...]:
         """Parents, children and the children's other parents: they screen off all others."""
         node = self.place(name)
-        found = {*self.parents[node], *self.children[node]}
+        blanket = {*self.parents[node], *self.children[node]}
         for child in self.children[node]:
-            found.update(self.parents[child])
-        return self._named(found - {node})
+            blanket.update(self.parents[child])
+        return self._named(blanket - {node})
 
     @cached_property
     def skeleton(self) -> frozenset[frozenset[str]]:
@@ -204,14 +204,14 @@ class Dag:
     @cached_property
     def immoralities(self) -> frozenset[tuple[frozenset[str], str]]:
         """All (pair of parents that are not joined, their common child)."""
-        found = set()
+        triples = set()
         for child, parents in enumerate(self.parents):
             for i, a in enumerate(parents):
                 for b in parents[:i]:
                     pair = frozenset((self.names[a], self.names[b]))
                     if pair not in self.skeleton:
-                        found.add((pair, self.names[child]))
-        return frozenset(found)
+                        triples.add((pair, self.names[child]))
+        return frozenset(triples)
 
     # Independence
 
@@ -264,15 +264,9 @@ class Dag:
 
 def html_table(head: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Rows of text under a sentence, as notebooks show them; many rows are cut."""
-    cut = [*rows[:_MOST_ROWS], *([["..."]] if len(rows) > _MOST_ROWS else [])]
-    top = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cut
-    )
-    return (
-        f'<div class="novum-table"><p>{html.escape(head)}</p><table><thead><tr>{top}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+    rest = len(rows) - _MOST_ROWS
+    note = f"... {rest} more rows" if rest > 0 else ""
+    return notebook(Paragraph(head), Table("", columns, rows[:_MOST_ROWS], note))
 
 
 Steps = Sequence[Collection[int]] | Mapping[int, Collection[int]]
@@ -280,14 +274,14 @@ Steps = Sequence[Collection[int]] | Mapping[int, Collection[int]]
 
 def reached(steps: Steps, start: Iterable[int]) -> set[int]:
     """All nodes on the way from some, themselves among them."""
-    found = set(start)
-    waiting = list(found)
+    nodes = set(start)
+    waiting = list(nodes)
     while waiting:
         for node in steps[waiting.pop()]:
-            if node not in found:
-                found.add(node)
+            if node not in nodes:
+                nodes.add(node)
                 waiting.append(node)
-    return found
+    return nodes
 
 
 def _cycle(parents: Sequence[Sequence[int]], order: Sequence[int]) -> list[int]:
@@ -309,15 +303,15 @@ def _pairs(edges: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """The different edges, each checked to be a pair."""
     if isinstance(edges, str) or not isinstance(edges, Iterable):
         raise InputError(f"edges are (parent, child) pairs in a list, got {label_text(edges)}.")
-    found: dict[tuple[str, str], None] = {}
+    edges_once: dict[tuple[str, str], None] = {}
     for number, edge in enumerate(edges):
         if not isinstance(edge, (tuple, list)) or len(edge) != 2:
             raise InputError(
                 f"An edge is a pair (parent, child); number {number} from 0 is {label_text(edge)}."
             )
         _check_texts(edge)
-        found[edge[0], edge[1]] = None
-    return list(found)
+        edges_once[edge[0], edge[1]] = None
+    return list(edges_once)
 
 
 def _check_texts(names: Iterable[object]) -> None:

@@ -11,7 +11,6 @@ distribution that has the graph, whatever its tables are.
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from itertools import combinations, islice
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
+from novum.display import element
 from novum.graphical.structure.dag import Dag, Names, html_table, reached
 
 # Trails shown as explanation; there can be exponentially many.
@@ -94,7 +94,7 @@ class Separation:
 
     def _repr_html_(self) -> str:
         if self.holds:
-            return f"<p>{html.escape(repr(self))}</p>"
+            return element("p", repr(self))
         return html_table(self._head, ("open trails",), [(str(trail),) for trail in self.trails])
 
     @property
@@ -131,11 +131,11 @@ def connected(graph: Dag, start: set[int], known: set[int]) -> set[int]:
     # A visit is (node, whether it was entered from a child); each happens once.
     waiting = [(node, True) for node in start]
     visited = set(waiting)
-    found = set()
+    joined = set()
     while waiting:
         node, from_child = waiting.pop()
         if node not in known:
-            found.add(node)
+            joined.add(node)
         onward: list[tuple[int, bool]] = []
         if from_child and node not in known:
             onward += [(parent, True) for parent in graph.parents[node]]
@@ -149,20 +149,20 @@ def connected(graph: Dag, start: set[int], known: set[int]) -> set[int]:
             if visit not in visited:
                 visited.add(visit)
                 waiting.append(visit)
-    return found - start
+    return joined - start
 
 
 def local_independences(graph: Dag) -> tuple[Statement, ...]:
     """Each node against its non-descendants that are not parents, given its parents."""
-    found = []
+    statements = []
     for node, name in enumerate(graph.names):
         below = reached(graph.children, [node])
         parents = set(graph.parents[node])
         others = [n for n in range(len(graph.names)) if n not in below and n not in parents]
         if others:
             given = tuple(graph.names[parent] for parent in sorted(parents))
-            found.append(Statement((name,), tuple(graph.names[n] for n in others), given))
-    return tuple(found)
+            statements.append(Statement((name,), tuple(graph.names[n] for n in others), given))
+    return tuple(statements)
 
 
 def global_independences(graph: Dag, most_given: int | None = None) -> tuple[Statement, ...]:
@@ -182,15 +182,15 @@ def global_independences(graph: Dag, most_given: int | None = None) -> tuple[Sta
             f"{questions:.3g} questions, and {MOST_QUESTIONS} is the limit. Give a smaller "
             "most_given=..., or ask d_separated about those of interest."
         )
-    found = []
+    statements = []
     for size in range(largest + 1):
         for a, b in pairs:
             rest = [node for node in nodes if node not in (a, b)]
             for given in combinations(rest, size):
                 if b not in connected(graph, {a}, set(given)):
                     known = tuple(graph.names[node] for node in given)
-                    found.append(Statement((graph.names[a],), (graph.names[b],), known))
-    return tuple(found)
+                    statements.append(Statement((graph.names[a],), (graph.names[b],), known))
+    return tuple(statements)
 
 
 # --- Trails ---------------------------------------------------------------------------------------
@@ -258,16 +258,16 @@ def _walked(
 
 def _observed_below(graph: Dag, known: set[int]) -> dict[int, int]:
     """For each node that is observed or above one that is: the first observed one there."""
-    found: dict[int, int] = {}
+    first_below: dict[int, int] = {}
     for observed in sorted(known):
         waiting = [observed]
         while waiting:
             node = waiting.pop()
-            if node not in found:
-                found[node] = observed
+            if node not in first_below:
+                first_below[node] = observed
                 waiting += graph.parents[node]
     # A node that is observed itself opens by itself.
-    return found | {node: node for node in known}
+    return first_below | {node: node for node in known}
 
 
 def _passes(

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+
+from novum.numerics import cached_property
 
 Rule = Literal["fill", "weight"]
 # Tables beyond this are never made; their exact size does not matter.
@@ -61,8 +63,8 @@ def interaction_graph(scopes: Iterable[Sequence[int]], n: int) -> list[set[int]]
     for scope in scopes:
         for variable in scope:
             near[variable].update(scope)
-    for variable, found in enumerate(near):
-        found.discard(variable)
+    for variable, neighbors in enumerate(near):
+        neighbors.discard(variable)
     return near
 
 
@@ -160,7 +162,7 @@ class _Elimination:
     """
 
     def __init__(self, near: Sequence[set[int]], cards: Sequence[int]) -> None:
-        self.left = [set(found) for found in near]
+        self.left = [set(neighbors) for neighbors in near]
         self.logs = np.log(np.asarray(cards, float)).tolist()
         self.fill = {variable: self._open_pairs(variable) for variable in range(len(near))}
         self.weight = {
@@ -169,31 +171,31 @@ class _Elimination:
         }
 
     def _open_pairs(self, variable: int) -> int:
-        found = self.left[variable]
-        n = len(found)
+        neighbors = self.left[variable]
+        n = len(neighbors)
         # Counted from the smaller side: a hub of many leaves has no joined pairs to look for.
         joined = sum(
-            sum(third in found for third in self.left[other])
+            sum(third in neighbors for third in self.left[other])
             if len(self.left[other]) < n
-            else len(found & self.left[other])
-            for other in found
+            else len(neighbors & self.left[other])
+            for other in neighbors
         )
         return (n * (n - 1) - joined) // 2
 
     def eliminate(self, variable: int) -> set[int]:
         """Joins the neighbors of a variable and takes it away; those whose price changed."""
         left, fill = self.left, self.fill
-        found = left[variable]
-        touched = set(found)
+        neighbors = left[variable]
+        touched = set(neighbors)
         if fill[variable]:
-            for one in found:
-                for other in found - left[one]:
+            for one in neighbors:
+                for other in neighbors - left[one]:
                     # Each pair is met once: after the first time it is joined.
                     if other != one:
                         touched |= self._join(one, other)
-        for other in found:
+        for other in neighbors:
             # The neighbors are all joined now; the pairs lost are those with someone else.
-            fill[other] -= len(left[other]) - len(found)
+            fill[other] -= len(left[other]) - len(neighbors)
             self.weight[other] -= self.logs[variable]
             left[other].discard(variable)
         left[variable] = set()
@@ -242,3 +244,132 @@ def _inside_another(
 
 def _cells(clique: frozenset[int], cards: Sequence[int]) -> float:
     return float(min(math.prod(int(cards[variable]) for variable in clique), _TOO_MANY))
+
+
+# --- Junction tree --------------------------------------------------------------------------------
+# Junction tree: the cliques of an order, joined so that each variable's cliques hang together.
+#
+# Each step of an elimination makes a clique C = {v} and its neighbors. Its message goes to the step
+# that eliminates the first of these neighbors. A step whose clique is nothing but such a message is
+# merged with the step that sends it, which leaves the maximal cliques:
+#
+#     clique = separator (shared with the parent) + residual (eliminated here)
+#
+# Every variable is in the residual of exactly one clique, and each factor belongs to the clique
+# that eliminates the first of its variables.
+
+
+@dataclass(frozen=True)
+class CliqueTree:
+    """Cliques from the leaves to the roots, one root for each connected part.
+
+    Attributes
+    ----------
+    separators, residuals : tuples of tuples of int
+        Of each clique, variables by their rank: those that are eliminated last come first, so
+        that separator followed by residual is the order of a clique's axes.
+    parents : tuple of int
+        The clique that gets the message, after this one in the list; -1 for a root.
+    rank : mapping from variable to position among all axes
+    """
+
+    separators: tuple[tuple[int, ...], ...]
+    residuals: tuple[tuple[int, ...], ...]
+    parents: tuple[int, ...]
+    rank: dict[int, int]
+
+    @cached_property
+    def scopes(self) -> list[tuple[int, ...]]:
+        """The variables of each clique, in the order of its axes."""
+        return [s + r for s, r in zip(self.separators, self.residuals, strict=True)]
+
+    def home(self, scope: Iterable[int]) -> int:
+        """The clique that a factor belongs to."""
+        return self.homes[max(scope, key=self.rank.__getitem__)]
+
+    @cached_property
+    def homes(self) -> dict[int, int]:
+        """The clique that eliminates each variable."""
+        return {v: c for c, residual in enumerate(self.residuals) for v in residual}
+
+
+def clique_tree(order: Order, last: Collection[int] = ()) -> CliqueTree:
+    """The tree of maximal cliques of an order.
+
+    Parameters
+    ----------
+    order : Order
+    last : variables, optional
+        Joined to each other and eliminated last: they stay together as the residual of one root.
+
+    Examples
+    --------
+    >>> from novum.graphical.structure.triangulation import greedy_order
+    >>> tree = clique_tree(greedy_order([{1}, {0, 2}, {1}], [2, 2, 2], range(3)))
+    >>> tree.scopes, tree.parents
+    ([(1, 0), (2, 1)], (1, -1))
+    """
+    n = len(order.variables)
+    place = {variable: i for i, variable in enumerate(order.variables)}
+    rank = {variable: n - 1 - i for i, variable in enumerate(order.variables)}
+    # Steps that were merged point to the step they went into.
+    into = list(range(n))
+    residuals = [[variable] for variable in order.variables]
+    targets = [-1] * n
+    for i, clique in enumerate(order.cliques):
+        rest = clique - {order.variables[i]}
+        targets[i] = min((place[v] for v in rest if v in place), default=-1)
+    first_late = n - len(last)
+    for i in range(n):
+        _merge_upward(i, first_late if i < first_late else n, into, residuals, targets, order)
+    return _collected(into, residuals, targets, order, rank)
+
+
+def _merge_upward(
+    i: int, end: int, into: list[int], residuals: list[list[int]], targets: list[int], order: Order
+) -> None:
+    """Takes in the steps above, before `end`, whose clique is but this one's separator."""
+    if into[i] != i:
+        return
+    separator = len(order.cliques[i]) - 1
+    while True:
+        above = targets[i]
+        if not 0 <= above < end or into[above] != above or len(order.cliques[above]) != separator:
+            return
+        into[above] = i
+        residuals[i] += residuals[above]
+        targets[i] = targets[above]
+        separator -= 1
+
+
+def _collected(
+    into: list[int],
+    residuals: list[list[int]],
+    targets: list[int],
+    order: Order,
+    rank: dict[int, int],
+) -> CliqueTree:
+    """Merged steps as cliques, children before parents."""
+    n = len(into)
+
+    def final(step: int) -> int:
+        while into[step] != step:
+            step = into[step]
+        return step
+
+    # A merged clique stands where its last variable is eliminated: all its children come before.
+    kept = sorted(
+        (i for i in range(n) if into[i] == i),
+        key=lambda i: min(rank[variable] for variable in residuals[i]),
+        reverse=True,
+    )
+    number = {step: place for place, step in enumerate(kept)}
+    separators, inner, parents = [], [], []
+    for step in kept:
+        residual = set(residuals[step])
+        clique = order.cliques[step]
+        separators.append(tuple(sorted(clique - residual, key=rank.__getitem__)))
+        inner.append(tuple(sorted(residual, key=rank.__getitem__)))
+        above = targets[step]
+        parents.append(-1 if above < 0 else number[final(above)])
+    return CliqueTree(tuple(separators), tuple(inner), tuple(parents), rank)

@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
+from novum.numerics import Array, Integers
 
-Integers = NDArray[np.int64]
 Label = Hashable
 
 # The label of all nodes of a graph that has none.
@@ -153,7 +152,7 @@ def _odd_edge(edges: Any) -> str:
     return ""
 
 
-def _odd_node(given: NDArray[Any]) -> object:
+def _odd_node(given: Array) -> object:
     for node in given.ravel().tolist():
         if not isinstance(node, int):
             return node

@@ -18,15 +18,13 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
 from novum.kernels.graphs.graph import Graph
 from novum.kernels.graphs.graph_forms import as_graph
+from novum.numerics import Array, Codes, Integers, Mask
 
-Codes = NDArray[np.int32]
-Integers = NDArray[np.int64]
 NodeCodes = Mapping[Hashable, int]
 # An edge is known by whether it has a direction, and by its label; None is no label.
 EdgeCodes = Mapping[tuple[bool, Hashable], int]
@@ -54,7 +52,7 @@ class GraphSample:
     first: Codes
     second: Codes
     edges: Codes
-    directed: NDArray[np.bool_]
+    directed: Mask
     node_codes: NodeCodes
     edge_codes: EdgeCodes
 
@@ -175,7 +173,7 @@ def _plain_pairs(
     return nodes, node_counts, ends.astype(np.int32), edge_counts
 
 
-def _ends(edge_lists: Iterable[list[Any]], most_nodes: int) -> NDArray[Any]:
+def _ends(edge_lists: Iterable[list[Any]], most_nodes: int) -> Array:
     """First and second ends of all edges, of shape (2, m); raises unless all are whole numbers."""
     edges = list(chain.from_iterable(edge_lists))
     # Unpacking refuses what is no pair. Both containers take whole numbers only, and refuse what

@@ -12,12 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.kernels.graphs.graph_kernel import GraphKernel, Items
 from novum.kernels.graphs.graph_sample import GraphSample
-
-Codes = NDArray[np.int32]
+from novum.numerics import Codes, Mask
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class EdgeHistogram(GraphKernel):
         return Items(sample.edge_starts, keys)
 
 
-def end_keys(a: Codes, b: Codes, directed: NDArray[np.bool_], third: Codes) -> Codes:
+def end_keys(a: Codes, b: Codes, directed: Mask, third: Codes) -> Codes:
     """Two ends, in order where there is no direction, and what joins them."""
     low = np.where(directed, a, np.minimum(a, b))
     high = np.where(directed, b, np.maximum(a, b))

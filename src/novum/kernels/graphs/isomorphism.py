@@ -16,14 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.text import label_text, printable
 from novum.kernels.graphs.graph_sample import GraphSample, read_sample
 from novum.kernels.graphs.refinement import Refinement, refine
-
-Codes = NDArray[np.int32]
-Integers = NDArray[np.int64]
+from novum.numerics import Codes, Integers
 
 # Longest description of a color; colors of late iterations stand for large trees.
 LONGEST_TEXT = 80

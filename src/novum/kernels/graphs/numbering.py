@@ -16,13 +16,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.numerics.jit import as_argument
-from novum.numerics.shared_state import cached_property
-
-Codes = NDArray[np.int32]
-Integers = NDArray[np.int64]
+from novum.numerics import Codes, Integers, as_argument, cached_property
 
 # Below this many integers a dict is quicker than loading the kernel.
 COMPILED_FROM = 2**15
@@ -69,7 +64,7 @@ class RowTable:
 EMPTY = RowTable(Rows(np.zeros(1, np.int64), np.empty(0, np.int32)))
 
 
-def rows_of(matrix: NDArray[np.int32]) -> Rows:
+def rows_of(matrix: Codes) -> Rows:
     """The rows of a matrix."""
     n, width = matrix.shape
     return Rows(np.arange(n + 1, dtype=np.int64) * width, np.ascontiguousarray(matrix).ravel())

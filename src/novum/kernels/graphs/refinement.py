@@ -19,15 +19,10 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.kernels.graphs.graph_sample import GraphSample
 from novum.kernels.graphs.numbering import EMPTY, Rows, RowTable, numbered
-from novum.numerics.jit import as_argument
-from novum.numerics.shared_state import cached_property
-
-Codes = NDArray[np.int32]
-Integers = NDArray[np.int64]
+from novum.numerics import Codes, Integers, Mask, as_argument, cached_property
 
 # Below this many nodes and arcs NumPy's sort is quicker than loading the kernel.
 COMPILED_FROM = 2**14
@@ -64,7 +59,7 @@ class Arcs:
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return cls(nodes, node, neighbor, kind, starts)
 
-    def of_few(self, chosen: NDArray[np.bool_]) -> Self:
+    def of_few(self, chosen: Mask) -> Self:
         """The arcs of some of all nodes, if these are a minority here; else all arcs."""
         is_kept = chosen[self.nodes]
         if 2 * np.count_nonzero(is_kept) > len(is_kept):
@@ -199,7 +194,7 @@ def signatures(arcs: Arcs, color: Codes, n_colors: int) -> Rows:
     if len(arcs.node) + len(color) < COMPILED_FROM:
         _fill_sorted(arcs, color, values)
     else:
-        from novum.kernels.graphs.refinement_kernels import hand_out
+        from novum.kernels.graphs.numbering_kernels import hand_out
 
         hand_out(
             as_argument(color, np.int32),

@@ -12,17 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from novum.core.memory import check_memory
+from novum.core.runtime import check_memory
 from novum.kernels.graphs.graph_kernel import GraphKernel, Items
 from novum.kernels.graphs.graph_sample import GraphSample
 from novum.kernels.graphs.histograms import end_keys
-
-Codes = NDArray[np.int32]
-Integers = NDArray[np.int64]
+from novum.numerics import Codes, Integers
 
 
 @dataclass(frozen=True)

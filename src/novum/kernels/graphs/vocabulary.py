@@ -18,12 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.kernels.graphs.numbering import RowTable
 from novum.kernels.graphs.refinement import Refinement
-
-Integers = NDArray[np.int64]
+from novum.numerics import Integers
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import InputError
-from novum.core.interrupts import long_call
+from novum.core.learners import Certificate, Verdict
+from novum.core.runtime import long_call
 from novum.core.text import label_text
 from novum.kernels.feature_rows import FeatureRows
 from novum.kernels.landmarks.pivoted_cholesky import pivoted_cholesky
@@ -28,12 +27,7 @@ from novum.kernels.precomputed import Precomputed
 from novum.kernels.protocol import Kernel, Takes
 from novum.kernels.similarity_matrix import objects_at
 from novum.kernels.validity import IndefiniteKernelError, refuse_indefinite
-from novum.numerics.blas_threads import one_blas_thread
-from novum.numerics.linear_algebra import EPSILON
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
+from novum.numerics import EPSILON, Floats, Positions, cached_property, one_blas_thread
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,28 +16,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     _fit_context,
 )
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.coding import treatment_rows
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.memory import check_memory
-from novum.core.parallel import run_tasks
-from novum.core.randomness import RandomSource, stream
-from novum.core.validation import Sample, check_features, check_sample
+from novum.core.learners import Learner, parameter
+from novum.core.runtime import RandomSource, check_memory, fitting, run_tasks, stream
+from novum.core.tables import Sample, check_features, check_sample, treatment_rows
 from novum.kernels.callables import FromCallable, read_objects, taken
 from novum.kernels.landmarks.low_rank import inverse_root, low_rank_certificate
 from novum.kernels.landmarks.pivoted_cholesky import pivoted_cholesky
@@ -45,15 +40,13 @@ from novum.kernels.names import NAMES, resolve_kernel
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.protocol import Kernel
 from novum.kernels.validity import refuse_indefinite
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
+from novum.numerics import Floats, Positions
 
 # Similarities computed at once; larger blocks gain nothing.
 BLOCK_ENTRIES = 2**20
 
 
-class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
     """Features whose inner products approximate a kernel, with a bound of the error.
 
     Parameters
@@ -110,49 +103,21 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     'proved'
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "kernel": [StrOptions(set(NAMES)), callable, Kernel],
-        "gamma": [Interval(Real, 0, None, closed="left"), None],
-        "coef0": [Interval(Real, None, None, closed="neither"), None],
-        "degree": [Interval(Real, 1, None, closed="left"), None],
-        "kernel_params": [dict, None],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
-        "n_jobs": [Integral, None],
-        "landmarks": [StrOptions({"uniform", "greedy"})],
-        "indefinite": [StrOptions({"refuse", "project"})],
-    }
+    kernel: Any = parameter(set(NAMES), callable, Kernel, default="rbf", kw_only=False)
+    gamma: float | None = parameter(default=None, at_least=0)
+    coef0: float | None = parameter(Interval(Real, None, None, closed="neither"), default=None)
+    degree: float | None = parameter(default=None, at_least=1)
+    kernel_params: dict[str, Any] | None = parameter(dict, default=None)
+    n_components: int = parameter(default=100, at_least=1)
+    random_state: RandomSource = parameter(default=None)
+    n_jobs: int | None = parameter(default=None)
+    landmarks: str = parameter({"uniform", "greedy"}, default="uniform")
+    indefinite: str = parameter({"refuse", "project"}, default="refuse")
+    categorical_features: Any = parameter(default="auto")
 
     # The landmarks are rows of the training.
     _holds_training_rows = True
-    invariances: tuple[str, ...] = ()
-
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        gamma: float | None = None,
-        coef0: float | None = None,
-        degree: float | None = None,
-        kernel_params: dict[str, Any] | None = None,
-        n_components: int = 100,
-        random_state: RandomSource = None,
-        n_jobs: int | None = None,
-        landmarks: str = "uniform",
-        indefinite: str = "refuse",
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.degree = degree
-        self.kernel_params = kernel_params
-        self.n_components = n_components
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.landmarks = landmarks
-        self.indefinite = indefinite
-        self.categorical_features = categorical_features
+    invariances: ClassVar[tuple[str, ...]] = ()
 
     # Fitting
 

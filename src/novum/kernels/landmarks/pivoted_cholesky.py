@@ -20,15 +20,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.memory import check_memory
+from novum.core.runtime import check_memory
 from novum.kernels.validity import IndefiniteKernelError
-from novum.numerics.blas_threads import one_blas_thread
-from novum.numerics.linear_algebra import EPSILON
+from novum.numerics import EPSILON, Floats, Positions, one_blas_thread
 
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
 FIRST_COLUMNS = 64
 
 

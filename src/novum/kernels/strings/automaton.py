@@ -18,19 +18,12 @@ root included, 3 m edges and m letters.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.interrupts import time_sliced
-from novum.core.memory import check_memory
+from novum.core.runtime import check_memory, time_sliced
 from novum.kernels.strings.sequences import CodedStrings
-from novum.numerics.jit import as_argument
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from novum.numerics import Array, Codes, Floats, Integers, as_argument
 
 # Cells of the table of next states; two arrays of them fit into the second cache.
 TABLE_CELLS = 2**16
@@ -63,9 +56,9 @@ class SuffixAutomata:
 
     starts: Integers
     sizes: Integers
-    states: NDArray[np.int32]
-    edges: NDArray[np.int32]
-    letters: NDArray[np.int32]
+    states: Codes
+    edges: Codes
+    letters: Codes
     values: Floats
 
 

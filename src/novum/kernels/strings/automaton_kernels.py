@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import kernel
+from novum.numerics import kernel
 
 # --- Building -------------------------------------------------------------------------------------
 

@@ -18,14 +18,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from novum.core.interrupts import time_sliced
+from novum.core.runtime import time_sliced
 from novum.kernels.strings.sequences import CodedStrings
-from novum.numerics.jit import as_argument
-
-Integers = NDArray[np.int64]
+from novum.numerics import Integers, as_argument
 
 LARGEST = 2**62
 # A table of all keys is used while it has at most so many for each window.

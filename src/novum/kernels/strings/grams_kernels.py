@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from novum.numerics.jit import kernel
+from novum.numerics import kernel
 
 
 @kernel(

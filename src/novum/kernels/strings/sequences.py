@@ -18,14 +18,10 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.text import label_text, listed
-
-Codes = NDArray[np.int32]
-Integers = NDArray[np.int64]
-
+from novum.numerics import Array, Codes, Integers
 
 # --- Values ---------------------------------------------------------------------------------------
 
@@ -128,7 +124,7 @@ def coded_strings(X: Any, kernel: str, like: Alphabet | None = None) -> CodedStr
 def _characters(texts: list[str], alphabet: Alphabet) -> tuple[Codes, Alphabet]:
     joined = "".join(texts)
     if joined.isascii():
-        points: NDArray[Any] = np.frombuffer(joined.encode("ascii"), np.uint8)
+        points: Array = np.frombuffer(joined.encode("ascii"), np.uint8)
     else:
         # Halves of surrogate pairs are no valid text, but they are symbols like any other.
         points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -136,7 +132,7 @@ def _characters(texts: list[str], alphabet: Alphabet) -> tuple[Codes, Alphabet]:
 
 
 def _looked_up(
-    points: NDArray[Any], alphabet: Alphabet, symbol_of: type[int] | Any
+    points: Array, alphabet: Alphabet, symbol_of: type[int] | Any
 ) -> tuple[Codes, Alphabet]:
     """Codes of small numbers by a table; `symbol_of` gives the symbol of a number."""
     if not points.size:

@@ -19,16 +19,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from novum.core.errors import InputError
-from novum.kernels.counts.count_rows import CountRows
+from novum.kernels.count_rows import CountRows
 from novum.kernels.parameters import positive_integer, positive_number
-from novum.kernels.protocol import Array, Floats, Kernel, Prepared, Takes
+from novum.kernels.protocol import Kernel, Prepared, Takes
 from novum.kernels.strings.grams import Vocabulary, further_counts, learned_counts
 from novum.kernels.strings.sequences import Alphabet, coded_strings
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Array, Floats, Integers, cached_property
 
 Gram = Hashable
 
@@ -58,7 +58,7 @@ class Spectrum(Kernel):
 
     Values are exact below 2^53 (with weights: each length's part is, and their sum is rounded).
     Time is linear in the total length for the counts; the products of all pairs cost what
-    `novum.kernels.counts` says.
+    `novum.kernels.count_rows` says.
 
     Examples
     --------
@@ -292,7 +292,7 @@ class SpectrumFeatures:
         return tuple(names[i] for i in self._order.tolist())
 
     @cached_property
-    def _order(self) -> NDArray[np.int64]:
+    def _order(self) -> Integers:
         """Columns of shorter grams first: lengths of equal weight stand together before."""
         lengths = [
             np.full(len(grams), grams.length)

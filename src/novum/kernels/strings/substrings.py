@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
 from novum.kernels.parameters import finite_number, positive_number
-from novum.kernels.protocol import Array, Floats, Kernel, Prepared, Takes
-from novum.kernels.similarity_block import empty_block
+from novum.kernels.protocol import Kernel, Prepared, Takes
+from novum.kernels.similarity_matrix import empty_block
 from novum.kernels.strings.automaton import (
     COMPILED_FROM_SYMBOLS,
     SuffixAutomata,
@@ -34,9 +34,7 @@ from novum.kernels.strings.automaton import (
 )
 from novum.kernels.strings.plain_automaton import PlainAutomaton
 from novum.kernels.strings.sequences import CodedStrings, coded_strings
-from novum.numerics.shared_state import cached_property
-
-Integers = NDArray[np.int64]
+from novum.numerics import Array, Floats, Integers, cached_property
 
 # Rows of a symmetric matrix that are mirrored at once, few enough to stay in the cache.
 MIRRORED_ROWS = 128

@@ -22,16 +22,15 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.memory import check_memory
-from novum.core.targets import check_classes, check_numbers, plain_target
+from novum.core.runtime import check_memory
+from novum.core.tables import check_classes, check_numbers, plain_target
 from novum.kernels.protocol import Kernel
 from novum.kernels.similarity_matrix import rows_of, similarities
-from novum.numerics.linear_algebra import unit_scale
+from novum.numerics import Floats, unit_scale
 
-Floats = NDArray[np.float64]
 Target = Literal["auto", "classes", "numbers"]
 
 

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, optimize
 
 from novum.core.errors import InputError
-from novum.core.memory import check_memory
+from novum.core.runtime import check_memory
 from novum.kernels.target_alignment.cosine import (
     Target,
     centered,
@@ -31,9 +30,7 @@ from novum.kernels.target_alignment.cosine import (
     is_target,
     matrix_of,
 )
-from novum.numerics.linear_algebra import EPSILON
-
-Floats = NDArray[np.float64]
+from novum.numerics import EPSILON, Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,14 +18,12 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.text import label_text, printable
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Integers, cached_property
 
 Label = str | int
-Positions = NDArray[np.int64]
 
 _TOKEN = re.compile(r"[()]|[^()\s]+")
 _SHOWN = 60
@@ -150,7 +148,7 @@ class OrderedTree:
         return len(self.labels)
 
     @cached_property
-    def parents(self) -> Positions:
+    def parents(self) -> Integers:
         """Position of every node's parent, -1 for the root."""
         parents = np.empty(len(self), np.int64)
         path: list[list[int]] = [[-1, 1]]

@@ -21,20 +21,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from novum.core.errors import InputError
-from novum.core.interrupts import announce_long_call, time_sliced
-from novum.core.memory import UNCHECKED_BYTES, check_memory
-from novum.kernels.protocol import Array, Floats, Kernel, Prepared, Takes
-from novum.kernels.trees.decay import checked_decay
-from novum.kernels.trees.production_rows import Productions
-from novum.kernels.trees.vocabulary import check_one_code, read_trees
-
-Positions = NDArray[np.int64]
+from novum.core.runtime import UNCHECKED_BYTES, announce_long_call, check_memory, time_sliced
+from novum.core.text import label_text
+from novum.kernels.protocol import Kernel, Prepared, Takes
+from novum.kernels.trees.production_rows import Productions, check_one_code, read_trees
+from novum.numerics import Array, Floats, Integers
 
 # Pairs of nodes that a compiled loop certainly manages in a second.
 PAIRS_PER_SECOND = 1e8
@@ -86,7 +84,7 @@ class SubsetTreeKernel(Kernel):
 class SubsetTreeRows(Prepared):
     """Trees with numbered productions, or some of them."""
 
-    def __init__(self, productions: Productions, chosen: Positions, decay: float) -> None:
+    def __init__(self, productions: Productions, chosen: Integers, decay: float) -> None:
         self.productions = productions
         self.chosen = np.ascontiguousarray(chosen, np.int64)
         self.decay = decay
@@ -195,3 +193,22 @@ def _beyond(first: int, values: Floats, j: int, decay: float, dtype: DTypeLike) 
         f"{np.dtype(dtype)} number: they share too many fragments. Lower decay, now {decay:g}, or "
         "use SubtreeKernel."
     )
+
+
+# --- Decay ----------------------------------------------------------------------------------------
+
+
+def checked_decay(decay: Any, kernel: str) -> float:
+    """A decay above 0 and at most 1.
+
+    Examples
+    --------
+    >>> checked_decay(0.5, "SubtreeKernel")
+    0.5
+    """
+    if not (isinstance(decay, Real) and not isinstance(decay, bool) and 0 < float(decay) <= 1):
+        raise InputError(
+            f"The decay of {kernel} is a number above 0 and at most 1, got {label_text(decay)}. "
+            "1 counts every shared part alike; smaller values let large parts count less."
+        )
+    return float(decay)

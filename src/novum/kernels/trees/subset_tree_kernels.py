@@ -7,7 +7,7 @@ tree that have the node's production, by their rank; it is empty for leaves and 
 
 from __future__ import annotations
 
-from novum.numerics.jit import kernel
+from novum.numerics import kernel
 
 
 @kernel(

@@ -19,15 +19,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy import sparse
 
-from novum.kernels.protocol import Array, Floats, Kernel, Prepared, Takes
-from novum.kernels.trees.decay import checked_decay
+from novum.kernels.protocol import Kernel, Prepared, Takes
 from novum.kernels.trees.ordered_tree import OrderedTree
-from novum.kernels.trees.vocabulary import Vocabulary, check_one_code, read_trees
-
-Counts = NDArray[np.int64]
+from novum.kernels.trees.production_rows import Vocabulary, check_one_code, read_trees
+from novum.kernels.trees.subset_tree import checked_decay
+from novum.numerics import Array, Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class Numbering:
         self._sizes: list[int] = [] if earlier is None else list(earlier._sizes)
 
     @property
-    def sizes(self) -> Counts:
+    def sizes(self) -> Integers:
         """Nodes of every numbered subtree."""
         return np.array(self._sizes, np.int64)
 

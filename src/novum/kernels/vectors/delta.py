@@ -14,17 +14,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-from novum.core.validation import Sample
+from novum.core.tables import Sample, Schema
 from novum.kernels.parameters import finite_number
-from novum.kernels.protocol import Array, Kernel, Prepared, Takes
+from novum.kernels.protocol import Kernel, Prepared, Takes
 from novum.kernels.vectors.table_rows import read_rows
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Array, Codes, Floats, cached_property
 
-Floats = NDArray[np.float64]
 # Rows of a block compared at a time, so that the block stays in the cache.
 BLOCK_ROWS = 64
 
@@ -97,7 +95,7 @@ class DeltaRows(Prepared):
     kernel: Delta
     schema: Schema
     numbers: Floats
-    codes: NDArray[np.int32]
+    codes: Codes
 
     @classmethod
     def of(cls, kernel: Delta, sample: Sample) -> DeltaRows:

@@ -29,13 +29,12 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy import sparse
 
-from novum.core.interrupts import long_call
-from novum.kernels.class_or_value import class_or_value
-from novum.kernels.parameters import positive_number
-from novum.kernels.protocol import Array, Kernel, Prepared
+from novum.core.runtime import long_call
+from novum.kernels.parameters import class_or_value, positive_number
+from novum.kernels.protocol import Kernel, Prepared
 from novum.kernels.vectors.vector_rows import (
     ENTRY_FLOPS,
     check_width,
@@ -45,12 +44,11 @@ from novum.kernels.vectors.vector_rows import (
     read_vectors,
     squared_lengths,
 )
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Array, Floats, Mask, cached_property
 
 if TYPE_CHECKING:
     from novum.kernels.composition import GaussianOf
 
-Floats = NDArray[np.float64]
 
 SINGLE_LIMIT = 32.0
 EXACT = 1e-10
@@ -120,10 +118,9 @@ class Gaussian(Kernel):
             return GaussianRows(self, rows, like.center, like.single_is_enough)
         rows = read_vectors(X, "Gaussian")
         center = None if sparse.issparse(rows) else _center(rows)
-        first = GaussianRows(self, rows, center, False)
-        enough = bool(first.lengths.max(initial=0.0) <= SINGLE_LIMIT)
-        prepared = GaussianRows(self, rows, center, enough)
-        vars(prepared).update(scaled=first.scaled, lengths=first.lengths)
+        prepared = GaussianRows(self, rows, center, False)
+        if prepared.lengths.max(initial=0.0) <= SINGLE_LIMIT:
+            object.__setattr__(prepared, "single_is_enough", True)
         return prepared
 
 
@@ -184,8 +181,10 @@ class GaussianRows(Prepared):
 
     def gram(self, dtype: DTypeLike = np.float64) -> Array:
         n, width = self.rows.shape
+        # Dense products of rows with themselves are exactly symmetric, and what is made of them.
+        is_symmetric = np.dtype(dtype) == np.float64 and not sparse.issparse(self.rows)
         K = long_call(
-            lambda: mirrored(self.cross(self, dtype)),
+            lambda: self.cross(self) if is_symmetric else mirrored(self.cross(self, dtype)),
             float(n) ** 2 * (2 * width + ENTRY_FLOPS),
             f"similarities of {n} rows",
         )
@@ -260,9 +259,7 @@ class GaussianRows(Prepared):
                 self._exact(other, block, start, close)
         return np.minimum(T, 0.0, out=T)
 
-    def _exact(
-        self, other: GaussianRows, block: Floats, start: int, close: NDArray[np.bool_]
-    ) -> None:
+    def _exact(self, other: GaussianRows, block: Floats, start: int, close: Mask) -> None:
         """Writes `-t` where pairs are close, from differences of the given rows."""
         mine, theirs = np.nonzero(close)
         size = max(1, BLOCK_CELLS // max(1, self.rows.shape[1]))

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from novum.kernels.protocol import Array
 from novum.kernels.vectors.vector_rows import InnerProductKernel, read_vectors
+from novum.numerics import Array
 
 
 @dataclass(frozen=True)

@@ -19,19 +19,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from novum.core.errors import InputError
-from novum.core.schema import Kind, Schema
+from novum.core.tables import Kind, Sample, Schema
 from novum.core.text import label_text
-from novum.core.validation import Sample
 from novum.kernels.parameters import positive_number
-from novum.kernels.protocol import Array, Kernel, Prepared, Takes
+from novum.kernels.protocol import Kernel, Prepared, Takes
 from novum.kernels.vectors.delta import Delta, DeltaRows
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.table_rows import read_rows
-
-Floats = NDArray[np.float64]
+from novum.numerics import Array, Codes, Floats
 
 
 @dataclass(frozen=True)
@@ -195,7 +193,7 @@ def _nominal_rows(kernel: Delta, sample: Sample) -> tuple[DeltaRows, ...]:
     )
 
 
-def _refuse_unranked(codes: NDArray[np.int32], name: str) -> None:
+def _refuse_unranked(codes: Codes, name: str) -> None:
     unseen = np.flatnonzero(codes < 0)
     if unseen.size:
         raise InputError(

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from novum.kernels.class_or_value import class_or_value
-from novum.kernels.parameters import finite_number
-from novum.kernels.protocol import Array, Kernel
+from novum.kernels.parameters import class_or_value, finite_number
+from novum.kernels.protocol import Kernel
 from novum.kernels.vectors.vector_rows import InnerProductKernel
+from novum.numerics import Array
 
 if TYPE_CHECKING:
     from novum.kernels.composition import Composed

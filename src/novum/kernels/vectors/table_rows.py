@@ -12,18 +12,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from novum.core.errors import SchemaError
-from novum.core.schema import Schema
-from novum.core.unseen_levels import warn_unseen
-from novum.core.validation import Sample, check_sample
+from novum.core.learners import Learner, parameter
+from novum.core.tables import Sample, Schema, check_sample, warn_unseen
 
 
-class _TableReader(BaseEstimator):
-    """What `core.validation` wants to know of a learner; subclasses lend it a kernel's name."""
+class _TableReader(Learner):
+    """What `core.tables` wants to know of a learner; subclasses lend it a kernel's name."""
 
-    categorical_features: Any = "auto"
+    categorical_features: Any = parameter(default="auto")
 
 
 def read_rows(X: Any, kernel: str, schema: Schema | None = None) -> Sample:

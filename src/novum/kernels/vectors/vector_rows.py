@@ -20,19 +20,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
-from novum.core.coding import treatment_rows
 from novum.core.errors import InputError
-from novum.core.interrupts import long_call
-from novum.core.memory import check_memory
-from novum.core.validation import Sample, check_sample
-from novum.kernels.protocol import Array, Kernel, Prepared
-from novum.numerics.shared_state import cached_property
+from novum.core.learners import Learner, parameter
+from novum.core.runtime import check_memory, long_call
+from novum.core.tables import Sample, check_sample, treatment_rows
+from novum.kernels.protocol import Kernel, Prepared
+from novum.numerics import Array, Floats, cached_property
 
-Floats = NDArray[np.float64]
 # Single precision ends at 3.4e38; sums on the way to an entry need some room.
 LARGEST_SINGLE = 1e37
 
@@ -40,10 +37,10 @@ LARGEST_SINGLE = 1e37
 # --- Reading --------------------------------------------------------------------------------------
 
 
-class _Reader(BaseEstimator):
-    """What `core.validation` wants to know of a learner; subclasses lend it a kernel's name."""
+class _Reader(Learner):
+    """What `core.tables` wants to know of a learner; subclasses lend it a kernel's name."""
 
-    categorical_features: Any = None
+    categorical_features: Any = parameter(default=None)
 
 
 def read_vectors(X: Any, kernel: str, like: Any = None) -> Any:

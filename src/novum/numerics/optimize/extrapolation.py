@@ -14,9 +14,8 @@ Reference: Varadhan and Roland, Scandinavian Journal of Statistics 35 (2008), 33
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from novum.numerics.types import Floats
 
 
 class SquaredExtrapolation:

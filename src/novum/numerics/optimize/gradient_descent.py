@@ -20,14 +20,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from novum.numerics.optimize.line_search import (
-    ROUNDING,
-    Floats,
-    Step,
-    ValueAndGradient,
-    backtracking,
-)
+from novum.numerics.optimize.line_search import ROUNDING, Step, ValueAndGradient, backtracking
 from novum.numerics.optimize.outcome import Outcome
+from novum.numerics.types import Floats
 
 
 def gradient_descent(

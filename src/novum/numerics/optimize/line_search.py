@@ -21,9 +21,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from novum.numerics.types import Floats
+
 ValueAndGradient = Callable[[Floats], tuple[float, Floats]]
 
 

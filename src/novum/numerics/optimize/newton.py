@@ -15,17 +15,18 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg
 
 from novum.numerics.optimize.gradient_descent import evaluated_start
-from novum.numerics.optimize.line_search import Floats, ValueAndGradient, backtracking
+from novum.numerics.optimize.line_search import ValueAndGradient, backtracking
 from novum.numerics.optimize.outcome import Outcome
+from novum.numerics.types import Floats
 
 
 def newton(
     function: ValueAndGradient,
-    hessian: Callable[[Floats], NDArray[np.float64]],
+    hessian: Callable[[Floats], Floats],
     start: ArrayLike,
     *,
     strong_convexity: float | None = None,
@@ -95,7 +96,7 @@ def newton(
     )
 
 
-def _direction(hessian: NDArray[np.float64], gradient: Floats) -> tuple[Floats, bool]:
+def _direction(hessian: Floats, gradient: Floats) -> tuple[Floats, bool]:
     """Newton's direction and True, or the negative gradient and False where it need not descend."""
     if np.isfinite(hessian).all():
         try:

@@ -23,11 +23,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.certificate import Stopwatch
-
-Floats = NDArray[np.float64]
+from novum.core.learners import Stopwatch
+from novum.numerics import Floats
 
 # Where between the bounds the level lies; the theory of the method allows any share.
 _LEVEL = 0.3

@@ -13,33 +13,31 @@ the method, a fit ends with a true duality gap.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from numbers import Real
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
 
-from novum.core.certificate import warn_if_stopped
 from novum.core.errors import InputError
-from novum.core.fitting import fitting
-from novum.core.randomness import RandomSource, seed_sequence, stream
-from novum.core.validation import Sample, check_sample
-from novum.linear.logistic_weights import class_factors
-from novum.svm.linear.classes import LinearClassifier, check_two_classes
+from novum.core.learners import Learner, parameter, warn_if_stopped
+from novum.core.runtime import RandomSource, fitting, seed_sequence, stream
+from novum.core.tables import Sample, check_sample
+from novum.linear import class_factors
+from novum.numerics import Floats
 from novum.svm.linear.design import Design, design_of
 from novum.svm.linear.fit import certify, solve_losses
 from novum.svm.linear.lasso import solve_lasso
 from novum.svm.linear.losses import hinge_losses
+from novum.svm.linear.machine import LinearClassifier, check_two_classes
 from novum.svm.linear.multiclass import solve_multiclass
+from novum.svm.linear.small import is_small, solve_small
 from novum.svm.linear.solution import Budget, LinearSolution
 from novum.svm.solver.problem import Stopping
 
-Floats = NDArray[np.float64]
 
-
-class LinearSVC(LinearClassifier, BaseEstimator):
+class LinearSVC(LinearClassifier, Learner):
     """Linear support vector classification with a proof of its optimum.
 
     Parameters
@@ -103,54 +101,20 @@ class LinearSVC(LinearClassifier, BaseEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "penalty": [StrOptions({"l1", "l2"})],
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
-        "dual": ["boolean", StrOptions({"auto"})],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "C": [Interval(Real, 0, None, closed="right")],
-        "multi_class": [StrOptions({"ovr", "crammer_singer"})],
-        "fit_intercept": ["boolean"],
-        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "verbose": ["verbose"],
-        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_seconds": [Interval(Real, 0, None, closed="left"), None],
-    }
-
-    def __init__(
-        self,
-        penalty: str = "l2",
-        loss: str = "squared_hinge",
-        *,
-        dual: bool | str = "auto",
-        tol: float = 1e-3,
-        C: float = 1.0,
-        multi_class: str = "ovr",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        class_weight: dict[Any, float] | str | None = None,
-        verbose: int = 0,
-        random_state: RandomSource = None,
-        max_iter: int = 1000,
-        max_seconds: float | None = None,
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.penalty = penalty
-        self.loss = loss
-        self.dual = dual
-        self.tol = tol
-        self.C = C
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.categorical_features = categorical_features
+    penalty: str = parameter({"l1", "l2"}, default="l2", kw_only=False)
+    loss: str = parameter({"hinge", "squared_hinge"}, default="squared_hinge", kw_only=False)
+    dual: bool | str = parameter({"auto"}, default="auto")
+    tol: float = parameter(default=1e-3, above=0)
+    C: float = parameter(Interval(Real, 0, None, closed="right"), default=1.0)
+    multi_class: str = parameter({"ovr", "crammer_singer"}, default="ovr")
+    fit_intercept: bool = parameter(default=True)
+    intercept_scaling: float = parameter(default=1.0, above=0)
+    class_weight: dict[Any, float] | str | None = parameter({"balanced"}, dict, default=None)
+    verbose: int = parameter("verbose", default=0)
+    random_state: RandomSource = parameter(default=None)
+    max_iter: int = parameter(default=1000, at_least=1)
+    max_seconds: float | None = parameter(default=None, at_least=0)
+    categorical_features: Any = parameter(str, None, "array-like", default="auto")
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -207,14 +171,16 @@ class LinearSVC(LinearClassifier, BaseEstimator):
         if self.multi_class == "crammer_singer":
             rng = stream(root, "visits")
             return [solve_multiclass(design, sample.target, weight, K, stopping, budget, rng)]
-        found = []
-        for k in [1] if K == 2 else range(K):
-            side = np.where(sample.target == k, 1.0, -1.0)
-            losses = hinge_losses(side, weight, squared=self.loss == "squared_hinge")
-            solve = solve_lasso if self.penalty == "l1" else solve_losses
-            rng = stream(root, "visits", int(k))
-            found.append(solve(design, losses, stopping, budget.restarted(), rng))
-        return found
+        squared = self.loss == "squared_hinge"
+        sides = [np.where(sample.target == k, 1.0, -1.0) for k in ([1] if K == 2 else range(K))]
+        machines = [hinge_losses(side, weight, squared=squared) for side in sides]
+        if self.penalty == "l2" and is_small(design, machines[0]):
+            return solve_small(design, machines, stopping, budget)
+        solve = solve_lasso if self.penalty == "l1" else solve_losses
+        return [
+            solve(design, losses, stopping, budget.restarted(), stream(root, "visits", k))
+            for k, losses in enumerate(machines, start=int(K == 2))
+        ]
 
     def _weight(self, sample: Sample) -> Floats:
         """C times the weight of each row, class weights included."""

@@ -16,18 +16,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.interrupts import Pacer, time_sliced
-from novum.numerics.jit import as_argument
+from novum.core.runtime import Pacer, time_sliced
+from novum.numerics import Bytes, Floats, Integers, as_argument
 from novum.svm.linear.design import Design
 from novum.svm.linear.losses import RowLosses
 from novum.svm.linear.solution import Budget, LinearSolution, relative
 from novum.svm.solver.problem import Stopping
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
-Flags = NDArray[np.uint8]
 
 METHOD = "dual coordinate descent"
 _BLOCK = 256
@@ -38,7 +33,7 @@ _STUCK = 8
 
 # One pass over rows in some order, with the limit of what is left out: who stays, and the largest
 # violation.
-Pass = Callable[[Places, float], tuple[Flags, float]]
+Pass = Callable[[Integers, float], tuple[Bytes, float]]
 
 
 def solve_coordinates(
@@ -126,7 +121,7 @@ def _pass(design: Design, losses: RowLosses, a: Floats, u: Floats) -> Pass:
     cells, rows, pacer = kernel_cells(design), _row_lines(design, losses), Pacer()
     constant, zone = float(design.constant), float(losses.zone)
 
-    def visit(order: Places, limit: float) -> tuple[Flags, float]:
+    def visit(order: Integers, limit: float) -> tuple[Bytes, float]:
         keep, state = np.ones(len(order), np.uint8), np.zeros(2)
         places = as_argument(order, np.int64)
         for start, stop in time_sliced(len(order), block=_BLOCK, pacer=pacer):

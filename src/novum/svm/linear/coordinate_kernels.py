@@ -19,7 +19,7 @@ second cell is of no use but to keep the touches.
 
 from __future__ import annotations
 
-from novum.numerics.jit import fast_kernel, kernel
+from novum.numerics import fast_kernel, kernel
 
 # Visits between touching a row and visiting it; cells and indices of a line of the cache.
 AHEAD = 2

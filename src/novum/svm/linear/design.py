@@ -12,18 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from novum.core.coding import Coding, treatment_rows
 from novum.core.errors import InputError
-from novum.core.memory import check_memory
+from novum.core.runtime import check_memory
+from novum.core.tables import Coding, Sample, treatment_rows
 from novum.core.text import label_text
-from novum.core.validation import Sample
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
+from novum.numerics import Floats, Positions, cached_property
 
 # Cells that one call of BLAS reads, so few that Ctrl-C is heard soon.
 CALL_CELLS = 2**25

@@ -17,17 +17,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.certificate import Certificate, Verdict
+from novum.core.learners import Certificate, Verdict
 from novum.svm.linear.coordinate import solve_coordinates
 from novum.svm.linear.design import Design
 from novum.svm.linear.losses import RowLosses
 from novum.svm.linear.proximal import solve_newton
 from novum.svm.linear.solution import Budget, LinearSolution
 from novum.svm.solver.problem import Stopping
-
-Floats = NDArray[np.float64]
 
 # Rows or columns up to which Newton's systems are cheaper than passes over the rows.
 NARROW = 750

@@ -13,27 +13,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from novum.core.interrupts import Pacer, time_sliced
-from novum.core.memory import check_memory
-from novum.numerics.jit import as_argument
+from novum.core.runtime import Pacer, check_memory, time_sliced
+from novum.numerics import Bytes, Floats, Integers, as_argument
 from novum.svm.linear.coordinate import FIRST_LOOK, next_look
 from novum.svm.linear.design import Design
 from novum.svm.linear.losses import RowLosses
 from novum.svm.linear.solution import Budget, LinearSolution, relative
 from novum.svm.solver.problem import Stopping
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
-Flags = NDArray[np.uint8]
-
 METHOD = "coordinate descent over columns"
 _BLOCK = 4
 _STUCK = 8
 
-Pass = Callable[[Places, float, Floats], tuple[Flags, float]]
+Pass = Callable[[Integers, float, Floats], tuple[Bytes, float]]
 
 
 def solve_lasso(
@@ -111,7 +105,7 @@ def _pass(design: Design, losses: RowLosses, u: Floats) -> Pass:
     curvatures = as_argument(2 * (squares.T @ losses.weight))
     pacer = Pacer()
 
-    def visit(order: Places, limit: float, slack: Floats) -> tuple[Flags, float]:
+    def visit(order: Integers, limit: float, slack: Floats) -> tuple[Bytes, float]:
         keep, state = np.ones(len(order), np.uint8), np.zeros(1)
         places = as_argument(order, np.int64)
         for start, stop in time_sliced(len(order), block=_BLOCK, pacer=pacer):

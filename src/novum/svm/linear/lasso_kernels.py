@@ -11,7 +11,7 @@ is marked by 0 in `out_keep`; `out_state` gathers the largest violation.
 
 from __future__ import annotations
 
-from novum.numerics.jit import kernel
+from novum.numerics import kernel
 
 _ARMIJO = 0.01
 _HALVINGS = 30

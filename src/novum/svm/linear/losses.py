@@ -27,9 +27,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Positions
+
 SQUARED = 0.5
 
 
@@ -100,7 +100,7 @@ class RowLosses:
         down = np.where(b > self.lower, np.maximum(-falling, 0.0), 0.0)
         return float(np.maximum(up, down).max(initial=0.0))
 
-    def rows(self, chosen: slice | NDArray[np.intp], factor: float = 1.0) -> RowLosses:
+    def rows(self, chosen: slice | Positions, factor: float = 1.0) -> RowLosses:
         """Some of the rows, with `factor` times their weight."""
         return replace(
             self,

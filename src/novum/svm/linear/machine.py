@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate
-from novum.core.coding import Coding
 from novum.core.errors import InputError, ModelFileError
-from novum.core.schema import Schema
-from novum.core.validation import check_features
+from novum.core.learners import Certificate
+from novum.core.tables import Coding, Schema, check_features
+from novum.core.text import label_text
+from novum.numerics import Array, Floats
 from novum.svm.solver.problem import Stopping
-
-Floats = NDArray[np.float64]
 
 
 class LinearMachine:
@@ -94,3 +92,47 @@ class LinearMachine:
             )
         if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
             raise ModelFileError("The model has coefficients that are not finite numbers.")
+
+
+# --- Classifiers ----------------------------------------------------------------------------------
+
+
+class LinearClassifier(LinearMachine, ClassifierMixin):
+    """Mixin of linear classifiers: one hyperplane for two classes, else one for each."""
+
+    classes_: Array
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores `w'x + b`, of shape (n,) for two classes and (n, n_classes) for more."""
+        scores = self._scores(X)
+        return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest score; of two, the last one where the score is positive."""
+        scores = self._scores(X)
+        codes = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def _check_state(self) -> None:
+        """Refuses a loaded model whose parts do not fit together."""
+        self._check_shape((hyperplanes(self.classes_), len(self.coef_names_)))
+
+
+def hyperplanes(classes: Array) -> int:
+    """How many hyperplanes tell the classes apart.
+
+    >>> hyperplanes(np.array(["a", "b"])), hyperplanes(np.array(["a", "b", "c"]))
+    (1, 3)
+    """
+    return 1 if len(classes) == 2 else len(classes)
+
+
+def check_two_classes(classes: Array | None, n_rows: int, learner: str) -> Array:
+    """The classes; refuses rows that are all of one."""
+    assert classes is not None
+    if len(classes) < 2:
+        raise InputError(
+            f"{learner} needs rows of at least two classes, but there is one class only: all "
+            f"{n_rows} rows are of class {label_text(classes[0])}. Add rows of another."
+        )
+    return classes

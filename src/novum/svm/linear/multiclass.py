@@ -14,20 +14,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from novum.core.interrupts import Pacer, time_sliced
-from novum.core.memory import check_memory
-from novum.linear.perceptron_visits import row_digests
-from novum.numerics.jit import as_argument
+from novum.core.runtime import Pacer, check_memory, time_sliced
+from novum.linear import row_digests
+from novum.numerics import Floats, Integers, Positions, as_argument
 from novum.svm.linear.coordinate import FIRST_LOOK, kernel_cells, next_look
 from novum.svm.linear.design import Design
 from novum.svm.linear.solution import Budget, LinearSolution, relative
 from novum.svm.solver.problem import Stopping
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 METHOD = "dual coordinate descent over all classes"
 _BLOCK = 64
@@ -38,7 +33,7 @@ class _State(NamedTuple):
     """The table, the dual coefficients `a` (n, K) and their vectors `W` (width, K)."""
 
     design: Design
-    codes: Codes
+    codes: Integers
     weight: Floats
     a: Floats
     W: Floats
@@ -46,7 +41,7 @@ class _State(NamedTuple):
 
 def solve_multiclass(
     design: Design,
-    codes: Codes,
+    codes: Integers,
     weight: Floats,
     n_classes: int,
     stopping: Stopping,
@@ -86,7 +81,7 @@ def solve_multiclass(
     )
 
 
-def _united(design: Design, codes: Codes, weight: Floats) -> tuple[Design, Codes, Floats]:
+def _united(design: Design, codes: Integers, weight: Floats) -> tuple[Design, Integers, Floats]:
     """Equal rows of one class as one row, in an order that depends on the cells alone.
 
     So the order of the table does not matter, and weight 2 is the row twice, to the last bit.
@@ -106,7 +101,7 @@ def _united(design: Design, codes: Codes, weight: Floats) -> tuple[Design, Codes
     return Design(X[kept], design.constant), codes[kept], total
 
 
-def _start(design: Design, codes: Codes, weight: Floats, n_classes: int) -> _State:
+def _start(design: Design, codes: Integers, weight: Floats, n_classes: int) -> _State:
     """All coefficients zero, but those of rows without any cell, which are at their optimum."""
     check_memory(
         8 * design.n_rows * n_classes,
@@ -120,7 +115,7 @@ def _start(design: Design, codes: Codes, weight: Floats, n_classes: int) -> _Sta
     return _State(design, codes, weight, a, np.zeros((design.width, n_classes)))
 
 
-def _visit(state: _State, order: NDArray[np.intp], pacer: Pacer) -> None:
+def _visit(state: _State, order: Positions, pacer: Pacer) -> None:
     from novum.svm.linear.multiclass_kernels import multiclass_visits
 
     design, scratch = state.design, np.zeros((3, state.W.shape[1]))

@@ -10,7 +10,7 @@ and `t` is found by going down the sorted values (Keerthi et al. 2008).
 
 from __future__ import annotations
 
-from novum.numerics.jit import fast_kernel, kernel
+from novum.numerics import fast_kernel, kernel
 
 
 @kernel("float64(float64[::1], float64, float64[::1])")

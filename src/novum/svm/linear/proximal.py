@@ -18,17 +18,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from novum.numerics import Floats
 from novum.svm.linear.design import Design
 from novum.svm.linear.losses import RowLosses
-from novum.svm.linear.newton import Point, System, newton
+from novum.svm.linear.newton import Point, System, newton, system_of
 from novum.svm.linear.solution import Budget, LinearSolution, relative
-from novum.svm.linear.systems import system_of
 from novum.svm.solver.problem import Stopping
-
-Floats = NDArray[np.float64]
 
 METHOD = "newton"
 # A start from every tenth row is worth it when these rows outnumber the columns so many times.

@@ -10,27 +10,24 @@ strongly convex: its optimum is unique, and the gap to the dual bounds the dista
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin, _fit_context
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
-from novum.core.certificate import warn_if_stopped
 from novum.core.errors import InputError
-from novum.core.fitting import fitting
-from novum.core.randomness import RandomSource, stream
-from novum.core.validation import check_sample
+from novum.core.learners import Learner, parameter, warn_if_stopped
+from novum.core.runtime import RandomSource, fitting, stream
+from novum.core.tables import check_sample
+from novum.numerics import Floats
 from novum.svm.linear.design import design_of
 from novum.svm.linear.fit import certify, solve_losses
 from novum.svm.linear.losses import tube_losses
 from novum.svm.linear.machine import LinearMachine
 from novum.svm.linear.solution import Budget
-
-Floats = NDArray[np.float64]
 
 _OBJECTIVES = {
     "epsilon_insensitive": "|w|^2 / 2 + C sum of losses outside the tube",
@@ -38,7 +35,7 @@ _OBJECTIVES = {
 }
 
 
-class LinearSVR(LinearMachine, RegressorMixin, BaseEstimator):
+class LinearSVR(LinearMachine, RegressorMixin, Learner):
     """Linear support vector regression with a proof of its optimum.
 
     Parameters
@@ -91,51 +88,21 @@ class LinearSVR(LinearMachine, RegressorMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "epsilon": [Interval(Real, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "C": [Interval(Real, 0, None, closed="right")],
-        "loss": [StrOptions(set(_OBJECTIVES))],
-        "fit_intercept": ["boolean"],
-        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
-        "dual": ["boolean", StrOptions({"auto"})],
-        "verbose": ["verbose"],
-        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_seconds": [Interval(Real, 0, None, closed="left"), None],
-    }
+    epsilon: float = parameter(default=0.0, at_least=0)
+    tol: float = parameter(default=1e-3, above=0)
+    C: float = parameter(Interval(Real, 0, None, closed="right"), default=1.0)
+    loss: str = parameter(set(_OBJECTIVES), default="epsilon_insensitive")
+    fit_intercept: bool = parameter(default=True)
+    intercept_scaling: float = parameter(default=1.0, above=0)
+    dual: bool | str = parameter({"auto"}, default="auto")
+    verbose: int = parameter("verbose", default=0)
+    random_state: RandomSource = parameter(default=None)
+    max_iter: int = parameter(default=1000, at_least=1)
+    max_seconds: float | None = parameter(default=None, at_least=0)
+    categorical_features: Any = parameter(str, None, "array-like", default="auto")
 
     # Where both rows and columns are many the two hold to the tolerance only.
-    invariances: tuple[str, ...] = ("row_order", "duplication")
-
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.0,
-        tol: float = 1e-3,
-        C: float = 1.0,
-        loss: str = "epsilon_insensitive",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        dual: bool | str = "auto",
-        verbose: int = 0,
-        random_state: RandomSource = None,
-        max_iter: int = 1000,
-        max_seconds: float | None = None,
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.epsilon = epsilon
-        self.tol = tol
-        self.C = C
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.dual = dual
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.categorical_features = categorical_features
+    invariances: ClassVar[tuple[str, ...]] = ("row_order", "duplication")
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -6,13 +6,11 @@ import time
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.parallel import check_cancelled
+from novum.core.runtime import check_cancelled
+from novum.numerics import Floats
 from novum.svm.solver.descent import OutOfTimeError
 from novum.svm.solver.problem import Stopping
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

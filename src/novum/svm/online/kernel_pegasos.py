@@ -9,42 +9,33 @@ prediction. The values of all objects are kept up to date: a step costs a row of
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import ClassifierMixin, _fit_context
 
-from novum.core.certificate import warn_if_stopped
 from novum.core.errors import ModelFileError
-from novum.core.fitting import fitting
-from novum.core.parallel import check_cancelled
-from novum.core.randomness import RandomSource, seed_sequence, stream
-from novum.linear.logistic_weights import class_factors
-from novum.numerics.jit import as_argument
+from novum.core.learners import Learner, parameter, warn_if_stopped
+from novum.core.runtime import RandomSource, check_cancelled, fitting, seed_sequence, stream
+from novum.linear import class_factors
+from novum.numerics import Array, Floats, Integers, as_argument
 from novum.svm.kernel_machine import KernelMachine
-from novum.svm.linear.classes import check_two_classes, hyperplanes
 from novum.svm.linear.fit import certify
+from novum.svm.linear.machine import check_two_classes, hyperplanes
 from novum.svm.linear.solution import Budget
 from novum.svm.members import members_of
 from novum.svm.objects import KernelSample
 from novum.svm.online.kernel_perceptron_passes import Columns
 from novum.svm.online.pegasos import OBJECTIVE
 from novum.svm.online.pegasos_training import PegasosRule, PegasosRun, train
-from novum.svm.parameters import KERNEL_PARAMETERS, SOLVER_PARAMETERS
 from novum.svm.solver.certification import cache_bytes_of
 from novum.svm.solver.problem import Stopping
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 # Objects whose rows of the kernel matrix are computed together.
 _BLOCK = 128
 
 
-class KernelPegasos(KernelMachine, ClassifierMixin, BaseEstimator):
+class KernelPegasos(KernelMachine, ClassifierMixin, Learner):
     """Kernel support vector machine trained by stochastic subgradient steps.
 
     Parameters
@@ -55,9 +46,6 @@ class KernelPegasos(KernelMachine, ClassifierMixin, BaseEstimator):
         "linear", "poly", "rbf", "sigmoid", "cosine", "precomputed", a function of two matrices, or
         a kernel of `novum.kernels` on any objects.
     gamma : "scale", "auto" or float
-    degree : int
-    coef0 : float
-        Of the named kernels, as in `SVC`.
     batch_size : int
         Objects of one step.
     projection : bool
@@ -77,9 +65,6 @@ class KernelPegasos(KernelMachine, ClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None
     random_state : int, generator or None
         Of the order of objects.
-    indefinite : {"refuse", "project"}
-        What to do with similarities that are no inner products.
-    categorical_features : "auto", "all", None, mask, names or indices
 
     Attributes
     ----------
@@ -111,61 +96,19 @@ class KernelPegasos(KernelMachine, ClassifierMixin, BaseEstimator):
     ([0, 1, 1, 0], True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **KERNEL_PARAMETERS,
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "projection": ["boolean"],
-        "average": ["boolean"],
-        "fit_intercept": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_seconds": SOLVER_PARAMETERS["max_seconds"],
-        "cache_size": SOLVER_PARAMETERS["cache_size"],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
-    }
+    alpha: float = parameter(default=0.01, above=0)
+    batch_size: int = parameter(default=1, at_least=1)
+    projection: bool = parameter(default=True)
+    average: bool = parameter(default=False)
+    fit_intercept: bool = parameter(default=True)
+    tol: float = parameter(default=1e-3, above=0)
+    max_iter: int = parameter(default=1000, at_least=1)
+    max_seconds: float | None = parameter(default=None, above=0)
+    cache_size: float = parameter(default=200, above=0)
+    class_weight: dict[Any, float] | str | None = parameter({"balanced"}, dict, default=None)
+    random_state: RandomSource = parameter(default=0)
 
-    invariances: tuple[str, ...] = ("row_order", "duplication")
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.01,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        batch_size: int = 1,
-        projection: bool = True,
-        average: bool = False,
-        fit_intercept: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_seconds: float | None = None,
-        cache_size: float = 200,
-        class_weight: dict[Any, float] | str | None = None,
-        random_state: RandomSource = 0,
-        indefinite: str = "refuse",
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.batch_size = batch_size
-        self.projection = projection
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.indefinite = indefinite
-        self.categorical_features = categorical_features
+    invariances: ClassVar[tuple[str, ...]] = ("row_order", "duplication")
 
     # Fitting
 
@@ -230,7 +173,7 @@ class KernelPegasos(KernelMachine, ClassifierMixin, BaseEstimator):
         scores = self._scores(X) + self.intercept_
         return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The class of the largest value; of two, the last one where the value is positive."""
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -269,7 +212,7 @@ class ObjectMachine:
     def steps(self) -> float:
         return float(self._state[0])
 
-    def take(self, order: Places) -> None:
+    def take(self, order: Integers) -> None:
         """Steps over the objects in this order, as far as time allows."""
         from novum.svm.online.pegasos_kernels import kernel_steps
 
@@ -298,7 +241,7 @@ class ObjectMachine:
             self._values *= scale
             self.shares *= scale
 
-    def _rows(self, chosen: Places) -> Floats:
+    def _rows(self, chosen: Integers) -> Floats:
         kernel_rows = self._columns.rows
         if self._columns.holds_all:
             return np.asarray(kernel_rows.gram()[chosen])

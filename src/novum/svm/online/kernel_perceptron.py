@@ -11,36 +11,26 @@ be separated in the feature space, the rule ends after at most `(R / margin)^2` 
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import ClassifierMixin, _fit_context
 
-from novum.core.certificate import Certificate, Stopwatch, warn_if_stopped
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.parallel import run_tasks
-from novum.core.randomness import RandomSource, seed_sequence
-from novum.core.targets import check_classes
+from novum.core.learners import Certificate, Learner, Stopwatch, parameter, warn_if_stopped
+from novum.core.runtime import RandomSource, fitting, run_tasks, seed_sequence
+from novum.core.tables import check_classes
 from novum.core.text import label_text
-from novum.linear.logistic_weights import class_factors
-from novum.linear.perceptron_labels import places_among
-from novum.linear.perceptron_passes import Training
-from novum.linear.perceptron_proof import Margins, certify, margins_of
+from novum.linear import Margins, Training, certify, class_factors, margins_of, places_among
+from novum.numerics import Array, Floats
 from novum.svm.kernel_machine import KernelMachine
 from novum.svm.members import Member, members_of
 from novum.svm.objects import KernelSample
 from novum.svm.online.kernel_perceptron_passes import Columns, DualRun, DualVisits, train_dual
-from novum.svm.parameters import KERNEL_PARAMETERS, SOLVER_PARAMETERS
 from novum.svm.solver.certification import cache_bytes_of
 
-Floats = NDArray[np.float64]
 
-
-class KernelPerceptron(KernelMachine, ClassifierMixin, BaseEstimator):
+class KernelPerceptron(KernelMachine, ClassifierMixin, Learner):
     """Classifier trained on its mistakes, with a proof where the kernel separates the classes.
 
     Parameters
@@ -50,10 +40,6 @@ class KernelPerceptron(KernelMachine, ClassifierMixin, BaseEstimator):
         a kernel of `novum.kernels` on any objects.
     gamma : "scale", "auto" or float
         Of "rbf", "poly" and "sigmoid", as in `SVC`.
-    degree : int
-        Of "poly".
-    coef0 : float
-        Of "poly" and "sigmoid".
     fit_intercept : bool
     max_iter : int
         Passes over the rows; for `rule="batch"` steps.
@@ -76,9 +62,6 @@ class KernelPerceptron(KernelMachine, ClassifierMixin, BaseEstimator):
         Megabytes for columns of the kernel matrix.
     max_seconds : float, optional
         Time after which no further pass is begun.
-    indefinite : {"refuse", "project"}
-        What to do with similarities that are no inner products.
-    categorical_features : "auto", "all", None, mask, names or positions
 
     Attributes
     ----------
@@ -116,60 +99,17 @@ class KernelPerceptron(KernelMachine, ClassifierMixin, BaseEstimator):
     ([0, 1, 1, 0], 'yes')
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **KERNEL_PARAMETERS,
-        "fit_intercept": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left"), None],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
-        "rule": [StrOptions({"stochastic", "averaged", "batch"})],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "n_jobs": [Integral, None],
-        "cache_size": SOLVER_PARAMETERS["cache_size"],
-        "max_seconds": SOLVER_PARAMETERS["max_seconds"],
-        "categorical_features": [str, None, "array-like"],
-    }
-
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        n_iter_no_change: int = 20,
-        shuffle: bool = True,
-        random_state: RandomSource = 0,
-        rule: str = "stochastic",
-        class_weight: dict[Any, float] | str | None = None,
-        n_jobs: int | None = None,
-        cache_size: float = 200,
-        max_seconds: float | None = None,
-        indefinite: str = "refuse",
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.rule = rule
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.cache_size = cache_size
-        self.max_seconds = max_seconds
-        self.indefinite = indefinite
-        self.categorical_features = categorical_features
+    fit_intercept: bool = parameter(default=True)
+    max_iter: int = parameter(default=1000, at_least=1)
+    tol: float | None = parameter(default=1e-3, at_least=0)
+    n_iter_no_change: int = parameter(default=20, at_least=1)
+    shuffle: bool = parameter(default=True)
+    random_state: RandomSource = parameter(default=0)
+    rule: str = parameter({"stochastic", "averaged", "batch"}, default="stochastic")
+    class_weight: dict[Any, float] | str | None = parameter({"balanced"}, dict, default=None)
+    n_jobs: int | None = parameter(default=None)
+    cache_size: float = parameter(default=200, above=0)
+    max_seconds: float | None = parameter(default=None, above=0)
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -257,7 +197,7 @@ class KernelPerceptron(KernelMachine, ClassifierMixin, BaseEstimator):
         scores = self._scores(X) + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The class of the largest value; of two, the last one where the value is positive."""
         scores = self._scores(X) + self.intercept_
         codes = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
@@ -310,7 +250,7 @@ class KernelPerceptron(KernelMachine, ClassifierMixin, BaseEstimator):
             raise ModelFileError("The model has coefficients that are not finite numbers.")
 
 
-def _checked_classes(sample: KernelSample) -> NDArray[Any]:
+def _checked_classes(sample: KernelSample) -> Array:
     assert sample.classes is not None
     if len(sample.classes) < 2:
         raise InputError(

@@ -5,7 +5,7 @@
 The 1 is the cell of the intercept. The values `f` of all rows are kept up to date, so that a visit
 without a mistake costs nothing and one with a mistake adds a column of the kernel matrix; the next
 mistake is found by looking at many rows at once. Rules, pocket and stopping are those of
-`novum.linear.perceptron_passes`, and so are the theorems: Novikoff's bound of the mistakes speaks
+`novum.linear.perceptron.training`, and so are the theorems: Novikoff's bound of the mistakes speaks
 of the feature space, where rows have the length `sqrt(k(x, x) + 1)`.
 """
 
@@ -16,18 +16,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.parallel import check_cancelled
-from novum.core.randomness import stream
-from novum.linear.perceptron_passes import Run, Training
-from novum.linear.perceptron_proof import Proof
+from novum.core.runtime import check_cancelled, stream
+from novum.linear import Proof, Run, Training
+from novum.numerics import Floats, Integers
 from novum.svm.solver.descent import Budget, OutOfTimeError
 from novum.svm.solver.problem import Stopping
 from novum.svm.solver.row_cache import KernelRows
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 # Visits that are looked at together for the next mistake: few at first, then twice as many.
 _FIRST_LOOK = 64
@@ -48,7 +43,7 @@ class DualVisits(NamedTuple):
         Side (-1 or +1) and weight of each visit.
     """
 
-    objects: Places
+    objects: Integers
     sign: Floats
     weight: Floats
 
@@ -86,7 +81,7 @@ class Columns:
     def __len__(self) -> int:
         return self.rows.n_rows
 
-    def column(self, number: int, soon: Places) -> Floats:
+    def column(self, number: int, soon: Integers) -> Floats:
         """`k(x, x_number)` of all objects; `soon` are those likely to be asked for next."""
         if self.holds_all:
             return np.asarray(self.rows.gram()[number])
@@ -217,7 +212,7 @@ def train_dual(
         return _unproved(columns, visits, training, state, tuple(trace))
 
 
-def _order(visits: DualVisits, training: Training, root: Any, number: int) -> Places:
+def _order(visits: DualVisits, training: Training, root: Any, number: int) -> Integers:
     if training.shuffle and training.rule != "batch":
         return stream(root, "pass", number).permutation(len(visits.objects)).astype(np.int64)
     return np.arange(len(visits.objects))
@@ -227,7 +222,7 @@ def _pass(
     columns: Columns,
     visits: DualVisits,
     training: Training,
-    order: Places,
+    order: Integers,
     state: DualState,
     budget: Budget,
 ) -> None:
@@ -242,7 +237,7 @@ def _visit_all(
     columns: Columns,
     visits: DualVisits,
     rate: float,
-    order: Places,
+    order: Integers,
     state: DualState,
     budget: Budget,
 ) -> None:
@@ -266,7 +261,7 @@ def _visit_all(
 
 
 def _correct(
-    columns: Columns, visits: DualVisits, rate: float, visit: int, soon: Places, state: DualState
+    columns: Columns, visits: DualVisits, rate: float, visit: int, soon: Integers, state: DualState
 ) -> None:
     """One mistake: its coefficient moves until the row is right, or its weight is used up."""
     if state.run > 1.5 * state.longest:
@@ -366,7 +361,7 @@ def _average_on(columns: Columns, visits: DualVisits, state: DualState, passes: 
 def _proof(
     columns: Columns, visits: DualVisits, training: Training, run: Run, values: Floats
 ) -> Proof:
-    """Novikoff's numbers in the feature space; see `novum.linear.perceptron_proof`."""
+    """Novikoff's numbers in the feature space; see `novum.linear.perceptron.proof`."""
     radius = _radius(columns, visits)
     ceiling = None
     if run.mistakes > 0:

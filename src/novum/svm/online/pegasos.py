@@ -11,36 +11,32 @@ weights is a dual point, so that every fit knows a bound of its distance to the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import _fit_context
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
-from novum.core.certificate import Certificate, Verdict, warn_if_stopped
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.label_sets import LabelTarget
-from novum.core.multiclass import positive_labels
-from novum.core.randomness import RandomSource, seed, seed_sequence, stream
-from novum.core.targets import check_classes
+from novum.core.learners import (
+    Certificate,
+    Learner,
+    Verdict,
+    parameter,
+    positive_labels,
+    warn_if_stopped,
+)
+from novum.core.runtime import RandomSource, fitting, seed, seed_sequence, stream
+from novum.core.tables import LabelTarget, Sample, check_classes, check_sample
 from novum.core.text import listed
-from novum.core.validation import Sample, check_sample
-from novum.linear.logistic_weights import class_factors
-from novum.linear.perceptron_labels import labels_among
-from novum.linear.perceptron_visits import Visits, visits_of
-from novum.svm.linear.classes import LinearClassifier, check_two_classes, hyperplanes
+from novum.linear import Visits, class_factors, labels_among, visits_of
+from novum.numerics import Array, Floats
 from novum.svm.linear.design import design_of
 from novum.svm.linear.fit import certify
+from novum.svm.linear.machine import LinearClassifier, check_two_classes, hyperplanes
 from novum.svm.linear.solution import Budget
-from novum.svm.online.pegasos_rows import RowMachine
-from novum.svm.online.pegasos_training import PegasosRule, PegasosRun, drawing, train
+from novum.svm.online.pegasos_training import PegasosRule, PegasosRun, RowMachine, drawing, train
 from novum.svm.solver.problem import Stopping
-
-Floats = NDArray[np.float64]
 
 OBJECTIVE = "alpha |w|^2 / 2 + mean hinge loss"
 
@@ -53,7 +49,7 @@ class _Rows(NamedTuple):
     weight: Floats | None
 
 
-class Pegasos(LinearClassifier, BaseEstimator):
+class Pegasos(LinearClassifier, Learner):
     """Linear support vector machine trained by stochastic subgradient steps.
 
     Parameters
@@ -114,48 +110,20 @@ class Pegasos(LinearClassifier, BaseEstimator):
     (['no', 'no', 'yes', 'yes'], True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "projection": ["boolean"],
-        "average": ["boolean"],
-        "fit_intercept": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_seconds": [Interval(Real, 0, None, closed="left"), None],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
-    }
+    alpha: float = parameter(default=0.01, above=0)
+    batch_size: int = parameter(default=1, at_least=1)
+    projection: bool = parameter(default=True)
+    average: bool = parameter(default=False)
+    fit_intercept: bool = parameter(default=True)
+    tol: float = parameter(default=1e-3, above=0)
+    max_iter: int = parameter(default=1000, at_least=1)
+    max_seconds: float | None = parameter(default=None, at_least=0)
+    class_weight: dict[Any, float] | str | None = parameter({"balanced"}, dict, default=None)
+    random_state: RandomSource = parameter(default=0)
+    categorical_features: Any = parameter(str, None, "array-like", default="auto")
 
     intercept_scaling = 1.0
-    invariances: tuple[str, ...] = ("row_order", "duplication")
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.01,
-        batch_size: int = 1,
-        projection: bool = True,
-        average: bool = False,
-        fit_intercept: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_seconds: float | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        random_state: RandomSource = 0,
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.projection = projection
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.categorical_features = categorical_features
+    invariances: ClassVar[tuple[str, ...]] = ("row_order", "duplication")
 
     # Fitting
 
@@ -266,7 +234,7 @@ class Pegasos(LinearClassifier, BaseEstimator):
             )
         return found
 
-    def _known_classes(self, classes: Any) -> NDArray[Any]:
+    def _known_classes(self, classes: Any) -> Array:
         if classes is None:
             if not hasattr(self, "coef_"):
                 raise InputError(

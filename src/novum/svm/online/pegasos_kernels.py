@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from novum.numerics.jit import fast_kernel, kernel
+from novum.numerics import fast_kernel, kernel
 
 # Smaller factors `g` go into `out_v` and `out_shares`: many projections would make them zero.
 LEAST_FACTOR = 1e-100

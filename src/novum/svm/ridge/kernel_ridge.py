@@ -5,7 +5,7 @@
 The minimum is an expansion `f = sum_i a_i k(x_i, .)` over the training objects, and its
 coefficients solve one linear system (`kernel_ridge_solution`). With the linear kernel it is ridge
 regression without an intercept. There is no intercept here: center the target, or add a constant
-kernel. Rows can be left out exactly (`kernel_ridge_validation`).
+kernel. Rows can be left out exactly (`ridge.solution`).
 """
 
 from __future__ import annotations
@@ -13,52 +13,45 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, _fit_context
-from sklearn.utils._param_validation import Interval
+from numpy.typing import DTypeLike
+from sklearn.base import MultiOutputMixin, RegressorMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Stopwatch
 from novum.core.errors import InputError, ModelFileError
-from novum.core.fitting import fitting
-from novum.core.validation import Target
-from novum.kernels.callables import FromCallable
-from novum.kernels.protocol import Kernel
-from novum.linear.ridge import strengths
-from novum.numerics.blas_threads import one_blas_thread
+from novum.core.learners import Learner, Stopwatch, fitted, parameter
+from novum.core.runtime import fitting
+from novum.core.tables import Target
+from novum.kernels import FromCallable, Kernel
+from novum.linear import strengths
+from novum.numerics import Floats, Mask, one_blas_thread
 from novum.svm.kernel_machine import KernelMachine
 from novum.svm.objects import KernelSample
-from novum.svm.parameters import KERNEL_PARAMETERS
+from novum.svm.parameters import AT_LEAST_ZERO
 from novum.svm.ridge.solution import (
+    LeaveOneOut,
     RidgeSolution,
     RidgeSystem,
     certify,
     check_matrix_memory,
+    leave_one_out,
 )
-from novum.svm.ridge.validation import LeaveOneOut, leave_one_out
-
-Floats = NDArray[np.float64]
-
-RIDGE_PARAMETERS: dict[str, list[Any]] = {
-    **KERNEL_PARAMETERS,
-    "gamma": [*KERNEL_PARAMETERS["gamma"], None],
-    "degree": [Interval(Real, 0, None, closed="left")],
-    "kernel_params": [dict, None],
-    "categorical_features": [str, None, "array-like"],
-}
 
 
-class RidgeMachine(KernelMachine, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class RidgeMachine(KernelMachine, MultiOutputMixin, RegressorMixin, Learner):
     """What kernel ridge regression with a given and with a chosen strength share."""
 
     invariances = ("row_order", "duplication")
 
-    kernel_params: dict[str, Any] | None
-    one_target_: bool
+    kernel = "linear"
+    gamma: Any = parameter({"scale", "auto"}, AT_LEAST_ZERO, None, default=None)
+    degree: Any = parameter(AT_LEAST_ZERO, default=3)
+    coef0 = 1
+    kernel_params: dict[str, Any] | None = parameter(dict, default=None)
+
+    one_target_: bool = fitted()
 
     # Reading
 
@@ -78,7 +71,7 @@ class RidgeMachine(KernelMachine, MultiOutputMixin, RegressorMixin, BaseEstimato
         self,
         sample: KernelSample,
         prepared: Any,
-        solutions: list[tuple[NDArray[np.bool_], RidgeSolution]],
+        solutions: list[tuple[Mask, RidgeSolution]],
         watch: Stopwatch,
     ) -> None:
         coefficients = np.empty((len(solutions[0][0]), len(sample.weight)))
@@ -143,15 +136,8 @@ class KernelRidge(RidgeMachine):
         on any objects, or a function of two rows that returns their similarity.
     gamma : float, "scale", "auto" or None
         Of "rbf", "poly" and "sigmoid"; None is "auto", one over the number of columns.
-    degree : int, default=3
-        Of "poly".
-    coef0 : float, default=1
-        Of "poly" and "sigmoid".
     kernel_params : dict, optional
         Further arguments of a function.
-    indefinite : {"refuse", "project"}, default="refuse"
-        What to do with similarities that are no inner products.
-    categorical_features : "auto", "all", None, mask, names or positions, default="auto"
 
     Attributes
     ----------
@@ -181,31 +167,7 @@ class KernelRidge(RidgeMachine):
     ([5.0], [0.833333333333])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
-        **RIDGE_PARAMETERS,
-    }
-
-    def __init__(
-        self,
-        alpha: Any = 1,
-        *,
-        kernel: Any = "linear",
-        gamma: Any = None,
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: dict[str, Any] | None = None,
-        indefinite: str = "refuse",
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.indefinite = indefinite
-        self.categorical_features = categorical_features
+    alpha: Any = parameter(AT_LEAST_ZERO, "array-like", default=1, kw_only=False)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -2,27 +2,26 @@
 
 One eigendecomposition of the weighted kernel matrix gives the leave-one-out errors of every
 strength at the price of a matrix product each, and the coefficients of the best one too
-(`kernel_ridge_validation`).
+(`ridge.solution`).
 """
 
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from novum.core.errors import InputError
-from novum.core.fitting import fitting
-from novum.linear.ridge import strengths
+from novum.core.learners import parameter
+from novum.core.runtime import fitting
+from novum.linear import strengths
+from novum.numerics import Floats, Positions
 from novum.svm.objects import KernelSample
-from novum.svm.ridge.kernel_ridge import RIDGE_PARAMETERS, RidgeMachine
-from novum.svm.ridge.validation import left_out_path
-
-Floats = NDArray[np.float64]
+from novum.svm.ridge.kernel_ridge import RidgeMachine
+from novum.svm.ridge.solution import left_out_path
 
 
 class KernelRidgeCV(RidgeMachine):
@@ -39,7 +38,7 @@ class KernelRidgeCV(RidgeMachine):
         Chooses one strength for each target.
     store_cv_results : bool, default=False
         Keeps `cv_results_`.
-    kernel, gamma, degree, coef0, kernel_params, indefinite, categorical_features
+    kernel, gamma, kernel_params
         As in `KernelRidge`.
 
     Attributes
@@ -68,37 +67,14 @@ class KernelRidgeCV(RidgeMachine):
     0.01
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alphas": ["array-like", Interval(Real, 0, None, closed="neither")],
-        "alpha_per_target": ["boolean"],
-        "store_cv_results": ["boolean"],
-        **RIDGE_PARAMETERS,
-    }
-
-    def __init__(
-        self,
-        alphas: Any = (0.1, 1.0, 10.0),
-        *,
-        alpha_per_target: bool = False,
-        store_cv_results: bool = False,
-        kernel: Any = "linear",
-        gamma: Any = None,
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: dict[str, Any] | None = None,
-        indefinite: str = "refuse",
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.alphas = alphas
-        self.alpha_per_target = alpha_per_target
-        self.store_cv_results = store_cv_results
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.indefinite = indefinite
-        self.categorical_features = categorical_features
+    alphas: Any = parameter(
+        "array-like",
+        Interval(Real, 0, None, closed="neither"),
+        default=(0.1, 1.0, 10.0),
+        kw_only=False,
+    )
+    alpha_per_target: bool = parameter(default=False)
+    store_cv_results: bool = parameter(default=False)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -132,7 +108,7 @@ class KernelRidgeCV(RidgeMachine):
             raise InputError(f"alphas must be a list of strengths above 0, got {self.alphas!r}.")
         return alphas
 
-    def _choose(self, sample: KernelSample, alphas: Floats, errors: Floats) -> NDArray[np.intp]:
+    def _choose(self, sample: KernelSample, alphas: Floats, errors: Floats) -> Positions:
         """Sets `alpha_` and `best_score_`; the place of each target's strength in `alphas`."""
         scores = -np.average(errors, axis=0, weights=sample.row_weight)
         if self.alpha_per_target and sample.target.ndim == 2:

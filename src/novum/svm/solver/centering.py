@@ -16,14 +16,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.kernels.vectors.linear import Linear
-from novum.kernels.vectors.vector_rows import ProductRows
+from novum.kernels import Linear, ProductRows
+from novum.numerics import Floats
 from novum.svm.solver.feasibility import is_ungrouped
 from novum.svm.solver.problem import QuadraticProblem, Solution
-
-Floats = NDArray[np.float64]
 
 # Rows are moved where that makes the longest of them shorter by this factor.
 _GAIN = 4.0

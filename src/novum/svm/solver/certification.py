@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from novum.core.certificate import Certificate, Stopwatch, Verdict
+from novum.core.learners import Certificate, Stopwatch, Verdict
 from novum.svm.solver.problem import Solution, Stopping
 from novum.svm.solver.vanishing import VANISHING
 

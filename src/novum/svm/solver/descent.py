@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 
+from novum.numerics import Floats
+from novum.svm.solver.feasibility import Reduction
 from novum.svm.solver.optimality import (
     decision_scale,
     duality_gap,
@@ -19,11 +20,7 @@ from novum.svm.solver.optimality import (
     middle_multipliers,
 )
 from novum.svm.solver.problem import Stopping
-from novum.svm.solver.reduction import Reduction
 from novum.svm.solver.row_cache import KernelRows, rough_product
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
 
 # Objects whose products an audit computes in double precision.
 _SAMPLE = 64

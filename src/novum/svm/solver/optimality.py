@@ -26,9 +26,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Mask, Positions
 
 # Stretching solves for the zero of a concave, piecewise linear function by Newton's method, which
 # ends after finitely many pieces; rounding might hold it up.
@@ -53,7 +52,7 @@ class Terms(NamedTuple):
     linear: Floats
     lower: Floats
     upper: Floats
-    starts: NDArray[np.intp]
+    starts: Positions
     totals: Floats
     is_grouped: bool
 
@@ -65,9 +64,7 @@ class Terms(NamedTuple):
 # --- Karush-Kuhn-Tucker conditions ----------------------------------------------------------------
 
 
-def room_to_move(
-    b: Floats, lower: Floats, upper: Floats
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def room_to_move(b: Floats, lower: Floats, upper: Floats) -> tuple[Mask, Mask]:
     """Which variables can rise, and which can fall, by more than rounding.
 
     Where all of a group are at bounds, their sum is kept to rounding only, and the one that takes

@@ -14,16 +14,12 @@ and only gives a direction: the step along it minimizes the objective, so no ste
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.numerics.lapack import factorize
+from novum.numerics import Floats, Mask, Positions, factorize
 from novum.svm.solver.descent import Descent
 from novum.svm.solver.feasibility import shifted
 from novum.svm.solver.optimality import Terms, middle_multipliers
 from novum.svm.solver.row_cache import Check, go_on
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
 
 # Largest system that is factorized: its matrix has 200 MB.
 MOST_VARIABLES = 5000
@@ -149,7 +145,7 @@ def one_at_a_time(K: Floats, part: Terms, b: Floats, g: Floats, check: Check = g
 
 
 def _newton_step(
-    K: Floats, part: Terms, g: Floats, fixed: Floats, free: NDArray[np.bool_]
+    K: Floats, part: Terms, g: Floats, fixed: Floats, free: Mask
 ) -> tuple[Floats, Floats] | None:
     """Changes of all variables, and the multiplier of each, for a choice of the free ones."""
     places = np.flatnonzero(free)

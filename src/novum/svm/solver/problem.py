@@ -23,11 +23,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
+from novum.numerics import Floats, Positions
 
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
 UNGROUPED = -1
 
 

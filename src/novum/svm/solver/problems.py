@@ -17,13 +17,11 @@ chapters 7 to 9; Chang and Lin, LIBSVM (2011), section 2; Tax and Duin (2004).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
+from novum.numerics import Floats
 from novum.svm.solver.problem import QuadraticProblem
-
-Floats = NDArray[np.float64]
 
 # A share that is exceeded by rounding only is not exceeded.
 ROUNDING = 1e-12

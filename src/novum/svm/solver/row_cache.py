@@ -19,10 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.numerics.jit import as_argument
+from novum.numerics import Floats, Integers, Positions, as_argument
 
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
 # Called before each piece of rows; raises where no more may be computed.
 Check = Callable[[], None]
 
@@ -127,7 +125,7 @@ class RowCache:
         self._used = np.full(self.capacity, -1, np.int64)
         self._time = 0
 
-    def slots(self, wanted: Positions) -> NDArray[np.int64]:
+    def slots(self, wanted: Positions) -> Integers:
         """Where in `rows` the rows `wanted` are, all at the same time; missing ones are computed.
 
         `wanted` may name a row twice.
@@ -159,7 +157,7 @@ class RowCache:
             self._used[places] = self._time
             self.computed += rows.size
 
-    def add_product(self, slots: NDArray[np.int64], amounts: Floats, out: Floats) -> None:
+    def add_product(self, slots: Integers, amounts: Floats, out: Floats) -> None:
         """`out += sum_r amounts_r K_r` over the rows in `slots`."""
         from novum.svm.solver.smo_kernels import add_rows
 

@@ -20,14 +20,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from novum.numerics import Floats
 from novum.svm.solver.descent import Budget, OutOfTimeError
 from novum.svm.solver.feasibility import least_vertex
 from novum.svm.solver.problem import QuadraticProblem, Solution, Stopping
 from novum.svm.solver.row_cache import rough_product
 
-Floats = NDArray[np.float64]
 SolveSample = Callable[[Any, QuadraticProblem, Stopping], Solution]
 
 # Objects from which on a sample is worth its time, and the share of them that it takes.

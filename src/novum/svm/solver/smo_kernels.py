@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import fast_kernel, kernel
+from novum.numerics import fast_kernel, kernel
 
 # Columns of the gradient that are updated by many rows while they stay in the first-level cache.
 _COLUMNS = 2048

@@ -7,7 +7,7 @@ duality gap, which bounds the distance to the optimum, is at most `tol` of the o
 condition of optimality is violated by more than `Stopping.violation`: an objective can be right to
 a thousandth while decision values are off by half.
 
-    small     plain code on the whole Gram matrix, in double precision
+    small     steps on the whole Gram matrix, in double precision (`small`); then as below
     large     kernel rows in single precision. Before a gap is believed, the products it rests on
               are audited on a sample of objects in double precision, and what the audit finds is
               added to the gap. Where that is too much, all products are recomputed in double
@@ -22,38 +22,37 @@ along which a hard margin's dual is unbounded.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.numerics.blas_threads import one_blas_thread
+from novum.numerics import Floats, Positions, one_blas_thread
+from novum.svm.solver import small
 from novum.svm.solver.centering import centered, moved_back
 from novum.svm.solver.descent import Budget, Descent, OutOfTimeError, relative
-from novum.svm.solver.feasibility import check_problem, feasible_start
-from novum.svm.solver.hard_margin import direction_of, hull_problem, needs_proof, verdict
+from novum.svm.solver.feasibility import Reduction, check_problem, feasible_start, reduced
+from novum.svm.solver.hard_margin import (
+    direction_of,
+    hull_problem,
+    hulls_overlap,
+    needs_proof,
+    verdict,
+)
 from novum.svm.solver.optimality import delivered, largest_violation
-from novum.svm.solver.overlap import hulls_overlap
 from novum.svm.solver.polishing import MOST_VARIABLES, polish
 from novum.svm.solver.problem import QuadraticProblem, Solution, Stopping
-from novum.svm.solver.reduction import Reduction, reduced
-from novum.svm.solver.rounds import BlockRounds, WholeRounds
+from novum.svm.solver.rounds import BlockRounds, WholeRounds, extremes
 from novum.svm.solver.row_cache import KernelRows
 from novum.svm.solver.sampled_start import sampled_start
-from novum.svm.solver.working_set import extremes
-
-Floats = NDArray[np.float64]
 
 CACHE_BYTES = 200 * 10**6
-# Up to so many variables the plain code is used.
-PLAIN_VARIABLES = 512
 # A gap at the middle multipliers within this factor of the tolerance is worth the exact one.
 NEAR = 3.0
-# Rounds in which nothing happens, and rounds in which little happens (compiled and plain ones),
+# Rounds in which nothing happens, and rounds in which little happens (large and small programs),
 # before something else is tried.
 STILL_ROUNDS = 3
 LONG_ROUNDS = (100, 10)
@@ -64,7 +63,7 @@ WATCHED_ROUNDS = 16
 # Rounds after which hulls that are neither proved apart nor touching are left to the main descent.
 PROOF_ROUNDS = 200
 # The point of the trace at which Newton steps are first tried if there are few unbound variables,
-# for compiled and for plain rounds; then at twice as many, and so on.
+# for large and for small programs; then at twice as many, and so on.
 FIRST_NEWTON = (101, 2)
 FEW_VARIABLES = 2000
 # Rounds of a large problem, once the gap is met, before a Newton step has to meet the conditions.
@@ -117,8 +116,38 @@ def solve(
     budget = Budget(stopping)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         moved, middle = centered(prepared, problem)
-        solution = _solved(moved, problem, budget, cache_bytes, start)
+        spent = 0
+        is_new = start is None and problem.start is None and budget.seconds_left > 0
+        if is_new and small.is_small(problem, len(moved)):
+            [solution] = small.solve_small(moved.gram(), [problem], stopping)
+            start, spent = solution.coefficients, solution.iterations
+        if spent == 0 or solution.stopped_by is not None:
+            solution = _solved(moved, problem, budget, cache_bytes, start, spent)
     return solution if middle is None else moved_back(solution, problem, moved.rows, middle)
+
+
+def solve_pairs(
+    prepared: Any,
+    programs: Sequence[QuadraticProblem],
+    rows: Sequence[Positions],
+    stopping: Stopping,
+) -> Sequence[Solution | None]:
+    """Solutions of small programs on rows of the same objects; None where there is none yet.
+
+    Those that are `UNFINISHED` are a start for `solve`.
+    """
+    is_late = stopping.max_seconds is not None and stopping.max_seconds <= 0
+    if is_late or not all(small.is_small(program) for program in programs):
+        return [None] * len(programs)
+    with one_blas_thread():
+        moved, middle = centered(prepared, programs[0])
+        solutions = small.solve_small(moved.gram(), programs, stopping, rows)
+    if middle is None:
+        return solutions
+    return [
+        moved_back(solution, program, moved.rows[chosen], middle)
+        for solution, program, chosen in zip(solutions, programs, rows, strict=True)
+    ]
 
 
 def _solved(
@@ -127,14 +156,14 @@ def _solved(
     budget: Budget,
     cache_bytes: int,
     start: Floats | None,
+    spent: int,
 ) -> Solution:
     def done(value: float, gap: float) -> bool:
         return relative(gap, value) <= budget.stopping.tol
 
-    spent = 0
     if needs_proof(problem):
         hulls = _nearest_points(prepared, problem, budget, cache_bytes)
-        spent = hulls.iterations
+        spent += hulls.iterations
         b = hulls.reduction.restored(hulls.b)
         found = verdict(hulls.value(), hulls.gap(), hulls.largest())
         if found != "apart" and hulls_overlap(prepared, hulls.reduction.problem, b):
@@ -198,7 +227,7 @@ def _begin(
 ) -> Descent:
     reduction = reduced(problem, b)
     kernel = KernelRows(reduction.prepared(prepared), cache_bytes, budget.check)
-    return Descent(reduction, kernel, b[reduction.order], PLAIN_VARIABLES)
+    return Descent(reduction, kernel, b[reduction.order], small.MOST_VARIABLES)
 
 
 def _nearest_points(
@@ -241,9 +270,9 @@ def descend(
 def _rounds(
     descent: Descent, budget: Budget, cache_bytes: int, done: Done, violation: float
 ) -> str | None:
-    small = len(descent.b) <= PLAIN_VARIABLES
-    rounds: Any = WholeRounds(descent) if small else BlockRounds(descent, cache_bytes)
-    progress, next_newton = Progress(LONG_ROUNDS[small]), FIRST_NEWTON[small]
+    is_small = len(descent.b) <= small.MOST_VARIABLES
+    rounds: Any = WholeRounds(descent) if is_small else BlockRounds(descent, cache_bytes)
+    progress, next_newton = Progress(LONG_ROUNDS[is_small]), FIRST_NEWTON[is_small]
     stalls, least = 0, np.inf
     descent.trace.append(descent.value())
     bounds = (descent.terms.lower, descent.terms.upper)
@@ -262,7 +291,7 @@ def _rounds(
                     return None
                 if not is_met:
                     is_met = True
-                    if small:
+                    if is_small:
                         polished_gap(descent, FEW_VARIABLES, violation)
                         continue
                     # Exact products of a large problem cost as much as some more rounds.
@@ -286,7 +315,7 @@ def _rounds(
             polished = polished_gap(descent, affordable(MOST_VARIABLES, budget))
             stalls = 0 if polished < 0.9 * least else stalls + 1
             least = min(least, polished)
-            progress = Progress(LONG_ROUNDS[small])
+            progress = Progress(LONG_ROUNDS[is_small])
         # The first time, products may have been the reason, which are exact again.
         if stalls >= 2:
             return None if is_met else "precision"

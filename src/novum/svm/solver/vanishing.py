@@ -15,13 +15,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.certificate import Stopwatch
+from novum.core.learners import Stopwatch
+from novum.numerics import Floats
 from novum.svm.solver.problem import QuadraticProblem, Solution, Stopping
 from novum.svm.solver.solving import solve
-
-Floats = NDArray[np.float64]
 
 FLOOR = 1e-7
 VANISHING = "vanishing"
@@ -60,7 +58,8 @@ def solve_or_vanish(
         found = replace(found, iterations=spent)
         if found.stopped_by is None:
             return found
-        if found.gap <= floor:
+        # A small gap alone may be that of a small margin, which further steps tell from none.
+        if max(found.gap, found.value) <= floor:
             return replace(found, stopped_by=VANISHING)
         if found.stopped_by != "max_iter" or spent == stopping.max_iter:
             return found

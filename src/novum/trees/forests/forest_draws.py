@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -21,12 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.memory import check_memory
-from novum.core.randomness import stream
-from novum.numerics.shared_state import cached_property
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+from novum.core.runtime import check_memory, run_tasks, stream
+from novum.numerics import Array, Codes, Floats, Integers, cached_property
+from novum.trees.forests.forest_routing import added_answers
+from novum.trees.forests.forest_value import Forest
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +62,7 @@ class ForestDraws:
     n_rows: int
     n_draws: int = 0
     weight: Floats | None = None
-    kept: Rows | None = None
+    kept: Integers | None = None
     checksum: int = 0
 
     def __post_init__(self) -> None:
@@ -77,7 +76,7 @@ class ForestDraws:
             if array is not None and np.shape(array) != (self.n_rows,):
                 raise InputError(f"Draws from {self.n_rows} rows have a {name} of other length.")
 
-    def rows(self, tree: int) -> Rows:
+    def rows(self, tree: int) -> Integers:
         """The rows drawn for a tree, in the order drawn; all of them without draws."""
         if not self.n_draws:
             return np.arange(self.n_rows)
@@ -87,15 +86,15 @@ class ForestDraws:
         # A row of weight zero has an interval of length zero, open on the right: none falls in.
         return np.searchsorted(self._cumulative, rng.random(self.n_draws), side="right")
 
-    def counts(self, tree: int) -> NDArray[np.int64]:
+    def counts(self, tree: int) -> Integers:
         """How often each row was drawn for a tree, (n_rows,)."""
         return np.bincount(self.rows(tree), minlength=self.n_rows)
 
-    def out_of_bag(self, tree: int) -> Rows:
+    def out_of_bag(self, tree: int) -> Integers:
         """The rows that a tree has not seen."""
         return np.flatnonzero(self.counts(tree) == 0)
 
-    def given_rows(self, tree: int) -> NDArray[np.int32]:
+    def given_rows(self, tree: int) -> Codes:
         """`rows` as positions in the table that `fit` was given."""
         rows = self.rows(tree)
         return np.asarray(rows if self.kept is None else self.kept[rows], np.int32)
@@ -155,7 +154,7 @@ def n_row_draws(max_samples: Any, weight: Floats) -> int:
     return draws
 
 
-def checksum(*arrays: NDArray[Any]) -> int:
+def checksum(*arrays: Array) -> int:
     """A number by which arrays are known again; it changes with any of their bytes.
 
     Examples
@@ -167,3 +166,89 @@ def checksum(*arrays: NDArray[Any]) -> int:
     for array in arrays:
         found = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data, found)
     return found
+
+
+# --- Out-of-bag predictions -----------------------------------------------------------------------
+#
+# Out-of-bag predictions: every row is judged by the trees that have not seen it.
+#
+#     oob(x_i) = mean over the trees t without row i in their bootstrap sample of tree_t(x_i)
+#
+# These are about 37 % of the trees, so the error estimates that of a smaller forest on new rows,
+# without a held-out part.
+
+# Trees whose answers wait to be added in their order.
+_BATCH = 16
+
+
+def draws_of(draws: Sequence[ForestDraws], tree: int) -> ForestDraws:
+    """The draws that a tree belongs to."""
+    return next(found for found in draws if found.first <= tree < found.stop)
+
+
+def check_same_rows(draws: Sequence[ForestDraws]) -> None:
+    """Refuses trees that were drawn from different tables, which have no common bag."""
+    if any(found.n_rows != draws[-1].n_rows for found in draws):
+        raise InputError(
+            "Out-of-bag predictions need trees drawn from one table, but earlier trees were "
+            "fitted to another number of rows. Set warm_start=False."
+        )
+    if not all(found.n_draws for found in draws):
+        raise InputError(
+            "Out of bag estimation only available if bootstrap=True: without it every tree has "
+            "seen all rows."
+        )
+
+
+def out_of_bag_answers(
+    forest: Forest, draws: Sequence[ForestDraws], rows: Array, n_jobs: int | None = None
+) -> tuple[Floats, Integers]:
+    """Means over the trees that have not seen a row of what they say of it, and their number.
+
+    Parameters
+    ----------
+    forest : Forest
+    draws : sequence of ForestDraws
+    rows : array (n_rows, n_columns), the training rows as nodes ask about them
+    n_jobs : int, optional
+
+    Returns
+    -------
+    answers : array (n_rows, n_values); NaN for a row that every tree has seen
+    asked : array (n_rows,)
+    """
+    check_same_rows(draws)
+    sums, asked = np.zeros((len(rows), forest.n_values)), np.zeros(len(rows), np.int64)
+
+    def run(tree: int) -> tuple[Integers, Floats]:
+        unseen = draws_of(draws, tree).out_of_bag(tree)
+        return unseen, added_answers(forest, rows[unseen], first=tree, last=tree + 1)
+
+    for start in range(0, forest.n_trees, _BATCH):
+        batch = range(start, min(start + _BATCH, forest.n_trees))
+        for unseen, answers in run_tasks(run, batch, n_jobs):
+            sums[unseen] += answers
+            asked[unseen] += 1
+    with np.errstate(invalid="ignore"):
+        return sums / np.where(asked > 0, asked, np.nan)[:, np.newaxis], asked
+
+
+def warn_if_seen_by_all(asked: Integers) -> None:
+    """Says how many rows have no out-of-bag prediction."""
+    never = int((asked == 0).sum())
+    if never:
+        warnings.warn(
+            f"Some inputs do not have OOB scores: {never} of {len(asked)} rows were drawn for "
+            "every tree. Their out-of-bag prediction is NaN, and they count in no score. Use more "
+            "trees.",
+            stacklevel=2,
+        )
+
+
+def in_given_order(answers: Floats, kept: Integers | None, n_given: int) -> Floats:
+    """Answers with a place for every row that `fit` was given; NaN for rows of weight zero."""
+    if kept is None:
+        return answers
+    placed = np.full((n_given, *answers.shape[1:]), np.nan)
+    placed[kept] = answers
+    return placed

@@ -14,28 +14,22 @@ from itertools import takewhile
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.memory import check_memory
-from novum.core.parallel import effective_jobs, run_tasks
-from novum.core.progress import track
-from novum.core.schema import Kind
+from novum.core.runtime import check_memory, effective_jobs, run_tasks, track
+from novum.core.tables import Kind
+from novum.numerics import Array, Codes, Floats
 from novum.trees.forests.forest_draws import ForestDraws
 from novum.trees.forests.forest_value import Forest, padded_edges
-from novum.trees.forests.random_cuts import RandomCutGrowth, is_plain_chance
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.growing import grow_general
 from novum.trees.growth import growing_columns as at
-from novum.trees.growth.growing import CodedTable, GrownNodes, grow
-from novum.trees.growth.grown import TargetScale, tree_of
-from novum.trees.growth.working_memory import WorkingMemory
+from novum.trees.growth.conversion import TargetScale, tree_of
+from novum.trees.growth.growing import CodedTable, GrownNodes, WorkingMemory, grow
 from novum.trees.model import TreeModel
 from novum.trees.pruning.cost_complexity import cost_complexity_path
 from novum.trees.settings import general_rules, growth_rules
-from novum.trees.training import TrainingRows, class_factors
+from novum.trees.training import CellRows, class_factors
 from novum.trees.tree import Question, Tree
-
-Floats = NDArray[np.float64]
 
 
 class TreeGrower:
@@ -45,7 +39,7 @@ class TreeGrower:
     ----------
     member : DecisionTreeClassifier or DecisionTreeRegressor
         Unfitted, with the settings of the trees.
-    rows : TrainingRows
+    rows : CellRows
         Their weights carry those of the classes; rows of weight zero are in no tree.
     draws : ForestDraws
     table : CodedTable, optional
@@ -59,7 +53,7 @@ class TreeGrower:
     def __init__(
         self,
         member: TreeModel,
-        rows: TrainingRows,
+        rows: CellRows,
         draws: ForestDraws,
         table: CodedTable | None = None,
         scale: TargetScale | None = None,
@@ -88,9 +82,6 @@ class TreeGrower:
         binary = growth_rules(self.member, of_tree, criterion)
         if self.scale is not None:
             binary = binary.scaled(self.scale.unit**-2)
-        if is_plain_chance(self.table, binary):
-            growth = RandomCutGrowth(self.table, binary, weight, rng, chosen, self._memory())
-            return self._forest(growth.run(), self.table)
         grown = grow(self.table, binary, weight, rng, chosen, self._memory())
         return self._forest(grown, self.table)
 
@@ -101,7 +92,7 @@ class TreeGrower:
         memory: WorkingMemory = self._of_thread.memory
         return memory
 
-    def drawn(self, number: int) -> tuple[NDArray[np.int32], Floats]:
+    def drawn(self, number: int) -> tuple[Codes, Floats]:
         """The rows of a tree, each once and in order, and their weights."""
         if not self.draws.n_draws:
             chosen = np.flatnonzero(self.rows.weight > 0)
@@ -132,23 +123,14 @@ class TreeGrower:
         n_values = table.n_stats - (rows.classes is None)
         step, value = np.empty(n_nodes, np.int64), np.empty((n_nodes, n_values))
         numbers, counts = np.empty((3, n_nodes)), np.empty(n_nodes, np.int32)
-        edges, n_edges = self.edges, table.coding.n_codes - 1
+        assert self.edges is not None
         compact_nodes(
-            grown.integers,
-            grown.numbers,
-            grown.sums,
-            table.low,
-            table.high,
-            edges,
-            n_edges,
+            (grown.integers, grown.numbers, grown.sums, grown.branches),
+            (table.low, table.high, self.edges, table.coding.n_codes - 1),
             table.target_start,
-            scale.offset,
-            scale.unit,
+            (scale.offset, scale.unit),
             rows.classes is not None,
-            step,
-            value,
-            numbers,
-            counts,
+            (step, value, numbers, counts),
         )
         return Forest(
             rows.schema,
@@ -210,7 +192,7 @@ def grow_forest(model: Any, grower: TreeGrower) -> tuple[Forest, bool]:
     return Forest.joined(found), len(found) == len(numbers)
 
 
-def needs_general_engine(member: TreeModel, rows: TrainingRows) -> bool:
+def needs_general_engine(member: TreeModel, rows: CellRows) -> bool:
     """Whether the trees have splits or a criterion that the binary engine does not know."""
     criterion = member._criterion()
     nominal = any(column.kind is Kind.NOMINAL for column in rows.schema.columns)
@@ -218,7 +200,7 @@ def needs_general_engine(member: TreeModel, rows: TrainingRows) -> bool:
     return isinstance(criterion, GainRatio) or criterion == "absolute_error" or multiway
 
 
-def missing_branches(grown: GrownNodes) -> NDArray[np.int32]:
+def missing_branches(grown: GrownNodes) -> Codes:
     """Branches of missing cells; -1 where they go down as fractions."""
     return grown.integers[:, at.MISSING_BRANCH].astype(np.int32)
 
@@ -245,5 +227,5 @@ def _check_room(grown: list[Forest | None], n_trees: int) -> None:
     )
 
 
-def _arrays(forest: Forest) -> list[NDArray[Any]]:
+def _arrays(forest: Forest) -> list[Array]:
     return [value for value in vars(forest).values() if isinstance(value, np.ndarray)]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import kernel, lean_kernel
+from novum.numerics import inner_kernel, lean_kernel
 from novum.trees.growth.growing_columns import (
     CHILD,
     CODE,
@@ -27,12 +27,12 @@ from novum.trees.growth.growing_columns import (
     IMPURITY,
     LOWER,
     NEXT_CODE,
+    NODES_OF_TREE,
     QUESTION,
     ROWS,
     UPPER,
     WEIGHT,
 )
-from novum.trees.routing_kernels import TREE, branch_of
 
 # Lists of fewer rows are not parted any more: they are walked row by row. Walks of cells that may
 # not answer cost more.
@@ -44,13 +44,20 @@ _THRESHOLD = 1
 _MISSING = np.uint8(255)
 _COLUMNS = 0x3FFFFF
 
-# step, weight or share of every node, missing_branch, level_start, level_branch
-NODES = "int64[::1], float64[::1], int32[::1], int32[::1], int8[::1]"
+# step, weight or share of every node, missing_branch, level_start, level_branch, value
+NODES = "Tuple((int64[::1], float64[::1], int32[::1], int32[::1], int8[::1], float64[:, ::1]))"
+# three lists of rows, nodes that wait, two stacks of (node, share), one number
+WORK = "Tuple((uint16[:, ::1], int64[:, ::1], int32[::1], float64[::1], int64[::1]))"
+# low, high, edges, n_edges of the coding
+CODES = "Tuple((float64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1]))"
+# step, value, numbers, rows of the nodes of a forest
+COMPACT = "Tuple((int64[::1], float64[:, ::1], float64[:, ::1], int32[::1]))"
 
 
-@lean_kernel("int64(int64, int64, uint8, int32[::1], int32[::1], int8[::1])")
-def side_of(node, step, code, missing_branch, level_start, level_branch):
+@inner_kernel()
+def side_of(nodes, node, step, code):
     """The branch of a code at a node; -1 where the row goes down both."""
+    missing_branch, level_start, level_branch = nodes[2], nodes[3], nodes[4]
     if code == _MISSING:
         return np.int64(missing_branch[node]) if missing_branch.size > 0 else np.int64(-1)
     if (step >> 30) & 3 == _THRESHOLD:
@@ -58,25 +65,11 @@ def side_of(node, step, code, missing_branch, level_start, level_branch):
     return np.int64(level_branch[level_start[node] + code])
 
 
-@lean_kernel(
-    f"void(uint8[:, ::1], int64, int64, {NODES}, float64[:, ::1], int32[::1], float64[::1], "
-    "float64[:, ::1])"
-)
-def add_parts(
-    codes,
-    row,
-    node,
-    steps,
-    parts,
-    missing_branch,
-    level_start,
-    level_branch,
-    value,
-    stack_node,
-    stack_share,
-    out,
-):
+@inner_kernel()
+def add_parts(codes, row, node, nodes, work, out):
     """Adds what the leaves below `node` say of one row, each by the share of the row it gets."""
+    steps, parts, value = nodes[0], nodes[1], nodes[5]
+    stack_node, stack_share = work[2], work[3]
     stack_node[0] = node
     stack_share[0] = 1.0
     depth = 1
@@ -87,7 +80,7 @@ def add_parts(
         step = steps[here]
         while step >= 0:
             code = codes[row, (step >> 8) & _COLUMNS]
-            side = side_of(here, step, code, missing_branch, level_start, level_branch)
+            side = side_of(nodes, here, step, code)
             first = step >> 32
             if side >= 0:
                 here = first + side
@@ -103,32 +96,14 @@ def add_parts(
             out[row, k] += share * value[here, k]
 
 
-@lean_kernel(
-    f"int64(uint8[:, ::1], uint16[:, ::1], int64, int64, int64, int64, {NODES}, "
-    "float64[:, ::1], int32[::1], float64[::1], float64[:, ::1], int64[::1])"
-)
-def part_with_gaps(
-    codes,
-    lists,
-    here,
-    start,
-    stop,
-    node,
-    steps,
-    parts,
-    missing_branch,
-    level_start,
-    level_branch,
-    value,
-    stack_node,
-    stack_share,
-    out,
-    out_split,
-):
+@inner_kernel()
+def part_with_gaps(codes, here, start, stop, node, nodes, work, out):
     """Parts a list at a node where cells may not answer; rows that go both ways are done with.
 
-    Returns where the left rows end; `out_split` is where the right rows begin.
+    Returns where the left rows end; the last of `work` gets where the right rows begin.
     """
+    steps, _, missing_branch, level_start, level_branch, _ = nodes
+    lists = work[0]
     there = 1 - here
     step = steps[node]
     column = np.uint64((step >> 8) & _COLUMNS)
@@ -154,51 +129,21 @@ def part_with_gaps(
         right -= np.uint64(side == 1)
         both += np.uint64(side < 0)
     for i in range(both):
-        add_parts(
-            codes,
-            np.int64(lists[2, i]),
-            node,
-            steps,
-            parts,
-            missing_branch,
-            level_start,
-            level_branch,
-            value,
-            stack_node,
-            stack_share,
-            out,
-        )
-    out_split[0] = np.int64(right) + 1
+        add_parts(codes, np.int64(lists[2, i]), node, nodes, work, out)
+    work[4][0] = np.int64(right) + 1
     return np.int64(left)
 
 
 @lean_kernel(
-    f"void(uint8[:, ::1], boolean[::1], int64[::1], int64, int64, {NODES}, float64[:, ::1], "
-    "uint16[:, ::1], int64[:, ::1], int32[::1], float64[::1], int64[::1], float64[:, ::1])"
+    f"void(uint8[:, ::1], boolean[::1], int64[::1], int64, int64, {NODES}, {WORK}, float64[:, ::1])"
 )
-def send_down(
-    codes,
-    gaps,
-    tree_start,
-    first_tree,
-    last_tree,
-    steps,
-    parts,
-    missing_branch,
-    level_start,
-    level_branch,
-    value,
-    lists,
-    waiting,
-    stack_node,
-    stack_share,
-    split,
-    out,
-):
+def send_down(codes, gaps, tree_start, first_tree, last_tree, nodes, work, out):
     """Adds to every row of `out` what the leaves of some trees say of it, tree by tree.
 
     `gaps` marks the columns in which a code may be missing, or that are nominal.
     """
+    steps, value = nodes[0], nodes[5]
+    lists, waiting = work[0], work[1]
     n_values = value.shape[1]
     whole = True
     for j in range(gaps.size):
@@ -228,20 +173,7 @@ def send_down(
                     for i in range(start, stop):
                         row = np.uint64(lists[here, i])
                         if not whole:
-                            add_parts(
-                                codes,
-                                np.int64(row),
-                                node,
-                                steps,
-                                parts,
-                                missing_branch,
-                                level_start,
-                                level_branch,
-                                value,
-                                stack_node,
-                                stack_share,
-                                out,
-                            )
+                            add_parts(codes, np.int64(row), node, nodes, work, out)
                             continue
                         leaf, way = node, step
                         while way >= 0:
@@ -254,25 +186,8 @@ def send_down(
                 column = np.uint64((step >> 8) & _COLUMNS)
                 there = 1 - here
                 if gaps[column]:
-                    middle = part_with_gaps(
-                        codes,
-                        lists,
-                        here,
-                        start,
-                        stop,
-                        node,
-                        steps,
-                        parts,
-                        missing_branch,
-                        level_start,
-                        level_branch,
-                        value,
-                        stack_node,
-                        stack_share,
-                        out,
-                        split,
-                    )
-                    beyond = split[0]
+                    middle = part_with_gaps(codes, here, start, stop, node, nodes, work, out)
+                    beyond = work[4][0]
                 else:
                     left, right = np.uint64(start), np.uint64(stop - 1)
                     limit = np.uint8(step & 255)
@@ -299,7 +214,7 @@ def send_down(
 # --- Nodes ----------------------------------------------------------------------------------------
 
 
-@lean_kernel("int64(float64[::1], float64, int64, int64)")
+@inner_kernel()
 def nearest_edge(edges, middle, first, last):
     """The place from `first` to `last` of the edge nearest to `middle`, the lower of equals."""
     low, high = first, last
@@ -314,11 +229,10 @@ def nearest_edge(edges, middle, first, last):
     return low
 
 
-@lean_kernel(
-    "void(float64[::1], float64, float64, int64[::1], float64[::1], float64, boolean, float64[::1])"
-)
-def node_says(sums, lower, upper, target_start, offset, unit, classes, out):
+@inner_kernel()
+def node_says(sums, lower, upper, target_start, scale, classes, out):
     """Class shares of each target, or `offset` + `unit` times the means, within the bounds."""
+    offset, unit = scale
     if not classes:
         for k in range(out.size):
             mean = min(max(sums[1 + k] / sums[0], lower), upper)
@@ -336,33 +250,20 @@ def node_says(sums, lower, upper, target_start, offset, unit, classes, out):
 
 
 @lean_kernel(
-    "void(int64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
-    "float64[:, ::1], int64[::1], int64[::1], float64[::1], float64, boolean, int64[::1], "
-    "float64[:, ::1], float64[:, ::1], int32[::1])"
+    f"void({NODES_OF_TREE}, {CODES}, int64[::1], Tuple((float64[::1], float64)), boolean, "
+    f"{COMPACT})"
 )
-def compact_nodes(
-    integers,
-    numbers,
-    sums,
-    low,
-    high,
-    edges,
-    n_edges,
-    target_start,
-    offset,
-    unit,
-    classes,
-    out_step,
-    out_value,
-    out_numbers,
-    out_rows,
-):
+def compact_nodes(grown, codes, target_start, scale, classes, out):
     """The nodes of a grown tree as a forest keeps them.
 
     A threshold becomes the edge nearest to the middle of the gap between its two codes; the place
-    beyond all edges stands for a threshold above all values. Rows of `out_numbers` are weight,
-    impurity and gain.
+    beyond all edges stands for a threshold above all values. `out` are steps, values, rows of
+    weight, impurity and gain, and numbers of rows.
     """
+    integers, numbers, sums, _ = grown
+    low, high, edges, n_edges = codes
+    out_step, out_value, out_numbers, out_rows = out
+    unit = scale[1]
     for node in range(integers.shape[0]):
         question = integers[node, QUESTION]
         j = integers[node, COLUMN]
@@ -379,76 +280,9 @@ def compact_nodes(
         out_step[node] = -1
         if question != _LEAF:
             out_step[node] = integers[node, CHILD] << 32 | question << 30 | j << 8 | cut
-        node_says(
-            sums[node],
-            numbers[node, LOWER],
-            numbers[node, UPPER],
-            target_start,
-            offset,
-            unit,
-            classes,
-            out_value[node],
-        )
+        lower, upper = numbers[node, LOWER], numbers[node, UPPER]
+        node_says(sums[node], lower, upper, target_start, scale, classes, out_value[node])
         out_numbers[0, node] = numbers[node, WEIGHT]
         out_numbers[1, node] = numbers[node, IMPURITY] * (unit * unit)
         out_numbers[2, node] = numbers[node, GAIN] * (unit * unit)
         out_rows[node] = integers[node, ROWS]
-
-
-@kernel(
-    f"void({TREE}, int64[::1], float64[:, ::1], int64, int64, int32[::1], float64[::1], "
-    "int64[:, ::1])"
-)
-def largest_shares(
-    question,
-    column,
-    threshold,
-    first_child,
-    n_children,
-    share,
-    missing_branch,
-    level_start,
-    level_branch,
-    roots,
-    cells,
-    start,
-    stop,
-    stack_node,
-    stack_share,
-    out,
-):
-    """Writes for rows `start` to `stop` the leaf of largest share in every tree."""
-    for row in range(start, stop):
-        for tree in range(roots.size):
-            stack_node[0] = roots[tree]
-            stack_share[0] = 1.0
-            depth = 1
-            best, best_share = np.int64(-1), -1.0
-            while depth > 0:
-                depth -= 1
-                node = np.int64(stack_node[depth])
-                part = stack_share[depth]
-                split = False
-                while question[node] != _LEAF and not split:
-                    branch = branch_of(
-                        node,
-                        cells[row, column[node]],
-                        threshold[node],
-                        question[node],
-                        missing_branch,
-                        level_start,
-                        level_branch,
-                    )
-                    first = np.int64(first_child[node])
-                    if branch >= 0:
-                        node = first + branch
-                        continue
-                    split = True
-                    for child in range(first, first + n_children[node]):
-                        if share[child] > 0.0:
-                            stack_node[depth] = child
-                            stack_share[depth] = part * share[child]
-                            depth += 1
-                if not split and (part > best_share or (part == best_share and node < best)):
-                    best, best_share = node, part
-            out[row, tree] = best - roots[tree]

@@ -9,14 +9,14 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import InputError
-from novum.core.randomness import RandomSource, seed_sequence
-from novum.core.schema import Schema
-from novum.trees.forests.forest_draws import ForestDraws, checksum
+from novum.core.learners import Certificate, Verdict
+from novum.core.runtime import RandomSource, seed_sequence
+from novum.core.tables import Schema
+from novum.numerics import Codes, Floats
+from novum.trees.forests.forest_draws import ForestDraws, checksum, draws_of
 from novum.trees.forests.forest_routing import rows_as_asked
 from novum.trees.forests.forest_value import Forest
 from novum.trees.forests.importances import (
@@ -26,13 +26,9 @@ from novum.trees.forests.importances import (
     permutation_losses,
     summarized,
 )
-from novum.trees.forests.out_of_bag import draws_of
 from novum.trees.model import TreeModel
 from novum.trees.settings import n_features
-from novum.trees.training import TrainingRows
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int32]
+from novum.trees.training import CellRows
 
 
 class ForestMembers(ABC):
@@ -55,7 +51,7 @@ class ForestMembers(ABC):
         """An unfitted tree with the settings of the forest."""
 
     @abstractmethod
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> CellRows:
         """The checked rows, without the weights of classes."""
 
     @abstractmethod
@@ -63,7 +59,7 @@ class ForestMembers(ABC):
         """The names of what `_store_target` stores."""
 
     @abstractmethod
-    def _losses(self, rows: TrainingRows, measure: str | None) -> tuple[str, Loss]:
+    def _losses(self, rows: CellRows, measure: str | None) -> tuple[str, Loss]:
         """The name of a measure, and the loss by it."""
 
     @abstractmethod
@@ -111,7 +107,7 @@ class ForestMembers(ABC):
         return self._member()
 
     @property
-    def estimators_samples_(self) -> list[Rows]:
+    def estimators_samples_(self) -> list[Codes]:
         """Rows drawn for each tree, as positions in the training table; drawn anew, not kept."""
         check_is_fitted(self, "forest_")
         numbers = range(self.forest_.n_trees)
@@ -210,7 +206,7 @@ def certify_forest(forest: Forest, whole: bool, seconds: float | None = None) ->
     )
 
 
-def same_labels(rows: TrainingRows, forest: Forest) -> bool:
+def same_labels(rows: CellRows, forest: Forest) -> bool:
     """Whether rows have the columns, levels and classes of the forest."""
     if rows.schema != forest.schema or (rows.classes is None) != (forest.classes is None):
         return False

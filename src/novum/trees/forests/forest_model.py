@@ -20,19 +20,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate, warn_if_stopped
 from novum.core.errors import InputError
-from novum.core.fitting import fitting
-from novum.core.progress import CallbackSupport
-from novum.core.randomness import RandomSource, seed_sequence
-from novum.core.validation import check_features
-from novum.trees.cells import cells_of
-from novum.trees.forests.forest_checks import check_forest
-from novum.trees.forests.forest_draws import ForestDraws, checksum, n_row_draws
+from novum.core.learners import Certificate, count, fitted, parameter, warn_if_stopped
+from novum.core.runtime import CallbackSupport, fitting, seed_sequence
+from novum.core.tables import check_features
+from novum.numerics import Array, Floats, Integers, Mask
+from novum.trees.forests.forest_draws import (
+    ForestDraws,
+    checksum,
+    in_given_order,
+    n_row_draws,
+    out_of_bag_answers,
+    warn_if_seen_by_all,
+)
 from novum.trees.forests.forest_growing import (
     TreeGrower,
     grow_forest,
@@ -45,65 +49,64 @@ from novum.trees.forests.forest_routing import (
     heaviest_leaves,
     rows_as_asked,
 )
-from novum.trees.forests.forest_value import Forest
-from novum.trees.forests.out_of_bag import in_given_order, out_of_bag_answers, warn_if_seen_by_all
-from novum.trees.growth.coded_rows import coded_rows, table_coding
+from novum.trees.forests.forest_value import Forest, check_forest
+from novum.trees.growth.conversion import TargetScale, coded_rows, table_coding
 from novum.trees.growth.growing import CodedTable
-from novum.trees.growth.grown import TargetScale
 from novum.trees.model import TreeModel
-from novum.trees.scale.forest_streams import ForestStreams
-from novum.trees.settings import GROWTH_CONSTRAINTS
-from novum.trees.training import TrainingRows, common_values, replaced_cells
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
-
-FOREST_CONSTRAINTS: dict[str, list[Any]] = {
-    **GROWTH_CONSTRAINTS,
-    "n_estimators": [Interval(Integral, 1, None, closed="left")],
-    "bootstrap": ["boolean"],
-    "oob_score": ["boolean", callable],
-    "n_jobs": [Integral, None],
-    "verbose": ["verbose"],
-    "warm_start": ["boolean"],
-    "max_samples": [
-        None,
-        Interval(RealNotInt, 0.0, None, closed="neither"),
-        Interval(Integral, 1, None, closed="left"),
-    ],
-    "nominal": [StrOptions({"auto", "subset", "single", "multiway"})],
-}
+from novum.trees.scale.streams import ForestStreams
+from novum.trees.settings import GrowthParameters
+from novum.trees.training import CellRows, cells_of, common_values, replaced_cells
 
 
-class ForestModel(ForestStreams, ForestMembers, CallbackSupport, BaseEstimator, ABC):
-    """Shared fit and prediction; see `RandomForestClassifier`."""
+class ForestModel(ForestStreams, ForestMembers, CallbackSupport, GrowthParameters, ABC):
+    """Shared fit and prediction; see `RandomForestClassifier`.
 
-    n_estimators: int
-    bootstrap: bool
-    oob_score: Any
-    random_state: RandomSource
-    warm_start: bool
-    max_samples: Any
-    max_bins: int | None
-    missing: str
+    Parameters
+    ----------
+    n_estimators : int
+        Trees; the first 100 of 200 are those of a forest of 100.
+    bootstrap : bool
+        Whether each tree draws rows with replacement; without, all trees learn from all rows.
+    n_jobs : int
+        Trees, or blocks of rows, at once; the result does not depend on it.
+    verbose : int
+        Shows a bar on a terminal.
+    warm_start : bool
+        Whether `fit` adds the trees that are lacking to those of the last fit; they keep to its
+        bins.
+    max_samples : int, float or None
+        Rows that each tree draws; a float is a part of the total weight, None as many as there
+        are.
+    """
 
-    certificate_: Certificate
-    replaced_: dict[str, int]
-    n_features_in_: int
-    n_outputs_: int
+    n_estimators: int = parameter(default=100, at_least=1, kw_only=False)
+    bootstrap: bool = parameter(default=True)
+    oob_score: Any = parameter("boolean", callable, default=False)
+    n_jobs: int | None = parameter(default=None)
+    verbose: int = parameter("verbose", default=0)
+    warm_start: bool = parameter(default=False)
+    max_samples: float | None = parameter(
+        Interval(RealNotInt, 0.0, None, closed="neither"), count(), default=None
+    )
+    missing = "auto"
+
+    certificate_: Certificate = fitted()
+    replaced_: dict[str, int] = fitted()
+    n_features_in_: int = fitted()
+    n_outputs_: int = fitted()
 
     # What classifiers and regressors say
 
     @abstractmethod
-    def _weighted(self, rows: TrainingRows) -> TrainingRows:
+    def _weighted(self, rows: CellRows) -> CellRows:
         """The rows with the weights of classes."""
 
     @abstractmethod
-    def _store_target(self, rows: TrainingRows) -> None:
+    def _store_target(self, rows: CellRows) -> None:
         """Stores what is known of the target."""
 
     @abstractmethod
-    def _judge(self, rows: TrainingRows, answers: Floats, known: NDArray[np.bool_]) -> float:
+    def _judge(self, rows: CellRows, answers: Floats, known: Mask) -> float:
         """The out-of-bag score."""
 
     @abstractmethod
@@ -149,7 +152,7 @@ class ForestModel(ForestStreams, ForestMembers, CallbackSupport, BaseEstimator, 
         """Whether this fit adds to the trees of an earlier one."""
         return bool(self.warm_start) and hasattr(self, "forest_")
 
-    def _check_settings(self, rows: TrainingRows, made: int) -> None:
+    def _check_settings(self, rows: CellRows, made: int) -> None:
         if not self.bootstrap and self.max_samples is not None:
             raise InputError(
                 "`max_samples` cannot be set if `bootstrap=False`: every tree learns from all "
@@ -177,15 +180,13 @@ class ForestModel(ForestStreams, ForestMembers, CallbackSupport, BaseEstimator, 
                 "have others. Set warm_start=False."
             )
 
-    def _grow(
-        self, rows: TrainingRows, weighted: TrainingRows, kept: Rows | None, made: int
-    ) -> bool:
+    def _grow(self, rows: CellRows, weighted: CellRows, kept: Integers | None, made: int) -> bool:
         """Grows the trees that are lacking; says whether all of them were."""
         self.schema_ = rows.schema
         filled = self._replaced(weighted)
         member = self._member()
         table, scale = self._coded(member, filled, made)
-        asked: NDArray[Any] = rows.cells
+        asked: Array = rows.cells
         if table is not None and table.coding.is_narrow:
             asked = table.coding.codes(rows.cells) if self.replaced_ else table.codes
         draws = self._draws(rows, weighted.weight, kept, made, checksum(asked, rows.targets))
@@ -198,7 +199,7 @@ class ForestModel(ForestStreams, ForestMembers, CallbackSupport, BaseEstimator, 
         return whole
 
     def _coded(
-        self, member: TreeModel, rows: TrainingRows, made: int
+        self, member: TreeModel, rows: CellRows, made: int
     ) -> tuple[CodedTable | None, TargetScale | None]:
         """The rows as codes; trees that are added keep to the edges of the first ones."""
         table, scale = None, None
@@ -215,7 +216,7 @@ class ForestModel(ForestStreams, ForestMembers, CallbackSupport, BaseEstimator, 
         return table, scale
 
     def _draws(
-        self, rows: TrainingRows, weight: Floats, kept: Rows | None, made: int, known_by: int
+        self, rows: CellRows, weight: Floats, kept: Integers | None, made: int, known_by: int
     ) -> ForestDraws:
         uniform = bool((weight == weight[0]).all())
         return ForestDraws(
@@ -229,7 +230,7 @@ class ForestModel(ForestStreams, ForestMembers, CallbackSupport, BaseEstimator, 
             known_by,
         )
 
-    def _replaced(self, rows: TrainingRows) -> TrainingRows:
+    def _replaced(self, rows: CellRows) -> CellRows:
         """The rows with missing cells replaced, where `missing` asks for it."""
         self.common_values_, self.replaced_ = np.empty(0), {}
         if self.missing not in ("most_common", "most_common_of_class"):
@@ -251,7 +252,7 @@ class ForestModel(ForestStreams, ForestMembers, CallbackSupport, BaseEstimator, 
         words = seed_sequence(self.random_state).generate_state(4, np.uint32)
         return words.astype(np.uint32)
 
-    def _judge_out_of_bag(self, rows: TrainingRows, kept: Rows | None, given: Any) -> None:
+    def _judge_out_of_bag(self, rows: CellRows, kept: Integers | None, given: Any) -> None:
         asked_rows = rows_as_asked(self.forest_, self._filled(rows.cells))
         answers, asked = out_of_bag_answers(self.forest_, self.draws_, asked_rows, self.n_jobs)
         warn_if_seen_by_all(asked)
@@ -276,7 +277,7 @@ class ForestModel(ForestStreams, ForestMembers, CallbackSupport, BaseEstimator, 
         cells = self._cells(X)
         return forest_answers(self.forest_, cells, self.n_jobs)
 
-    def apply(self, X: Any) -> NDArray[np.int64]:
+    def apply(self, X: Any) -> Integers:
         """The leaf of each row in each tree, (n_rows, n_trees), numbered within its tree.
 
         Of a row that ends in several leaves, the one with its largest share.
@@ -284,7 +285,7 @@ class ForestModel(ForestStreams, ForestMembers, CallbackSupport, BaseEstimator, 
         cells = self._cells(X)
         return heaviest_leaves(self.forest_, cells)
 
-    def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
+    def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, Integers]:
         """Nodes on the ways of each row through all trees.
 
         Returns
@@ -327,7 +328,7 @@ class ForestModel(ForestStreams, ForestMembers, CallbackSupport, BaseEstimator, 
             raise InputError("The model's common values do not belong to its columns.")
 
 
-def _kept_rows(sample_weight: Any) -> Rows | None:
+def _kept_rows(sample_weight: Any) -> Integers | None:
     """Positions of the rows that have a weight; None for all."""
     if sample_weight is None:
         return None

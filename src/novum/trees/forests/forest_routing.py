@@ -8,27 +8,25 @@ do not depend on how many there are at once.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from novum.core.interrupts import time_sliced
-from novum.core.parallel import check_cancelled, run_tasks
-from novum.numerics import as_argument
-from novum.trees.cells import UNSEEN_CELL
+from novum.core.runtime import check_cancelled, run_tasks, time_sliced
+from novum.numerics import Array, Bytes, Codes, Floats, Integers, Mask, as_argument
 from novum.trees.forests.forest_value import Forest
 from novum.trees.growth.coding import NARROW_MISSING
-
-Floats = NDArray[np.float64]
+from novum.trees.routing import first_of_largest, visited
+from novum.trees.training import UNSEEN_CELL
 
 # Lists of rows hold 16-bit numbers, and stay in the cache together with the rows' codes.
 BLOCK = 32_768
 CELL_BLOCK = 256
 
 
-def rows_as_asked(forest: Forest, cells: Floats) -> NDArray[Any]:
+def rows_as_asked(forest: Forest, cells: Floats) -> Array:
     """Rows as the nodes ask about them: codes in bytes, or the cells themselves."""
     return as_argument(cells) if forest.coding is None else forest.coding.codes(cells)
 
@@ -48,7 +46,7 @@ def forest_answers(forest: Forest, cells: Floats, n_jobs: int | None = None) -> 
 
 def added_answers(
     forest: Forest,
-    rows: NDArray[Any],
+    rows: Array,
     n_jobs: int | None = None,
     *,
     first: int = 0,
@@ -84,59 +82,46 @@ def added_answers(
     return out
 
 
-def heaviest_leaves(forest: Forest, cells: Floats) -> NDArray[np.int64]:
+def heaviest_leaves(forest: Forest, cells: Floats) -> Integers:
     """The leaf of every row in every tree, (n, n_trees), numbered from the tree's root.
 
     Of a row that ends in several leaves, the first one with its largest share.
     """
-    from novum.trees.forests.forest_kernels import largest_shares
-
-    cells = as_argument(cells)
-    out = np.empty((len(cells), forest.n_trees), np.int64)
-    stack = _stack(forest)
-    roots = as_argument(forest.tree_start[:-1], np.int64)
-    for start, stop in time_sliced(len(cells), block=CELL_BLOCK):
-        largest_shares(*forest.walk_arrays, roots, cells, start, stop, *stack, out)
-    return out
+    shares = _visited(forest, cells, len(cells), leaves_only=True)
+    return np.column_stack([first_of_largest(tree) for tree in shares])
 
 
 def forest_paths(forest: Forest, cells: Floats) -> sparse.csr_matrix:
     """Indicator of the nodes on the ways of every row, (n, n_nodes)."""
-    from novum.trees.routing_kernels import visits
-
-    cells = as_argument(cells)
-    stack = _stack(forest)
-    found = []
-    for tree in range(forest.n_trees):
-        check_cancelled()
-        root, end = (int(place) for place in forest.tree_start[tree : tree + 2])
-        start = np.empty(len(cells) + 1, np.int64)
-        room = 24 * len(cells)
-        while True:
-            nodes, shares = np.empty(room, np.int32), np.empty(room)
-            count = visits(*forest.walk_arrays, root, cells, False, start, nodes, shares, *stack)
-            if count <= room:
-                break
-            room = count
-        ones = np.ones(count, np.int64)
-        shape = (len(cells), end - root)
-        found.append(sparse.csr_matrix((ones, nodes[:count] - root, start), shape))
+    found = list(_visited(forest, cells, 24 * len(cells), leaves_only=False))
+    for tree in found:
+        tree.data = np.ones(tree.nnz, np.int64)
     paths = sparse.hstack(found, format="csr")
     paths.sort_indices()
     return paths
 
 
+def _visited(
+    forest: Forest, cells: Floats, room: int, *, leaves_only: bool
+) -> Iterator[sparse.csr_matrix]:
+    """Shares of the rows at the nodes of one tree after the other; see `routing.visited`."""
+    for root, end in pairwise(forest.tree_start.tolist()):
+        check_cancelled()
+        nodes = range(root, end)
+        yield visited(forest.walk_arrays, nodes, cells, room, leaves_only=leaves_only)
+
+
 def _send_codes(
     forest: Forest,
-    codes: NDArray[np.uint8],
-    gaps: NDArray[np.bool_],
+    codes: Bytes,
+    gaps: Mask,
     first: int,
     last: int,
     out: Floats,
 ) -> None:
     from novum.trees.forests.forest_kernels import send_down
 
-    arrays = (
+    nodes = (
         as_argument(forest.step, np.int64),
         as_argument(forest.parts),
         as_argument(forest.missing_branch, np.int32),
@@ -147,12 +132,11 @@ def _send_codes(
     tree_start = as_argument(forest.tree_start, np.int64)
     # Of every node on a way down at most one child waits.
     waiting = np.empty((forest.largest_tree // 2 + 2, 4), np.int64)
-    scratch = (np.empty((3, len(codes)), np.uint16), waiting, *_stack(forest))
-    split = np.empty(1, np.int64)
+    lists = np.empty((3, len(codes)), np.uint16)
+    work = (lists, waiting, *_stack(forest), np.empty(1, np.int64))
     for tree, after in time_sliced(last - first):
         check_cancelled()
-        fixed = (codes, gaps, tree_start, first + tree, first + after)
-        send_down(*fixed, *arrays, *scratch, split, out)
+        send_down(codes, gaps, tree_start, first + tree, first + after, nodes, work, out)
 
 
 def _send_cells(forest: Forest, cells: Floats, first: int, last: int, out: Floats) -> None:
@@ -163,10 +147,10 @@ def _send_cells(forest: Forest, cells: Floats, first: int, last: int, out: Float
     cells, stack, value = as_argument(cells), _stack(forest), as_argument(forest.value)
     for start, stop in time_sliced(len(cells), block=CELL_BLOCK):
         check_cancelled()
-        leaf_values(*arrays, roots, cells, value, start, stop, *stack, out)
+        leaf_values(arrays, roots, cells, value, start, stop, stack, out)
 
 
-def _stack(forest: Forest) -> tuple[NDArray[np.int32], Floats]:
+def _stack(forest: Forest) -> tuple[Codes, Floats]:
     """Room for the branches of one row that wait: at most all nodes of its tree."""
     room = forest.largest_tree + 1
     return np.empty(room, np.int32), np.empty(room)

@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError
+from novum.core.learners import fitted, parameter
+from novum.numerics import Array, Floats, Integers, Mask
 from novum.trees.classifier import (
     DecisionTreeClassifier,
     by_target,
@@ -25,42 +26,38 @@ from novum.trees.classifier import (
 )
 from novum.trees.forests.forest_model import ForestModel
 from novum.trees.forests.importances import Loss
+from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.regressor import DecisionTreeRegressor
-from novum.trees.training import TrainingRows, class_factors, read_classes, read_numbers
-
-Floats = NDArray[np.float64]
-
-# Parameters that a forest hands on to its trees.
-_TREE_PARAMETERS = (
-    "criterion",
-    "max_depth",
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "max_features",
-    "max_leaf_nodes",
-    "min_impurity_decrease",
-    "ccp_alpha",
-    "monotonic_cst",
-    "nominal",
-    "missing",
-    "max_thresholds",
-    "max_bins",
-    "categorical_features",
-)
+from novum.trees.settings import GrowthParameters
+from novum.trees.training import CellRows, class_factors, read_classes, read_numbers
 
 
 class ForestClassifier(DecisionMixin, ClassifierMixin, ForestModel):
-    """Shared by `RandomForestClassifier` and `ExtraTreesClassifier`."""
+    """Shared by `RandomForestClassifier` and `ExtraTreesClassifier`.
 
-    criterion: Any
-    class_weight: Any
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "log_loss", "gain_ratio"} or GainRatio
+    oob_score : bool or callable
+        Whether the rows are judged by the trees that have not seen them, by accuracy or by
+        `oob_score(y_true, y_pred)`.
+    class_weight : dict, list of dicts, "balanced", "balanced_subsample" or None
+        Multiplies the weights of rows; "balanced_subsample" balances each bootstrap sample.
+    """
 
-    classes_: Any
-    n_classes_: Any
-    class_prior_: Floats
-    oob_score_: float
-    oob_decision_function_: Any
+    criterion: str | GainRatio = parameter(
+        {"gini", "entropy", "log_loss", "gain_ratio"}, default="gini"
+    )
+    class_weight: Any = parameter(
+        {"balanced", "balanced_subsample"}, dict, list, None, default=None
+    )
+    max_features = "sqrt"
+
+    classes_: Any = fitted()
+    n_classes_: Any = fitted()
+    class_prior_: Floats = fitted()
+    oob_score_: float = fitted()
+    oob_decision_function_: Any = fitted()
 
     # Prediction
 
@@ -76,7 +73,7 @@ class ForestClassifier(DecisionMixin, ClassifierMixin, ForestModel):
         """Logarithm of `predict_proba`; `-inf` for a class without share."""
         return log_probabilities(self.predict_proba(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The most likely class of each row, the first of equals; a column for each target."""
         return most_likely(self.predict_proba(X), self.forest_.classes)
 
@@ -90,10 +87,10 @@ class ForestClassifier(DecisionMixin, ClassifierMixin, ForestModel):
             given["nominal"] = "subset"
         return DecisionTreeClassifier(splitter=self._splitter, random_state=random_state, **given)
 
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> CellRows:
         return read_classes(self, X, y, sample_weight)
 
-    def _weighted(self, rows: TrainingRows) -> TrainingRows:
+    def _weighted(self, rows: CellRows) -> CellRows:
         if self.class_weight is None or (
             self.class_weight == "balanced_subsample" and self.bootstrap
         ):
@@ -106,7 +103,7 @@ class ForestClassifier(DecisionMixin, ClassifierMixin, ForestModel):
             )
         return replace(rows, weight=weight)
 
-    def _store_target(self, rows: TrainingRows) -> None:
+    def _store_target(self, rows: CellRows) -> None:
         if self.class_weight == "balanced_subsample" and self.bootstrap:
             # The trees learn under equal priors, whatever the shares in the table are.
             rows = replace(rows, weight=rows.weight * class_factors(rows, "balanced", rows.weight))
@@ -123,7 +120,7 @@ class ForestClassifier(DecisionMixin, ClassifierMixin, ForestModel):
             found = np.stack(found, axis=-1)
         self.oob_decision_function_ = found
 
-    def _judge(self, rows: TrainingRows, answers: Floats, known: NDArray[np.bool_]) -> float:
+    def _judge(self, rows: CellRows, answers: Floats, known: Mask) -> float:
         if not known.any():
             return float("nan")
         named = most_likely(by_target(answers[known], rows.classes), rows.classes)
@@ -133,13 +130,13 @@ class ForestClassifier(DecisionMixin, ClassifierMixin, ForestModel):
         right = (named == true).reshape(len(true), -1).all(axis=1)
         return float(np.average(right, weights=rows.weight[known]))
 
-    def _losses(self, rows: TrainingRows, measure: str | None) -> tuple[str, Loss]:
+    def _losses(self, rows: CellRows, measure: str | None) -> tuple[str, Loss]:
         if measure not in (None, "accuracy"):
             raise InputError(f"measure is 'accuracy' for classifiers, got {measure!r}.")
         assert rows.classes is not None
         ends = np.cumsum([len(labels) for labels in rows.classes])[:-1]
 
-        def loss(answers: Floats, numbers: NDArray[np.int64]) -> float:
+        def loss(answers: Floats, numbers: Integers) -> float:
             parts = np.split(answers, ends, axis=1)
             named = np.column_stack([part.argmax(axis=1) for part in parts])
             wrong = (named != rows.targets[numbers]).mean(axis=1)
@@ -149,10 +146,26 @@ class ForestClassifier(DecisionMixin, ClassifierMixin, ForestModel):
 
 
 class ForestRegressor(RegressorMixin, ForestModel):
-    """Shared by `RandomForestRegressor` and `ExtraTreesRegressor`."""
+    """Shared by `RandomForestRegressor` and `ExtraTreesRegressor`.
 
-    oob_score_: float
-    oob_prediction_: Floats
+    Parameters
+    ----------
+    criterion : {"squared_error", "absolute_error", "friedman_mse"}
+        The last is another name of the first. Absolute error is grown on exact values, more slowly.
+    max_features : int, float, "sqrt", "log2" or None
+        Columns that a node tries, drawn at random; all by default, and a third is often better.
+    oob_score : bool or callable
+        Whether the rows are judged by the trees that have not seen them, by R2 or by
+        `oob_score(y_true, y_pred)`.
+    """
+
+    criterion: str = parameter(
+        {"squared_error", "absolute_error", "friedman_mse"}, default="squared_error"
+    )
+    max_features = 1.0
+
+    oob_score_: float = fitted()
+    oob_prediction_: Floats = fitted()
 
     def predict(self, X: Any) -> Floats:
         """Mean over trees of the leaves' means; a column for each target."""
@@ -166,13 +179,13 @@ class ForestRegressor(RegressorMixin, ForestModel):
             given["nominal"] = "subset"
         return DecisionTreeRegressor(splitter=self._splitter, random_state=random_state, **given)
 
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> CellRows:
         return read_numbers(self, X, y, sample_weight)
 
-    def _weighted(self, rows: TrainingRows) -> TrainingRows:
+    def _weighted(self, rows: CellRows) -> CellRows:
         return rows
 
-    def _store_target(self, rows: TrainingRows) -> None:
+    def _store_target(self, rows: CellRows) -> None:
         self.n_outputs_ = rows.targets.shape[1]
 
     def _target_attributes(self) -> tuple[str, ...]:
@@ -183,7 +196,7 @@ class ForestRegressor(RegressorMixin, ForestModel):
     def _store_out_of_bag(self, answers: Floats) -> None:
         self.oob_prediction_ = _one_column(answers)
 
-    def _judge(self, rows: TrainingRows, answers: Floats, known: NDArray[np.bool_]) -> float:
+    def _judge(self, rows: CellRows, answers: Floats, known: Mask) -> float:
         true, found = _one_column(rows.targets[known]), _one_column(answers[known])
         if callable(self.oob_score):
             return float(self.oob_score(true, found))
@@ -191,7 +204,7 @@ class ForestRegressor(RegressorMixin, ForestModel):
             return float("nan")
         return float(r2_score(true, found, sample_weight=rows.weight[known]))
 
-    def _losses(self, rows: TrainingRows, measure: str | None) -> tuple[str, Loss]:
+    def _losses(self, rows: CellRows, measure: str | None) -> tuple[str, Loss]:
         if measure not in (None, "r2", "mean_squared_error"):
             raise InputError(
                 f"measure is 'r2' or 'mean_squared_error' for regressors, got {measure!r}."
@@ -202,7 +215,7 @@ class ForestRegressor(RegressorMixin, ForestModel):
             unit = np.average((rows.targets - mean) ** 2, axis=0, weights=rows.weight)
             unit[unit == 0.0] = 1.0
 
-        def loss(answers: Floats, numbers: NDArray[np.int64]) -> float:
+        def loss(answers: Floats, numbers: Integers) -> float:
             squared = ((answers - rows.targets[numbers]) ** 2 / unit).mean(axis=1)
             return float(np.average(squared, weights=rows.weight[numbers]))
 
@@ -210,10 +223,12 @@ class ForestRegressor(RegressorMixin, ForestModel):
 
 
 def _tree_parameters(model: Any) -> dict[str, Any]:
-    return {name: getattr(model, name) for name in _TREE_PARAMETERS}
+    """What a forest hands on to its trees."""
+    names = GrowthParameters._parameters.keys() - {"random_state"}
+    return {name: getattr(model, name) for name in names}
 
 
-def _labels(rows: TrainingRows, chosen: NDArray[np.bool_]) -> NDArray[Any]:
+def _labels(rows: CellRows, chosen: Mask) -> Array:
     assert rows.classes is not None
     columns = [labels[rows.targets[chosen, t]] for t, labels in enumerate(rows.classes)]
     return columns[0] if len(columns) == 1 else np.column_stack(columns)

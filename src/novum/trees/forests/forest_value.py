@@ -18,18 +18,22 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-from novum.numerics import as_argument
-from novum.numerics.shared_state import cached_property
-from novum.trees.growth.coding import TableCoding
+from novum.core.tables import Schema
+from novum.numerics import (
+    Array,
+    Codes,
+    Floats,
+    Integers,
+    Mask,
+    Positions,
+    as_argument,
+    cached_property,
+)
+from novum.trees.growth.coding import NARROW_CODES, TableCoding
 from novum.trees.routing import leaf_answers
 from novum.trees.tree import Question, Tree
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int32]
 
 MAX_COLUMNS = 2**22
 
@@ -61,20 +65,20 @@ class Forest:
     """
 
     schema: Schema
-    classes: tuple[NDArray[Any], ...] | None
+    classes: tuple[Array, ...] | None
     coding: TableCoding | None
-    tree_start: NDArray[np.int64]
-    step: NDArray[np.int64]
+    tree_start: Integers
+    step: Integers
     value: Floats
     weight: Floats
-    rows: Integers
+    rows: Codes
     impurity: Floats
     gain: Floats
     threshold: Floats
     share: Floats
-    missing_branch: Integers
-    level_start: Integers
-    level_branch: NDArray[Any]
+    missing_branch: Codes
+    level_start: Codes
+    level_branch: Array
 
     # Made of
 
@@ -177,21 +181,21 @@ class Forest:
     # What the steps say
 
     @property
-    def is_leaf(self) -> NDArray[np.bool_]:
+    def is_leaf(self) -> Mask:
         return self.step < 0
 
     @property
-    def question(self) -> Integers:
+    def question(self) -> Codes:
         """Of `Question`, (n_nodes,)."""
         return np.where(self.is_leaf, 0, (self.step >> 30) & 3).astype(np.int32)
 
     @property
-    def column(self) -> Integers:
+    def column(self) -> Codes:
         """Position in the schema, (n_nodes,); -1 in leaves."""
         return np.where(self.is_leaf, -1, (self.step >> 8) & (MAX_COLUMNS - 1)).astype(np.int32)
 
     @property
-    def first_child(self) -> Integers:
+    def first_child(self) -> Codes:
         """Number of the first child, (n_nodes,); -1 in leaves."""
         return (self.step >> 32).astype(np.int32)
 
@@ -206,7 +210,7 @@ class Forest:
         return np.where(self.question == Question.THRESHOLD, edges, np.nan)
 
     @cached_property
-    def n_children(self) -> Integers:
+    def n_children(self) -> Codes:
         """Number of children: they stand side by side, up to the next ones or the tree's end."""
         inner, first = ~self.is_leaf, self.first_child
         if self.is_coded:
@@ -292,7 +296,7 @@ class Forest:
             gain=self.gain[here],
         )
 
-    def _levels(self, level_start: Integers, column: Integers) -> tuple[Integers, Integers]:
+    def _levels(self, level_start: Codes, column: Codes) -> tuple[Codes, Codes]:
         """The branches of the nominal nodes of one tree."""
         nominal = np.flatnonzero(level_start >= 0)
         if nominal.size == 0:
@@ -321,7 +325,7 @@ def padded_edges(coding: TableCoding) -> Floats:
     return padded
 
 
-def edge_numbers(tree: Tree, coding: TableCoding) -> NDArray[np.int64]:
+def edge_numbers(tree: Tree, coding: TableCoding) -> Integers:
     """For every threshold of the tree the number of the edge that it is; 0 where there is none."""
     numbers = np.zeros(tree.n_nodes, np.int64)
     asked = np.flatnonzero(tree.question == Question.THRESHOLD)
@@ -331,13 +335,13 @@ def edge_numbers(tree: Tree, coding: TableCoding) -> NDArray[np.int64]:
     return numbers
 
 
-def _n_levels(schema: Schema) -> NDArray[np.int64]:
+def _n_levels(schema: Schema) -> Integers:
     return np.array([column.n_levels for column in schema.columns], np.int64)
 
 
 def _joined_where(
-    forests: Sequence[Forest], name: str, otherwise: Callable[[Forest], NDArray[Any]]
-) -> NDArray[Any]:
+    forests: Sequence[Forest], name: str, otherwise: Callable[[Forest], Array]
+) -> Array:
     """The arrays one after the other if any forest has its own; else one that has none."""
     own = [getattr(forest, name) for forest in forests]
     if not any(array.size for array in own):
@@ -346,11 +350,11 @@ def _joined_where(
     return np.concatenate([array if array.size else otherwise(f) for array, f in pairs])
 
 
-def _no_branches(forest: Forest) -> Integers:
+def _no_branches(forest: Forest) -> Codes:
     return np.full(forest.n_nodes, -1, np.int32)
 
 
-def _joined_levels(forests: Sequence[Forest], starts: Sequence[int]) -> Integers:
+def _joined_levels(forests: Sequence[Forest], starts: Sequence[int]) -> Codes:
     moved = [
         np.where(forest.level_start < 0, -1, forest.level_start + start).astype(np.int32)
         for forest, start in zip(forests, starts, strict=True)
@@ -361,3 +365,109 @@ def _joined_levels(forests: Sequence[Forest], starts: Sequence[int]) -> Integers
     return np.concatenate(
         [array if array.size else _no_branches(forest) for forest, array in pairs]
     )
+
+
+# --- Whether the arrays of a file fit together ----------------------------------------------------
+#
+# Whether the arrays of a forest fit together, as those of a file that was changed do not.
+#
+# Kernels do not check indices, so every link is checked here: children stand behind their parent
+# and within its tree, so that every way ends; columns, edges and branches exist.
+
+_OF_NODES = ("step", "value", "weight", "rows", "impurity", "gain")
+_OPTIONAL = ("threshold", "share", "missing_branch", "level_start")
+_TYPES = {
+    "tree_start": "int64",
+    "step": "int64",
+    "value": "float64",
+    "weight": "float64",
+    "rows": "int32",
+    "impurity": "float64",
+    "gain": "float64",
+    "threshold": "float64",
+    "share": "float64",
+    "missing_branch": "int32",
+    "level_start": "int32",
+}
+
+
+def check_forest(forest: Forest) -> None:
+    """Raises `InputError` if the arrays do not make a forest."""
+    if not (_sizes_fit(forest) and _coding_fits(forest) and _links_fit(forest)):
+        raise InputError("The arrays of this forest do not fit together; the file is damaged.")
+
+
+def _sizes_fit(forest: Forest) -> bool:
+    n, starts = forest.n_nodes, forest.tree_start
+    own = all(getattr(forest, name).dtype == kind for name, kind in _TYPES.items())
+    return (
+        own
+        and forest.level_branch.dtype in (np.dtype(np.int8), np.dtype(np.int32))
+        and starts.ndim == 1
+        and len(starts) > 1
+        and int(starts[0]) == 0
+        and int(starts[-1]) == n
+        and bool((np.diff(starts) > 0).all())
+        and all(getattr(forest, name).shape[:1] == (n,) for name in _OF_NODES)
+        and all(getattr(forest, name).shape in ((n,), (0,)) for name in _OPTIONAL)
+        and forest.step.ndim == forest.weight.ndim == forest.level_branch.ndim == 1
+        and forest.value.ndim == 2
+        and (forest.classes is None or forest.n_values == sum(map(len, forest.classes)))
+        and bool(np.isfinite(forest.value).all())
+    )
+
+
+def _coding_fits(forest: Forest) -> bool:
+    coding, n = forest.coding, forest.n_nodes
+    if coding is None:
+        return len(forest.threshold) == len(forest.share) == n
+    n_codes = np.asarray(coding.n_codes)
+    nominal = coding.nominal
+    edges = np.array([len(found) for found in coding.edges]) + 1
+    return (
+        coding.schema == forest.schema
+        and n_codes.shape == (forest.schema.n_columns,)
+        and len(edges) == forest.schema.n_columns
+        and bool(((n_codes > 0) & (n_codes <= NARROW_CODES)).all())
+        and bool((n_codes[~nominal] == edges[~nominal]).all())
+        and forest.level_branch.dtype == np.int8
+        and not bool((forest.question == Question.MULTIWAY).any())
+    )
+
+
+def _links_fit(forest: Forest) -> bool:
+    inner = np.flatnonzero(~forest.is_leaf)
+    question, first = forest.question[inner], forest.first_child[inner].astype(np.int64)
+    ends = np.repeat(forest.tree_start[1:], np.diff(forest.tree_start))[inner]
+    if not (
+        bool((question > 0).all())
+        and bool((forest.column[inner] < forest.schema.n_columns).all())
+        and bool((first > inner).all())
+        and bool((first < ends).all())
+    ):
+        return False
+    n_children = forest.n_children[inner]
+    return (
+        bool((n_children > 0).all())
+        and bool((first + n_children <= ends).all())
+        and (
+            forest.missing_branch.size == 0
+            or bool((forest.missing_branch[inner] < n_children).all())
+        )
+        and _branches_fit(forest, inner[question >= Question.SUBSET])
+    )
+
+
+def _branches_fit(forest: Forest, nominal: Positions) -> bool:
+    if nominal.size == 0:
+        return True
+    if forest.level_start.size == 0:
+        return False
+    levels = np.array([column.n_levels for column in forest.schema.columns], np.int64)
+    sizes = levels[forest.column[nominal]]
+    starts = forest.level_start[nominal].astype(np.int64)
+    if bool(((sizes < 1) | (starts < 0) | (starts + sizes > forest.level_branch.size)).any()):
+        return False
+    place = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+    limits = np.repeat(forest.n_children[nominal], sizes)
+    return bool((forest.level_branch[place] < limits).all())

@@ -17,23 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.parallel import check_cancelled, run_tasks
-from novum.core.randomness import stream
-from novum.trees.forests.forest_draws import ForestDraws
+from novum.core.runtime import check_cancelled, run_tasks, stream
+from novum.numerics import Array, Floats, Integers
+from novum.trees.forests.forest_draws import ForestDraws, check_same_rows, draws_of
 from novum.trees.forests.forest_routing import added_answers
 from novum.trees.forests.forest_value import Forest
-from novum.trees.forests.out_of_bag import check_same_rows, draws_of
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 # Mean loss of answers (m, n_values) to the rows of these numbers (m,)
-Loss = Callable[[Floats, Rows], float]
+Loss = Callable[[Floats, Integers], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +79,7 @@ def impurity_importances(forest: Forest) -> Floats:
 def permutation_losses(
     forest: Forest,
     draws: Sequence[ForestDraws],
-    rows: NDArray[Any],
+    rows: Array,
     loss: Loss,
     root: np.random.SeedSequence,
     *,

@@ -4,7 +4,7 @@
 
 The median is the middle of all values with at most half of the weight on either side. Unlike sums,
 medians of groups do not follow from medians of parts, so thresholds are searched by a Fenwick tree
-(`absolute_error_kernels`) and groups of levels are costed one by one.
+(`growing_kernels`) and groups of levels are costed one by one.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Integers, Mask
 
 # Sums of weights that differ by less, relatively, are equal.
 TIE = 1e-10
@@ -57,7 +56,7 @@ class DeviationScores:
 
     values: Floats
     entry_weight: Floats
-    level: NDArray[np.int64]
+    level: Integers
     n_levels: int
     # A group costs a pass over the rows, so fewer levels than of sums.
     exhaustive: ClassVar[int] = 4
@@ -71,7 +70,7 @@ class DeviationScores:
         counts = np.bincount(self.level[0], self.entry_weight[0], self.n_levels + 1)
         return np.asarray(counts, np.float64)
 
-    def scores(self, groups: NDArray[np.bool_]) -> Floats:
+    def scores(self, groups: Mask) -> Floats:
         found = np.zeros(len(groups))
         for place, group in enumerate(groups):
             for y, w, level in zip(self.values, self.entry_weight, self.level, strict=True):
@@ -79,7 +78,7 @@ class DeviationScores:
                 found[place] -= sorted_cost(y[chosen], w[chosen])
         return found
 
-    def axis(self, levels: NDArray[np.int64]) -> Floats:
+    def axis(self, levels: Integers) -> Floats:
         """Medians, added over the targets; a cut in their order is good, not always the best."""
         medians = []
         for code in levels:

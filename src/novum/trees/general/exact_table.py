@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.schema import Kind, Schema
+from novum.core.tables import Kind, Schema
+from novum.numerics import Array, Codes, Floats, Integers, Mask
 from novum.trees.general.absolute_error import sorted_cost, sorted_median
 from novum.trees.general.gain_ratio import TOLERANCE, GainRatio
 from novum.trees.general.nominal_splits import scores_of
 from novum.trees.general.rules import GeneralRules
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int32]
 
 # Places in the limits of a search for thresholds, and in its answer for one column.
 LEAST, TENTH, SLACK, MARGIN, START, RESOLUTION, MISSING_RULE, MOST = range(8)
@@ -49,13 +45,13 @@ class ExactTable:
     """
 
     schema: Schema
-    ordered: NDArray[np.int64]
+    ordered: Integers
     values: Floats
     levels: Floats
-    is_nominal: NDArray[np.bool_]
-    place: NDArray[np.int64]
-    n_levels: NDArray[np.int64]
-    slot: Integers
+    is_nominal: Mask
+    place: Integers
+    n_levels: Integers
+    slot: Codes
     amount: Floats
     n_slots: int
     n_classes: tuple[int, ...] | None
@@ -65,10 +61,10 @@ class ExactTable:
     def of(
         cls,
         cells: Floats,
-        targets: NDArray[Any],
+        targets: Array,
         weight: Floats,
         schema: Schema,
-        classes: tuple[NDArray[Any], ...] | None,
+        classes: tuple[Array, ...] | None,
         ranked: bool,
     ) -> ExactTable:
         """The table in this form; `ranked` keeps the targets as columns that have an order."""
@@ -118,9 +114,9 @@ class Entries:
         Places of the entries by rising value, for each of the table's `values`; missing last.
     """
 
-    rows: Integers
+    rows: Codes
     weight: Floats
-    order: Integers
+    order: Codes
 
     @classmethod
     def of(cls, table: ExactTable) -> Entries:
@@ -131,7 +127,7 @@ class Entries:
             order[place] = np.argsort(values, kind="stable")
         return cls(np.arange(n, dtype=np.int32), table.weight, order)
 
-    def children(self, branch: Integers, share: Floats) -> list[Entries]:
+    def children(self, branch: Codes, share: Floats) -> list[Entries]:
         """The entries of every branch; an entry of branch -1 goes down all by their shares."""
         from novum.trees.general.growing_kernels import deal
 

@@ -23,12 +23,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from novum.core.errors import InputError
-
-Floats = NDArray[np.float64]
+from novum.numerics import Floats, Integers, Mask
 
 TOLERANCE = 1e-6
 SLACK = 1e-3
@@ -83,7 +81,7 @@ class GainRatio:
         if not (number and np.isfinite(self.resolution) and self.resolution >= 0):
             raise InputError(f"resolution is a number of at least 0, got {self.resolution!r}.")
 
-    def chosen_column(self, gain: Floats, information: Floats, counted: NDArray[np.bool_]) -> int:
+    def chosen_column(self, gain: Floats, information: Floats, counted: Mask) -> int:
         """The column whose test is chosen; -1 where none is worth it.
 
         Parameters
@@ -136,7 +134,7 @@ def information_parts(weights: Floats, total: float) -> Floats:
     return np.asarray(special.entr(shares) / np.log(2.0))
 
 
-def takes_part(n_levels: NDArray[np.int64], total: float) -> NDArray[np.bool_]:
+def takes_part(n_levels: Integers, total: float) -> Mask:
     """Which columns take part in the average gain; 0 levels stand for an ordered column.
 
     Columns with very many levels are left out, unless all columns are of that kind.

@@ -19,14 +19,15 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-from novum.trees.general.exact_table import Entries, ExactTable, Floats, Integers, NodeSums
+from novum.core.runtime import check_cancelled
+from novum.core.tables import Schema
+from novum.numerics import Array, Codes, Floats
+from novum.trees.general.exact_table import Entries, ExactTable, NodeSums
 from novum.trees.general.gain_ratio import TOLERANCE, GainRatio
 from novum.trees.general.rules import GeneralRules
 from novum.trees.general.splits import Split, SplitSearch
@@ -39,10 +40,10 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 def grow_general(
     cells: Floats,
-    targets: NDArray[Any],
+    targets: Array,
     weight: Floats,
     schema: Schema,
-    classes: tuple[NDArray[Any], ...] | None,
+    classes: tuple[Array, ...] | None,
     rules: GeneralRules,
     rng: np.random.Generator | None = None,
 ) -> Tree:
@@ -76,8 +77,8 @@ def grow_general(
     ranked = rules.criterion == "absolute_error"
     table = ExactTable.of(cells, targets, np.asarray(weight, float), schema, classes, ranked)
     generator = np.random.default_rng(0) if rng is None else rng
-    growth = _Growth(table, rules, SplitSearch(table, rules, generator))
-    growth.run()
+    growth = ExactGrowth(table, rules, SplitSearch(table, rules, generator))
+    growth.run(Entries.of(table))
     return growth.tree(schema, classes)
 
 
@@ -98,17 +99,32 @@ class _Node:
     first_child: int = -1
 
 
+class NodeSearch(Protocol):
+    """The rule by which nodes are split."""
+
+    def best(self, entries: Entries, sums: NodeSums) -> Split | None:
+        """The split of a node; None where there is none."""
+
+
 @dataclass(eq=False)
-class _Growth:
-    """The nodes of a tree in the order in which they were made."""
+class ExactGrowth:
+    """The nodes of a tree in the order in which they were made.
+
+    Attributes
+    ----------
+    table : ExactTable
+    rules : GeneralRules
+        When nodes are split; how is what `search` says.
+    search : NodeSearch
+    """
 
     table: ExactTable
     rules: GeneralRules
-    search: SplitSearch
+    search: NodeSearch
     nodes: list[_Node] = field(default_factory=list)
 
-    def run(self) -> None:
-        root = Entries.of(self.table)
+    def run(self, root: Entries) -> None:
+        """Grows the tree of the entries of its root."""
         sums = NodeSums.of(self.table, root, self.rules)
         self.nodes.append(_Node(sums, len(root.rows), 0, -1, 1.0, root))
         if self.rules.max_leaf_nodes is None:
@@ -119,6 +135,7 @@ class _Growth:
     def _grow_depth_first(self) -> None:
         waiting = [0]
         while waiting:
+            check_cancelled()
             number = waiting.pop()
             split = self._split_of(number)
             if split is not None:
@@ -184,7 +201,7 @@ class _Growth:
             self.nodes.append(child)
         return list(range(node.first_child, len(self.nodes)))
 
-    def tree(self, schema: Schema, classes: tuple[NDArray[Any], ...] | None) -> Tree:
+    def tree(self, schema: Schema, classes: tuple[Array, ...] | None) -> Tree:
         """The nodes as arrays."""
         splits = [node.split for node in self.nodes]
         nominal = [s.level_branch for s in splits if s is not None and s.level_branch is not None]
@@ -223,7 +240,7 @@ def _first_of_equals(heap: list[tuple[float, int, Split]], slack: float) -> tupl
     return chosen[1], chosen[2]
 
 
-def _answers(table: ExactTable, entries: Entries, split: Split) -> Integers:
+def _answers(table: ExactTable, entries: Entries, split: Split) -> Codes:
     """The branch of every entry; -1 where the cell is missing."""
     place = table.place[split.column]
     if split.question is Question.THRESHOLD:
@@ -247,7 +264,7 @@ def _n_levels(split: Split | None) -> int:
     return 0 if split is None or split.level_branch is None else len(split.level_branch)
 
 
-def _integers(values: list[Any]) -> Integers:
+def _integers(values: list[Any]) -> Codes:
     return np.array(values, np.int32)
 
 
@@ -256,10 +273,10 @@ def _integers(values: list[Any]) -> Integers:
 
 def _check(
     cells: Floats,
-    targets: NDArray[Any],
+    targets: Array,
     weight: Floats,
     schema: Schema,
-    classes: tuple[NDArray[Any], ...] | None,
+    classes: tuple[Array, ...] | None,
     rules: GeneralRules,
     rng: np.random.Generator | None,
 ) -> None:

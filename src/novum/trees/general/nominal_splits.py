@@ -20,11 +20,9 @@ from functools import cache
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-Floats = NDArray[np.float64]
-Groups = NDArray[np.bool_]
+from novum.numerics import Codes, Floats, Integers, Mask
 
 # The least weight that is one.
 _ANY = np.finfo(np.float64).tiny
@@ -40,14 +38,14 @@ class LevelScores(Protocol):
     @property
     def n_targets(self) -> int: ...
 
-    def scores(self, groups: Groups) -> Floats:
+    def scores(self, groups: Mask) -> Floats:
         """The score of each group, (n_groups,) from (n_groups, n_levels + 1)."""
 
     @property
     def exhaustive(self) -> int:
         """The most levels of which all pairs of sets are tried."""
 
-    def axis(self, levels: NDArray[np.int64]) -> Floats:
+    def axis(self, levels: Integers) -> Floats:
         """Numbers by which many levels are put in order."""
 
 
@@ -70,11 +68,11 @@ class SumScores:
     bits: bool
     exhaustive: ClassVar[int] = 8
 
-    def scores(self, groups: Groups) -> Floats:
+    def scores(self, groups: Mask) -> Floats:
         chosen = groups.astype(np.float64)
         return scores_of(chosen @ self.sums, chosen @ self.weight, self.n_targets, self.bits)
 
-    def axis(self, levels: NDArray[np.int64]) -> Floats:
+    def axis(self, levels: Integers) -> Floats:
         weight = self.weight[levels]
         means = self.sums[levels] / weight[:, np.newaxis]
         if self.n_targets == 1 and means.shape[1] <= 2:
@@ -115,7 +113,7 @@ class Grouping:
     """
 
     gain: float
-    branch: NDArray[np.int32]
+    branch: Codes
     missing_branch: int = -1
 
     @property
@@ -199,7 +197,7 @@ def every_level(
 
 
 def every_level_gains(
-    table: Floats, starts: NDArray[np.int64], least: float, enough: int | None, how: SumScores
+    table: Floats, starts: Integers, least: float, enough: int | None, how: SumScores
 ) -> Floats:
     """What `every_level` gains in each of many columns, missing cells left out; NaN for none.
 
@@ -231,7 +229,7 @@ def every_level_gains(
 
 def two_sets(
     levels: LevelScores,
-    groups: Groups,
+    groups: Mask,
     least: float,
     margin: float,
     directed: bool,
@@ -269,7 +267,7 @@ def two_sets(
     return Grouping(float(found[at, towards]), branch, towards if directed else -1)
 
 
-def single_groups(levels: LevelScores) -> Groups:
+def single_groups(levels: LevelScores) -> Mask:
     """Each level against the others; branch 0 has the lowest level that occurs.
 
     Examples
@@ -284,7 +282,7 @@ def single_groups(levels: LevelScores) -> Groups:
     return _with_the_lowest(lone if len(lone) > 2 else lone[: len(lone) - 1], present)
 
 
-def subset_groups(levels: LevelScores) -> Groups:
+def subset_groups(levels: LevelScores) -> Mask:
     """Pairs of sets among which the best, or a good one, is found.
 
     Examples
@@ -308,7 +306,7 @@ def subset_groups(levels: LevelScores) -> Groups:
     return _with_the_lowest(groups, present)
 
 
-def random_groups(levels: LevelScores, nominal: str, rng: np.random.Generator) -> Groups:
+def random_groups(levels: LevelScores, nominal: str, rng: np.random.Generator) -> Mask:
     """One pair of sets at random: a level against the others, or any two sets."""
     present = levels.weight[:-1] > 0
     codes = np.flatnonzero(present)
@@ -324,7 +322,7 @@ def random_groups(levels: LevelScores, nominal: str, rng: np.random.Generator) -
 
 
 @cache
-def _all_pairs(n_levels: int) -> Groups:
+def _all_pairs(n_levels: int) -> Mask:
     """All pairs of sets, in the lexicographic order of the one with the lowest level."""
     bits = np.arange(2 ** (n_levels - 1) - 1)[:, np.newaxis] >> np.arange(n_levels - 1) & 1
     sets = sorted((0, *(1 + np.flatnonzero(row)).tolist()) for row in bits)
@@ -335,7 +333,7 @@ def _all_pairs(n_levels: int) -> Groups:
     return groups
 
 
-def _with_the_lowest(groups: Groups, present: NDArray[np.bool_]) -> Groups:
+def _with_the_lowest(groups: Mask, present: Mask) -> Mask:
     """The same pairs of sets, described by the one that has the lowest level."""
     lowest = int(np.argmax(present))
     return np.where(groups[:, lowest, np.newaxis], groups, present & ~groups)

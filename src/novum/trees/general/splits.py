@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Codes, Floats, Integers, Mask, cached_property
 from novum.trees.general.absolute_error import TIE, DeviationScores
 from novum.trees.general.exact_table import (
     ABOVE,
@@ -24,8 +23,6 @@ from novum.trees.general.exact_table import (
     TRIED,
     Entries,
     ExactTable,
-    Floats,
-    Integers,
     NodeSums,
 )
 from novum.trees.general.gain_ratio import (
@@ -50,10 +47,8 @@ from novum.trees.general.nominal_splits import (
     two_sets,
 )
 from novum.trees.general.rules import GeneralRules
+from novum.trees.growth.growing_columns import MissingRule
 from novum.trees.tree import Question
-
-# Codes of the kernels for what may be done with missing cells.
-_RULES = {"fractional": 0, "direction": 1, "auto": 2}
 
 # --- Splits --------------------------------------------------------------------------------------
 
@@ -80,7 +75,7 @@ class Split:
     question: Question
     gain: float
     threshold: float = np.nan
-    level_branch: Integers | None = None
+    level_branch: Codes | None = None
     n_branches: int = 2
     missing_branch: int = -1
 
@@ -122,7 +117,7 @@ class SplitSearch:
         return self.rules.criterion if isinstance(self.rules.criterion, GainRatio) else None
 
     @cached_property
-    def counted(self) -> NDArray[np.bool_]:
+    def counted(self) -> Mask:
         """The columns that take part in the average gain."""
         return takes_part(self.table.n_levels, float(self.table.weight.sum()))
 
@@ -143,7 +138,7 @@ class _Node:
             self.margin = TOLERANCE * sums.weight
             self.least = self.rules.least_weight - TOLERANCE
 
-    def vary(self, columns: NDArray[np.int64]) -> bool:
+    def vary(self, columns: Integers) -> bool:
         """Whether any of the columns has two different cells in the node.
 
         A missing one differs from the others only where it may have a branch of its own.
@@ -157,7 +152,7 @@ class _Node:
                 return True
         return False
 
-    def best_of(self, columns: NDArray[np.int64]) -> Split | None:
+    def best_of(self, columns: Integers) -> Split | None:
         """The best split on one of the columns, which are in rising order."""
         n_columns = self.table.schema.n_columns
         gain, information = np.full(n_columns, np.nan), np.zeros(n_columns)
@@ -208,7 +203,7 @@ class _Node:
 
     # Ordered columns
 
-    def _scan(self, places: NDArray[np.int64]) -> Floats:
+    def _scan(self, places: Integers) -> Floats:
         """The best cut of each of some ordered columns: see the places in `exact_table`."""
         from novum.trees.general.growing_kernels import scan_sums
 
@@ -225,7 +220,7 @@ class _Node:
         node = (table.values, places, entries.order)
         how = (self._limits(), fractions, state, out)
         if self.rules.criterion == "absolute_error":
-            from novum.trees.general.absolute_error_kernels import scan_deviations
+            from novum.trees.general.growing_kernels import scan_deviations
 
             scan_deviations(*node, table.ordered.size, entries.rows, entries.weight, *how)
             return out
@@ -240,18 +235,13 @@ class _Node:
             assert self.table.n_classes is not None
             tenth, start = 0.1 / max(self.table.n_classes), 0.0
             resolution = self.ratio.resolution
-        most = self.rules.max_thresholds or 0
-        least = self.rules.least_weight
-        return np.array(
-            [least, tenth, slack, self.margin, start, resolution, _RULES[self.rules.missing], most],
-            float,
-        )
+        most, least = self.rules.max_thresholds or 0, self.rules.least_weight
+        rule = MissingRule[self.rules.missing.upper()]
+        return np.array([least, tenth, slack, self.margin, start, resolution, rule, most], float)
 
     # Nominal columns
 
-    def _group(
-        self, columns: NDArray[np.int64], gain: Floats, information: Floats
-    ) -> dict[int, Grouping]:
+    def _group(self, columns: Integers, gain: Floats, information: Floats) -> dict[int, Grouping]:
         """Fill in gains and information of nominal columns; their groupings, unless obvious."""
         multiway = self.rules.nominal == "multiway"
         if multiway and not self.directed and self.rules.criterion != "absolute_error":
@@ -268,9 +258,7 @@ class _Node:
                 information[column] = split_information(weights, self.sums.weight)
         return found
 
-    def _every_level_of_all(
-        self, columns: NDArray[np.int64], gain: Floats, information: Floats
-    ) -> Floats:
+    def _every_level_of_all(self, columns: Integers, gain: Floats, information: Floats) -> Floats:
         """Fill in what a branch for each level gains; the weight of each column's missing cells."""
         if not columns.size:
             return np.empty(0)
@@ -337,7 +325,7 @@ class _Node:
         table = self._level_table(np.array([column]), np.array([0, n_levels + 1]))
         return SumScores(table[:, :-1], table[:, -1], self.table.n_targets, self.rules.in_bits)
 
-    def _level_table(self, columns: NDArray[np.int64], starts: NDArray[np.int64]) -> Floats:
+    def _level_table(self, columns: Integers, starts: Integers) -> Floats:
         from novum.trees.general.growing_kernels import add_levels
 
         out = np.zeros((int(starts[-1]), self.table.n_slots + 1))

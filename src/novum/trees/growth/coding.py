@@ -15,17 +15,23 @@ column with at most as many known cells is read in whole.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.interrupts import time_sliced
-from novum.core.schema import Kind, Schema
-from novum.numerics import as_argument
-
-Floats = NDArray[np.float64]
+from novum.core.runtime import time_sliced
+from novum.core.tables import Kind, Schema
+from novum.numerics import (
+    Array,
+    Bytes,
+    Codes,
+    Floats,
+    Integers,
+    Mask,
+    Positions,
+    as_argument,
+    cached_property,
+)
 
 MAX_LEVELS = 2**16
 NARROW_CODES = 255
@@ -47,7 +53,7 @@ class TableCoding:
 
     schema: Schema
     edges: tuple[Floats, ...]
-    n_codes: NDArray[np.int64]
+    n_codes: Integers
 
     @classmethod
     def of(
@@ -75,38 +81,36 @@ class TableCoding:
         """
         refuse_many_levels(schema)
         chosen = _quantile_rows(len(cells)) if max_bins is not None else None
-        edges = []
+        edges, n_codes = [], []
         for j, column in enumerate(schema.columns):
-            if column.kind is Kind.NOMINAL:
-                edges.append(np.empty(0))
-            else:
-                edges.append(_column_edges(cells[:, j], weight, max_bins, chosen))
-        n_codes = [
-            max(column.n_levels, 1) if column.kind is Kind.NOMINAL else found.size + 1
-            for column, found in zip(schema.columns, edges, strict=True)
-        ]
+            nominal = column.kind is Kind.NOMINAL
+            cuts = np.empty(0)
+            if not nominal:
+                cuts = _column_edges(cells[:, j], weight, max_bins, chosen)
+            edges.append(cuts)
+            n_codes.append(max(column.n_levels, 1) if nominal else cuts.size + 1)
         return cls(schema, tuple(edges), np.array(n_codes, np.int64))
 
-    @property
+    @cached_property
     def is_narrow(self) -> bool:
         """Whether codes fit into one byte."""
         return bool((self.n_codes <= NARROW_CODES).all())
 
-    @property
+    @cached_property
     def missing(self) -> int:
         """The code of a cell that says nothing: missing, or a level that training never met."""
         return NARROW_MISSING if self.is_narrow else int(self.n_codes.max())
 
-    @property
-    def nominal(self) -> NDArray[np.bool_]:
+    @cached_property
+    def nominal(self) -> Mask:
         """Which columns are nominal."""
         return np.array([column.kind is Kind.NOMINAL for column in self.schema.columns], bool)
 
-    def codes(self, cells: Floats) -> NDArray[Any]:
+    def codes(self, cells: Floats) -> Array:
         """Codes of cells, (n, n_columns): bytes where they suffice, else 32-bit integers."""
         return self._narrow(as_argument(cells)) if self.is_narrow else self._wide(cells)
 
-    def ranges(self, codes: NDArray[Any], cells: Floats) -> tuple[Floats, Floats]:
+    def ranges(self, codes: Array, cells: Floats) -> tuple[Floats, Floats]:
         """The least and the largest cell of every code, each (n_columns, largest n_codes)."""
         shape = (len(self.edges), int(self.n_codes.max()))
         low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
@@ -121,7 +125,7 @@ class TableCoding:
             np.maximum.at(high[j], codes[known, j], cells[known, j])
         return low, high
 
-    def _narrow(self, cells: Floats) -> NDArray[np.uint8]:
+    def _narrow(self, cells: Floats) -> Bytes:
         from novum.trees.growth.coding_kernels import narrow_codes
 
         padded = np.full((len(self.edges), 256), np.inf)
@@ -133,7 +137,7 @@ class TableCoding:
             narrow_codes(cells, *fixed, start, stop, codes)
         return codes
 
-    def _wide(self, cells: Floats) -> NDArray[np.int32]:
+    def _wide(self, cells: Floats) -> Codes:
         codes = np.empty(cells.shape, np.int32)
         for j, edges in enumerate(self.edges):
             x = cells[:, j]
@@ -166,7 +170,7 @@ def midpoints(low: Floats, high: Floats) -> Floats:
 # --- Edges ----------------------------------------------------------------------------------------
 
 
-def _quantile_rows(n_rows: int) -> NDArray[np.intp] | None:
+def _quantile_rows(n_rows: int) -> Positions | None:
     """The rows that quantiles of a large table are read from; None for all."""
     if n_rows <= QUANTILE_ROWS:
         return None
@@ -174,7 +178,7 @@ def _quantile_rows(n_rows: int) -> NDArray[np.intp] | None:
 
 
 def _column_edges(
-    x: Floats, weight: Floats | None, max_bins: int | None, chosen: NDArray[np.intp] | None
+    x: Floats, weight: Floats | None, max_bins: int | None, chosen: Positions | None
 ) -> Floats:
     if max_bins is None:
         return _between(np.unique(x[~np.isnan(x)]))
@@ -186,8 +190,9 @@ def _column_edges(
             cells = np.flatnonzero(~np.isnan(x))
             chosen = cells if cells.size <= QUANTILE_ROWS else chosen
         x, weight = x[chosen], None if weight is None else weight[chosen]
-    known = ~np.isnan(x)
-    x, weight = x[known], None if weight is None else weight[known]
+    missing = np.isnan(x)
+    if missing.any():
+        x, weight = x[~missing], None if weight is None else weight[~missing]
     values, above = _weights_up_to(x, weight)
     if values.size <= max_bins:
         return _between(values)
@@ -200,13 +205,13 @@ def _column_edges(
 
 def _weights_up_to(x: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
     """Distinct values, ascending, and the weight of the rows up to each."""
+    order = None if weight is None else np.argsort(x, kind="stable")
+    ordered = np.sort(x) if order is None else x[order]
+    is_last = np.ones(x.size, bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_last[:-1])
+    last = is_last.nonzero()[0]
     if weight is None:
-        ordered = np.sort(x)
-        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], x.size > 0))
         return ordered[last], (last + 1).astype(np.float64)
-    order = np.argsort(x, kind="stable")
-    ordered = x[order]
-    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], x.size > 0))
     return ordered[last], np.cumsum(weight[order])[last]
 
 

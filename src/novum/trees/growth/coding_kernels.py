@@ -3,7 +3,7 @@
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-from novum.numerics.jit import kernel
+from novum.numerics import kernel
 
 
 @kernel(

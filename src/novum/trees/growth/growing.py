@@ -1,4 +1,4 @@
-"""Growing binary trees on codes: the engine of trees, forests and boosting.
+"""Growing binary trees on codes: the histogram engine of trees, forests and streams.
 
 Greedy growth: a node takes the split of largest gain
 
@@ -13,21 +13,19 @@ the shares of the known weight, or all to the side that gains more (`missing="di
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from novum.core.parallel import check_cancelled
+from novum.core.runtime import check_cancelled
+from novum.numerics import Array, Codes, Floats, Integers
 from novum.trees.growth import growing_columns as at
 from novum.trees.growth.coding import TableCoding
-from novum.trees.growth.working_memory import WorkingMemory
-
-Floats = NDArray[np.float64]
 
 CRITERIA = {"gini": 0, "entropy": 1, "log_loss": 1, "squared_error": 2}
 NOMINAL_RULES = {"subset": 0, "single": 1, "auto": 2}
-MISSING_RULES = {"fractional": 0, "direction": 1, "auto": 2}
 
 # Cells that a call of the kernel reads between two looks for Ctrl-C: about a tenth of a second.
 SLICE = 20_000_000
@@ -70,6 +68,11 @@ class GrowthRules:
     missing: str = "fractional"
     signs: tuple[int, ...] = ()
 
+    @property
+    def draws(self) -> bool:
+        """Whether columns or cuts are drawn at random."""
+        return self.random_cuts or bool(self.max_features or self.max_thresholds)
+
     def scaled(self, factor: float) -> GrowthRules:
         """The rules for targets in other units, whose impurities are `factor` times as large."""
         return replace(self, min_gain=self.min_gain * factor)
@@ -94,10 +97,10 @@ class CodedTable:
     """
 
     coding: TableCoding
-    codes: NDArray[Any]
-    labels: NDArray[np.int32]
+    codes: Array
+    labels: Codes
     numbers: Floats
-    target_start: NDArray[np.int64]
+    target_start: Integers
     low: Floats
     high: Floats
     any_missing: bool = field(init=False)
@@ -116,7 +119,7 @@ class CodedTable:
 class GrownNodes:
     """The nodes of a tree as the kernels leave them; `growing_columns` names their columns."""
 
-    integers: NDArray[np.int64]
+    integers: Integers
     numbers: Floats
     sums: Floats
     branches: NDArray[np.int8]
@@ -127,7 +130,7 @@ def grow(
     rules: GrowthRules,
     weight: Floats,
     rng: np.random.Generator | None = None,
-    rows: NDArray[np.int32] | None = None,
+    rows: Codes | None = None,
     memory: WorkingMemory | None = None,
 ) -> GrownNodes:
     """Grows one tree.
@@ -150,7 +153,10 @@ def grow(
 
 
 def is_plain(table: CodedTable, rules: GrowthRules) -> bool:
-    """Whether the kernel of the common case suffices; it grows the same tree, faster."""
+    """Whether the kernel of the common case suffices; it grows the same tree, faster.
+
+    A random cut of each column is such a case too.
+    """
     return (
         table.coding.is_narrow
         and not table.any_missing
@@ -158,21 +164,52 @@ def is_plain(table: CodedTable, rules: GrowthRules) -> bool:
         and table.labels.shape[1] + table.numbers.shape[1] == 1
         and table.n_stats > 1
         and not any(rules.signs)
-        and not rules.random_cuts
         and rules.max_thresholds is None
         and rules.max_leaf_nodes is None
     )
 
 
+class WorkingMemory:
+    """Arrays by name that one tree after the other works in; for one thread at a time.
+
+    New memory costs time when it is first touched, a tenth of the time of a tree in a forest. A
+    worker that grows many trees keeps their arrays here. What an array holds at first is whatever
+    was left.
+
+    Examples
+    --------
+    >>> memory = WorkingMemory()
+    >>> first = memory.array("rows", (100,), np.int32)
+    >>> np.shares_memory(first, memory.array("rows", (40,), np.int32))
+    True
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, Array] = {}
+
+    def array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> Array:
+        """An array of that shape and type, with the memory that the name had before if it fits."""
+        size = prod(shape)
+        kept = self._arrays.get(name)
+        if kept is None or kept.size < size or kept.dtype != np.dtype(dtype):
+            kept = np.empty(size, dtype)
+            self._arrays[name] = kept
+        return kept[:size].reshape(shape)
+
+    def keep(self, name: str, array: Array) -> None:
+        """Replaces the memory of a name by a larger array."""
+        self._arrays[name] = array.reshape(-1)
+
+
 class Growth:
     """The arrays of a tree that is being grown, and the kernels that grow it."""
 
-    integers: NDArray[np.int64]
+    integers: Integers
     numbers: Floats
     sums: Floats
     branches: NDArray[np.int8]
-    waiting: NDArray[np.int64]
-    state: NDArray[np.int64]
+    waiting: Integers
+    state: Integers
 
     def __init__(
         self,
@@ -180,7 +217,7 @@ class Growth:
         rules: GrowthRules,
         weight: Floats,
         rng: np.random.Generator | None,
-        rows: NDArray[np.int32] | None,
+        rows: Codes | None,
         memory: WorkingMemory | None = None,
     ) -> None:
         self.table, self.rules = table, rules
@@ -191,11 +228,10 @@ class Growth:
         self.rows = self.memory.array("rows", (room,), np.int32)
         self.weight = self.memory.array("weight", (room,))
         self.rows[: self.n_rows], self.weight[: self.n_rows] = chosen, weight
-        self.chance = np.ones(1, np.uint64)
-        if rng is not None:
-            self.chance[0] = rng.integers(1, 2**64, dtype=np.uint64)
         self._fix_rules()
         self._allocate()
+        if rng is not None:
+            self.chance[0] = rng.integers(1, 2**64, dtype=np.uint64)
         self._plant()
 
     def run(self) -> GrownNodes:
@@ -233,7 +269,7 @@ class Growth:
             _NO_LIMIT if rules.max_depth is None else rules.max_depth,
             n_columns if rules.max_features is None else rules.max_features,
             NOMINAL_RULES[rules.nominal],
-            MISSING_RULES[rules.missing],
+            at.MissingRule[rules.missing.upper()],
             rules.random_cuts,
             rules.max_thresholds or 0,
             rules.max_leaf_nodes or 0,
@@ -243,7 +279,11 @@ class Growth:
         self.options = np.array(options, np.int64)
         self.limits = np.array([rules.min_split, rules.min_leaf, rules.min_gain])
         signs = np.array(rules.signs or [0] * n_columns, np.int64)
-        self.columns = (coding.n_codes, coding.nominal, signs, self.table.low, self.table.high)
+        high = self.table.high
+        if rules.random_cuts:
+            # A code that no row has keeps the largest cell of those before it.
+            high = np.maximum.accumulate(high, axis=1)
+        self.columns = (coding.n_codes, coding.nominal, signs, self.table.low, high)
 
     def _allocate(self) -> None:
         """Scratch of the kernels."""
@@ -253,13 +293,31 @@ class Growth:
         n_columns = len(table.coding.edges)
         width = table.coding.missing + 1
         batch = min(int(self.options[at.MAX_FEATURES]), n_columns) if table.coding.is_narrow else 1
-        self.histograms = np.zeros((batch, width * n_stats))
         words = width // 64 + 1
-        self.bits = np.zeros(words + words // 64 + 1 + words // 4096 + 4, np.uint64)
-        self.permutation, self.chosen = np.arange(n_columns), np.empty(n_columns, np.int64)
-        self.scratch = np.zeros((6, n_stats))
+        self.permutation, self.chance = np.arange(n_columns), np.ones(1, np.uint64)
         self.heads = np.full(width, -1, np.int32)
-        self.nexts = np.empty(FEWEST, np.int32)
+        self.histograms = np.zeros((batch, width * n_stats))
+        self.bits = np.zeros(words + words // 64 + 1 + words // 4096 + 4, np.uint64)
+        self.work = (
+            self.permutation,
+            np.empty(n_columns, np.int64),
+            self.chance,
+            self.heads,
+            np.empty(FEWEST, np.int32),
+            self.histograms,
+            self.bits,
+            np.empty(4 + n_stats),
+        )
+        self.scratch = np.zeros((6, n_stats))
+        self.search = (
+            np.empty(width + 2, np.int64),
+            np.empty(width + 2, np.int64),
+            np.zeros(width + 2, bool),
+            np.empty(width + 2),
+            np.empty(width, np.int8),
+            self.scratch,
+        )
+        self.best = (np.empty(1), np.empty(5, np.int64), np.empty(width, np.int8))
         near = min(LOCAL_ROWS, self.n_rows)
         self.near_table = tuple(
             np.empty((near, array.shape[1]), array.dtype)
@@ -294,35 +352,23 @@ class Growth:
         """Nodes that there is room for: as many as rows of this number usually need."""
         return 256 + self.n_rows // 4
 
-    def _go_on(self) -> None:
+    @property
+    def _kernel(self) -> Any:
         from novum.trees.growth import growing_kernels as kernels
 
-        table, width = self.table, self.table.coding.missing + 1
-        if not hasattr(self, "work"):
-            self.facts = np.empty(4 + table.n_stats)
-            self.best = (np.empty(1), np.empty(5, np.int64), np.empty(width, np.int8))
-            self.work = (
-                self.permutation,
-                self.chosen,
-                np.empty(width + 2, np.int64),
-                np.empty(width + 2, np.int64),
-                np.zeros(width + 2, bool),
-                np.empty(width + 2),
-                self.scratch,
-                np.empty(width, np.int8),
-                self.chance,
-                self.heads,
-                self.nexts,
-            )
-        shared = (
+        depth_first = self.rules.max_leaf_nodes is None
+        return kernels.grow_depth_first if depth_first else kernels.grow_best_first
+
+    def _go_on(self) -> None:
+        table = self.table
+        self._kernel(
+            self.near_table,
             (table.codes, table.labels, table.numbers),
             (self.rows, self.weight),
             self.columns,
             (table.target_start, self.options, self.limits),
             self.work,
-            self.histograms,
-            self.bits,
-            self.facts,
+            self.search,
             self.best,
             self.spare,
             (self.integers, self.numbers, self.sums, self.branches),
@@ -330,73 +376,36 @@ class Growth:
             self.state,
             SLICE,
         )
-        if self.rules.max_leaf_nodes is None:
-            kernels.grow_depth_first(self.near_table, *shared)
-        else:
-            kernels.grow_best_first(*shared)
 
 
 class PlainGrowth(Growth):
-    """The same in the case that `is_plain`, by one kernel."""
+    """The same in the case that `is_plain`, by a kernel of its own."""
+
+    @property
+    def _kernel(self) -> Any:
+        from novum.trees.growth.plain_kernels import grow_plain
+
+        return grow_plain
 
     def _plant(self) -> None:
-        from novum.trees.growth.entry_kernels import sum_rows
+        from novum.trees.growth.growing_kernels import sum_rows
         from novum.trees.growth.plain_kernels import finish_node
 
         super()._plant()
         table, square = self.table, 0.0
-        sum_rows(
-            table.labels,
-            table.numbers,
-            self.rows,
-            self.weight,
-            0,
-            self.n_rows,
-            table.target_start,
-            self.options[at.CRITERION],
-            self.sums[0],
-        )
+        whole = (table.codes, table.labels, table.numbers)
+        entries, rules = (self.rows, self.weight), (table.target_start, self.options, self.limits)
+        criterion = self.options[at.CRITERION]
+        sum_rows(whole, entries, 0, self.n_rows, table.target_start, criterion, self.sums[0])
         if table.numbers.shape[1]:
             y = table.numbers[self.rows, 0]
             square = float(self.weight @ y**2) if (y != y[0]).any() else -1.0
         self.integers[0, at.ROWS] = self.n_rows
-        nodes = (self.integers, self.numbers, self.sums)
-        self.state[at.WAITING] = finish_node(0, *nodes, square, self.options, self.limits)
-
-    def _go_on(self) -> None:
-        from novum.trees.growth.plain_kernels import grow_plain
-
-        table = self.table
-        grow_plain(
-            table.codes,
-            table.labels,
-            table.numbers,
-            *self.near_table,
-            self.rows,
-            self.weight,
-            table.coding.n_codes,
-            self.options,
-            self.limits,
-            self.permutation,
-            self.chosen,
-            self.chance,
-            self.histograms,
-            self.bits,
-            self.scratch,
-            self.heads,
-            self.nexts,
-            np.empty(table.n_stats),
-            *self.spare,
-            self.waiting,
-            self.integers,
-            self.numbers,
-            self.sums,
-            self.state,
-            SLICE,
-        )
+        nodes = (self.integers, self.numbers, self.sums, self.branches)
+        self.state[at.WAITING] = finish_node(0, nodes, square, rules)
 
 
-def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+def _doubled(array: Array) -> Array:
     """The array with as much room again; what is new is not set."""
     larger = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
     larger[: len(array)] = array

@@ -2,40 +2,87 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+import math
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.certificate import Certificate, Verdict
 from novum.core.errors import InputError
-from novum.core.fitting import fitting
-from novum.core.schema import Schema
-from novum.core.validation import check_features
-from novum.trees.cells import cells_of
+from novum.core.learners import Certificate, Learner, Verdict, count, fitted, parameter, share
+from novum.core.runtime import fitting
+from novum.core.tables import Schema, check_features
+from novum.numerics import Floats, Integers, Mask, Positions
 from novum.trees.model_trees.model_tree_growing import DeviationRules, grow_by_deviation
 from novum.trees.model_trees.model_tree_lines import columns_below, fitted_models
-from novum.trees.model_trees.model_tree_models import LinearModel, NodeModels
-from novum.trees.model_trees.model_tree_pruning import ModelPruning
-from novum.trees.model_trees.model_tree_smoothing import predicted, smoothed_model
+from novum.trees.model_trees.model_tree_models import (
+    LinearModel,
+    NodeModels,
+    predicted,
+    smoothed_model,
+)
 from novum.trees.routing import leaf_shares, route
-from novum.trees.settings import GROWTH_CONSTRAINTS, least_weights, rule_for_missing
-from novum.trees.training import TrainingRows, common_values, read_numbers, replaced_cells
+from novum.trees.settings import least_weights, rule_for_missing
+from novum.trees.training import CellRows, cells_of, common_values, read_numbers, replaced_cells
 from novum.trees.tree import Question, Tree
 
 if TYPE_CHECKING:
     from novum.core.svg_text import SvgText
 
-Floats = NDArray[np.float64]
+
+@dataclass(frozen=True)
+class ModelPruning:
+    """Prunes a model tree by the estimates of M5.
+
+    Parameters
+    ----------
+    price : float
+        What a parameter counts as: v is the number of parameters times this. More prunes more;
+        with 0 a node is cut only where its line fits the rows as well as the subtree does.
+
+    Examples
+    --------
+    >>> ModelPruning().estimate(error=2.0, weight=10.0, parameters=2)
+    3.0
+    """
+
+    price: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.price) and self.price >= 0):
+            raise InputError(f"The price of a parameter is a number of at least 0: {self.price!r}.")
+
+    def estimate(self, error: float, weight: float, parameters: float) -> float:
+        """`error (n + v) / (n - v)`, infinite for n <= v."""
+        v = self.price * parameters
+        return math.inf if weight <= v else error * (weight + v) / (weight - v)
+
+    def leaves(self, tree: Tree, models: NodeModels) -> Mask:
+        """Which nodes become leaves; `tree.cut` makes them so."""
+        # In units of the deviation of all rows, so that no square leaves the range of a double.
+        unit = float(models.deviation[0]) or 1.0
+        weight, parameters = tree.weight.tolist(), (models.n_terms + 1.0).tolist()
+        squares = ((models.error / unit) ** 2 * tree.weight).tolist()
+        cut = np.zeros(tree.n_nodes, bool)
+        for node in np.flatnonzero(tree.question != Question.LEAF)[::-1].tolist():
+            n, below = weight[node], tree.children(node)
+            subtree = sum(squares[child] for child in below)
+            count = sum(parameters[child] for child in below) + 1.0
+            own = max(math.sqrt(squares[node] / n), NEGLIGIBLE)
+            theirs = max(math.sqrt(subtree / n), NEGLIGIBLE)
+            line = self.estimate(own, n, parameters[node])
+            if line <= self.estimate(theirs, n, count) * (1.0 + _TIE):
+                cut[node] = True
+            else:
+                squares[node], parameters[node] = subtree, count
+        return cut
 
 
-class ModelTreeRegressor(RegressorMixin, BaseEstimator):
+class ModelTreeRegressor(RegressorMixin, Learner):
     """A regression tree with linear models in its leaves, after M5.
 
     1. A tree is grown to leaves of `min_samples_leaf` by the splits that most lower the sum of
@@ -126,52 +173,28 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
     LM 2: y = 300 - 1 x0
     """
 
-    tree_: Tree
-    models_: NodeModels
-    schema_: Schema
-    certificate_: Certificate
-    expected_: dict[str, int]
-    replaced_: dict[str, int]
-    common_values_: Floats
-    n_outputs_: int
+    tree_: Tree = fitted()
+    models_: NodeModels = fitted()
+    schema_: Schema = fitted()
+    certificate_: Certificate = fitted()
+    expected_: dict[str, int] = fitted()
+    replaced_: dict[str, int] = fitted()
+    common_values_: Floats = fitted()
+    n_outputs_: int = fitted()
 
     invariances: ClassVar[tuple[str, ...]] = ("shift", "column_scale", "row_order", "duplication")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{
-            name: GROWTH_CONSTRAINTS[name]
-            for name in ("min_samples_leaf", "max_bins", "categorical_features")
-        },
-        "max_depth": [Interval(Integral, 0, None, closed="left"), None],
-        "min_deviation": [Interval(Real, 0.0, 1.0, closed="both")],
-        "pruning": [StrOptions({"m5"}), ModelPruning, None],
-        "smoothing": [Interval(Real, 0.0, None, closed="left"), None],
-        "nominal": [StrOptions({"subset", "single", "auto"})],
-        "missing": [StrOptions({"fractional", "auto", "direction", "most_common"})],
-    }
-
-    def __init__(
-        self,
-        *,
-        max_depth: int | None = None,
-        min_samples_leaf: float = 4,
-        min_deviation: float = 0.05,
-        pruning: str | ModelPruning | None = "m5",
-        smoothing: float | None = 15.0,
-        nominal: str = "subset",
-        missing: str = "fractional",
-        max_bins: int | None = None,
-        categorical_features: Any = "auto",
-    ) -> None:
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_deviation = min_deviation
-        self.pruning = pruning
-        self.smoothing = smoothing
-        self.nominal = nominal
-        self.missing = missing
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
+    max_depth: int | None = parameter(default=None, at_least=0)
+    min_samples_leaf: float = parameter(count(), share("neither"), default=4)
+    min_deviation: float = parameter(default=0.05, at_least=0.0, at_most=1.0)
+    pruning: str | ModelPruning | None = parameter({"m5"}, default="m5")
+    smoothing: float | None = parameter(default=15.0, at_least=0.0)
+    nominal: str = parameter({"subset", "single", "auto"}, default="subset")
+    missing: str = parameter(
+        {"fractional", "auto", "direction", "most_common"}, default="fractional"
+    )
+    max_bins: int | None = parameter(default=None, at_least=2, at_most=255)
+    categorical_features: Any = parameter("array-like", str, None, default="auto")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -212,7 +235,7 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
             self.certificate_ = _certify(self.tree_, self.models_)
         return self
 
-    def _pruned(self, rows: TrainingRows) -> tuple[Tree, NodeModels]:
+    def _pruned(self, rows: CellRows) -> tuple[Tree, NodeModels]:
         """The tree without the subtrees that do not pay, and the models of its nodes."""
         grown = self._grown(rows)
         # What a node asks for below it says which columns matter there, whether it is cut or not.
@@ -229,7 +252,7 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
         tree, kept = _cut(tree, rule.leaves(tree, models))
         return tree, models.chosen(kept)
 
-    def _grown(self, rows: TrainingRows) -> Tree:
+    def _grown(self, rows: CellRows) -> Tree:
         least = least_weights(
             SimpleNamespace(min_samples_split=2, min_samples_leaf=self.min_samples_leaf),
             rows.weight,
@@ -245,7 +268,7 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
         values = predicted(self.tree_, self.models_, cells, self._smoothing)
         return values[:, 0] if self.n_outputs_ == 1 else values
 
-    def apply(self, X: Any) -> NDArray[np.int64]:
+    def apply(self, X: Any) -> Integers:
         """The leaf of each row; of a row that ends in several, the one with its largest share."""
         cells = self._cells(X)
         shares = leaf_shares(self.tree_, cells)
@@ -313,7 +336,7 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
             raise InputError("The tree and the linear models of this file do not fit together.")
 
 
-def _cut(tree: Tree, leaves: NDArray[np.bool_]) -> tuple[Tree, NDArray[np.intp]]:
+def _cut(tree: Tree, leaves: Mask) -> tuple[Tree, Positions]:
     """The tree with the marked nodes as leaves, and which of its nodes remain."""
     gone = np.zeros(tree.n_nodes, bool)
     for node in range(1, tree.n_nodes):
@@ -322,7 +345,7 @@ def _cut(tree: Tree, leaves: NDArray[np.bool_]) -> tuple[Tree, NDArray[np.intp]]
     return tree.cut(leaves), np.flatnonzero(~gone)
 
 
-def _expected_cells(rows: TrainingRows, models: NodeModels) -> dict[str, int]:
+def _expected_cells(rows: CellRows, models: NodeModels) -> dict[str, int]:
     """Missing cells of columns that some model has."""
     columns = np.unique(models.column)
     missing = np.isnan(rows.cells[:, columns]).sum(axis=0)
@@ -352,3 +375,25 @@ def _certify(tree: Tree, models: NodeModels) -> Certificate:
             "constant leaves": int((models.n_terms[leaves] == 0).sum()),
         },
     )
+
+
+# --- Pruning --------------------------------------------------------------------------------------
+#
+# Pruning a model tree: a subtree stays where it is estimated to err less than one linear model.
+#
+# The error of a model on the rows it was fitted to is too small, the more so the more parameters it
+# has. M5 charges for them:
+#
+#     estimate = sqrt(SSE / n) (n + v) / (n - v).
+#
+# From the leaves up, a node becomes a leaf if the estimate of its linear model is at most that of
+# the subtree below it. A subtree is one model too: its squared error is that of its leaves, and its
+# parameters are those of its leaves and one for each question.
+#
+# References: Quinlan, "Learning with continuous classes", 1992, section 3.3. Wang and
+# Witten, "Inducing model trees for continuous classes", 1997.
+
+# Errors below this share of the deviation of all rows count as that share.
+NEGLIGIBLE = 1e-6
+# Estimates that differ by less, relative to themselves, are equal: sums in another order.
+_TIE = 1e-9

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import kernel
+from novum.numerics import kernel
+from novum.trees.growth.growing_columns import AUTO, SINGLE, MissingRule
 
 # A variance below this share of the node's is rounding.
 PURE = 1e-10
 # Gains that differ by less, relative to the node's impurity, are equal: sums in another order.
 TIE = 1e-7
-SUBSET, SINGLE, AUTO = 0, 1, 2
+_DIRECTION, _AUTO = int(MissingRule.DIRECTION), int(MissingRule.AUTO)
 # Rows for each level from which on `nominal="auto"` trusts sets of levels.
 ROWS_FOR_A_SET = 50
 # What is found, in this order.
@@ -147,9 +148,8 @@ def best_split(
 
     `out_found` gets the column (-1 for none), the last code of branch 0 and the first of branch 1
     that occur, and where missing rows go; `out_branch` the branches of a nominal column's levels.
-    Missing rows go both ways in parts (0), to one side (1), or as gains more: in parts, to one side
-    or to a branch of their own (2), whose first code is -1. `out_sums` is space for sums by code,
-    zeros before and after.
+    Missing rows go as `MissingRule` says; the first code of a branch of their own is -1.
+    `out_sums` is space for sums by code, zeros before and after.
     """
     width = out_sums.shape[1]
     totals, left, work = np.empty((2, width)), np.empty(width), np.empty(width)
@@ -173,8 +173,8 @@ def best_split(
                 left[:] = 0.0
             for t in range(width):
                 left[t] += out_sums[occur[k], t]
-            ways = 2 if missing_rule > 0 and totals[1, 0] > 0.0 else 1
-            for directed in range(ways - 1 if missing_rule == 1 else 0, ways):
+            ways = 2 if missing_rule >= _DIRECTION and totals[1, 0] > 0.0 else 1
+            for directed in range(ways - 1 if missing_rule == _DIRECTION else 0, ways):
                 gain = divided(left, totals[0], totals[1], work, unit, least, directed == 1, side)
                 if gain > best + TIE * total:
                     best = gain
@@ -183,7 +183,7 @@ def best_split(
                     out_found[MISSING_BRANCH] = side[0]
                     if nominal[column]:
                         divide_levels(occur, k, not one_by_one, out_found, out_branch)
-        if missing_rule == 2 and min(totals[0, 0], totals[1, 0]) >= max(least, 1e-300):
+        if missing_rule == _AUTO and min(totals[0, 0], totals[1, 0]) >= max(least, 1e-300):
             for t in range(width):
                 work[t] = totals[0, t] + totals[1, t]
             gain = amount(work, unit) - amount(totals[0], unit) - amount(totals[1], unit)

@@ -6,7 +6,7 @@ minimizes the weighted squared error among the columns it keeps: `base` is the m
 the node and `center_k` that of the column, over the rows whose cell is known. A missing cell is
 taken to be the node's mean of its column, its expectation there, and adds nothing to the sum, at
 the fit and at prediction alike. Nominal and ordinal columns enter by 0/1 columns of their levels
-without the first (`core.coding`), whose means are the levels' shares.
+without the first (`core.tables.coding`), whose means are the levels' shares.
 
 Which columns: of those that may be used, the model is simplified greedily. Columns leave one by
 one, the one that is missed least first, and of the models on this way the one with the least
@@ -26,22 +26,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.parallel import check_cancelled
-from novum.core.schema import Kind, Schema
-from novum.numerics import as_argument
-from novum.trees.growth.grown import TargetScale
+from novum.core.runtime import check_cancelled
+from novum.core.tables import Kind, Schema
+from novum.numerics import Codes, Floats, Integers, Mask, as_argument
+from novum.trees.growth.conversion import TargetScale
 from novum.trees.model_trees.model_tree_models import NodeModels
 from novum.trees.routing import route
-from novum.trees.training import TrainingRows
+from novum.trees.training import CellRows
 from novum.trees.tree import Question, Tree
-
-Floats = NDArray[np.float64]
-Marks = NDArray[np.bool_]
 
 # Nominal columns with more levels are left to the questions of the tree.
 MOST_LEVELS = 32
@@ -59,8 +57,8 @@ class DesignColumns:
     level : int32 array (n_design,), the code that a column of zeros and ones is for; -1 for numbers
     """
 
-    owner: NDArray[np.int32]
-    level: NDArray[np.int32]
+    owner: Codes
+    level: Codes
 
     @classmethod
     def of(cls, schema: Schema) -> DesignColumns:
@@ -68,7 +66,7 @@ class DesignColumns:
 
         Examples
         --------
-        >>> from novum.core.schema import Column
+        >>> from novum.core.tables import Column
         >>> schema = Schema((Column("age"), Column("color", Kind.NOMINAL, ("blue", "red"))))
         >>> design = DesignColumns.of(schema)
         >>> design.owner.tolist(), design.level.tolist()
@@ -85,7 +83,7 @@ class DesignColumns:
         return cls(np.array(owner, np.int32), np.array(level, np.int32))
 
 
-def columns_below(tree: Tree) -> Marks:
+def columns_below(tree: Tree) -> Mask:
     """Which columns are asked for at each node or below it, (n_nodes, n_columns)."""
     asked = np.zeros((tree.n_nodes, tree.schema.n_columns), bool)
     inner = np.flatnonzero(tree.question != Question.LEAF)
@@ -95,7 +93,7 @@ def columns_below(tree: Tree) -> Marks:
     return asked
 
 
-def fitted_models(tree: Tree, usable: Marks, rows: TrainingRows) -> NodeModels:
+def fitted_models(tree: Tree, usable: Mask, rows: CellRows) -> NodeModels:
     """The models of all nodes.
 
     Parameters
@@ -103,7 +101,7 @@ def fitted_models(tree: Tree, usable: Marks, rows: TrainingRows) -> NodeModels:
     tree : Tree
     usable : boolean array (n_nodes, n_columns)
         Columns that the model of each node may have.
-    rows : TrainingRows
+    rows : CellRows
         With numeric targets.
     """
     scale, unit = TargetScale.of(rows.targets, rows.weight), _units(rows)
@@ -111,15 +109,19 @@ def fitted_models(tree: Tree, usable: Marks, rows: TrainingRows) -> NodeModels:
     design, usable = DesignColumns.of(tree.schema), as_argument(usable, np.bool_)
     reached = route(tree, rows.cells).tocsc()
     reached.sort_indices()
-    fixed = (cells, as_argument(numbers), as_argument(rows.weight))
-    places = (
-        as_argument(reached.indptr, np.int64),
+    table = (
+        cells,
+        as_argument(numbers),
+        as_argument(rows.weight),
         as_argument(reached.indices, np.int32),
         as_argument(reached.data),
+        design.owner,
+        design.level,
     )
+    start = as_argument(reached.indptr, np.int64)
     parts = []
-    for low, high in _slices(np.diff(places[0]), usable, design):
-        parts.append(_part(fixed, places, usable, design, low, high))
+    for low, high in _slices(np.diff(start), usable, design):
+        parts.append(_part(table, start, usable, design, low, high))
         check_cancelled()
     size, deviation, error, base, column, center, coefficient = (
         np.concatenate(found) for found in zip(*parts, strict=True)
@@ -139,9 +141,9 @@ def fitted_models(tree: Tree, usable: Marks, rows: TrainingRows) -> NodeModels:
 
 
 def _part(
-    fixed: tuple[Floats, Floats, Floats],
-    places: tuple[NDArray[np.int64], NDArray[np.int32], Floats],
-    usable: Marks,
+    table: tuple[Any, ...],
+    start: Integers,
+    usable: Mask,
     design: DesignColumns,
     low: int,
     high: int,
@@ -149,7 +151,7 @@ def _part(
     """Models of nodes `low` to `high`: size, deviation, error, base; terms of all."""
     from novum.trees.model_trees.model_tree_lines_kernels import node_lines
 
-    n_targets, marks = fixed[1].shape[1], as_argument(usable[low:high], np.bool_)
+    n_targets, marks = table[1].shape[1], as_argument(usable[low:high], np.bool_)
     room = int(_design_widths(marks, design).sum())
     size = np.empty(high - low, np.int64)
     deviation, error = np.empty(high - low), np.empty(high - low)
@@ -157,12 +159,11 @@ def _part(
     column, center = np.empty(room, np.int32), np.empty(room)
     coefficient = np.empty((room, n_targets))
     results = (size, deviation, error, base, column, center, coefficient)
-    kinds = (design.owner, design.level)
-    n = node_lines(*fixed, *places, marks, *kinds, low, high, *results)
+    n = node_lines(table, start, marks, low, high, results)
     return size, deviation, error, base, column[:n], center[:n], coefficient[:n]
 
 
-def _units(rows: TrainingRows) -> Floats:
+def _units(rows: CellRows) -> Floats:
     """Powers of two that bring numeric columns to numbers of size one; 1 for levels."""
     unit = np.ones(rows.schema.n_columns)
     for j in rows.schema.numeric:
@@ -174,7 +175,7 @@ def _units(rows: TrainingRows) -> Floats:
 
 
 def _in_units(
-    coefficient: Floats, target: float, unit: Floats, schema: Schema, owner: NDArray[np.int32]
+    coefficient: Floats, target: float, unit: Floats, schema: Schema, owner: Codes
 ) -> Floats:
     """Coefficients in the units of the table; a column too small for one is named."""
     with np.errstate(over="ignore"):
@@ -189,14 +190,12 @@ def _in_units(
     return found
 
 
-def _design_widths(marks: Marks, design: DesignColumns) -> NDArray[np.int64]:
+def _design_widths(marks: Mask, design: DesignColumns) -> Integers:
     widths = np.bincount(design.owner, minlength=marks.shape[1]).astype(np.int64)
     return marks @ widths
 
 
-def _slices(
-    entries: NDArray[np.int64], usable: Marks, design: DesignColumns
-) -> Iterator[tuple[int, int]]:
+def _slices(entries: Integers, usable: Mask, design: DesignColumns) -> Iterator[tuple[int, int]]:
     """Nodes in runs of bounded work, by the sizes of the input only."""
     widths = _design_widths(usable, design) + 1
     work = np.cumsum(entries * widths**2 + 4 * widths**3)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import kernel
+from novum.numerics import inner_kernel, kernel
 
 EPSILON = 2.0**-52
 # A column whose part that others do not explain has less of its variance than this is left out.
@@ -27,10 +27,26 @@ NEGLIGIBLE = 1e-12
 BLOCK = 512
 REFINEMENTS = 2
 
-NODE = (
-    "float64[:, ::1], float64[:, ::1], float64[::1], int32[::1], float64[::1], int64, int64, "
-    "int64[::1], int64, int32[::1], int32[::1]"
+# cells, targets, weight; rows and shares of the entries of all nodes; owner and level of the
+# columns of the design
+TABLE = (
+    "Tuple((float64[:, ::1], float64[:, ::1], float64[::1], int32[::1], float64[::1], int32[::1], "
+    "int32[::1]))"
 )
+# size, deviation, error, base; column, center, coefficient
+LINES = (
+    "Tuple((int64[::1], float64[::1], float64[::1], float64[:, ::1], int32[::1], float64[::1], "
+    "float64[:, ::1]))"
+)
+# start, column, level, coefficient, center, base
+MODELS = (
+    "Tuple((int64[::1], int32[::1], int32[::1], float64[:, ::1], float64[::1], float64[:, ::1]))"
+)
+
+# leaf_start, leaf, share: the leaves of rows as a sparse matrix
+LEAVES = "Tuple((int64[::1], int32[::1], float64[::1]))"
+# parent and weight of every node
+WAYS = "Tuple((int32[::1], float64[::1]))"
 
 
 # --- Sweeping -------------------------------------------------------------------------------------
@@ -61,7 +77,7 @@ def sweep(out_g, out_b, k, sign):
     return fall
 
 
-@kernel("float64(float64[:, ::1], float64[:, ::1], int64)")
+@inner_kernel()
 def effect(g, b, k):
     """Squared error that column `k` removes if let in, or adds if let out."""
     total = 0.0
@@ -70,7 +86,7 @@ def effect(g, b, k):
     return total / abs(g[k, k])
 
 
-@kernel("int64(float64[:, ::1], float64[:, ::1], boolean[::1], boolean[::1], boolean)")
+@inner_kernel()
 def next_in(g, b, waiting, inside, by_effect):
     """The waiting column with the largest part of its own, or effect; -1 if none has a part."""
     best, top = -1, 0.0
@@ -83,7 +99,7 @@ def next_in(g, b, waiting, inside, by_effect):
     return best
 
 
-@kernel("int64(float64[:, ::1], float64[:, ::1], boolean[::1])")
+@inner_kernel()
 def next_out(g, b, inside):
     """The column inside that is missed least, of equals the last; -1 if there is none."""
     best, least = -1, 0.0
@@ -95,7 +111,7 @@ def next_out(g, b, inside):
     return best
 
 
-@kernel("float64(float64, float64, float64)")
+@inner_kernel()
 def pessimistic(squares, weight, parameters):
     """Root mean squared error times (n + v) / (n - v); infinite for n <= v."""
     if weight <= parameters:
@@ -167,12 +183,11 @@ def simplified(c, cross, total, weight, out_inside, out_g, out_b):
 # --- Sums over rows -------------------------------------------------------------------------------
 
 
-@kernel(f"void({NODE}, float64[::1], float64[:, ::1])")
-def fill_block(
-    cells, targets, weight, rows, shares, first, last, columns, d, owner, level, mean, out
-):
+@inner_kernel(allocates=True)
+def fill_block(table, first, last, columns, mean, out):
     """Design and targets of entries `first` to `last`, less their means, times root weights."""
-    n_targets = targets.shape[1]
+    cells, targets, weight, rows, shares, owner, level = table
+    n_targets, d = targets.shape[1], columns.size
     for e in range(last - first):
         row = rows[first + e]
         root = np.sqrt(weight[row] * shares[first + e])
@@ -189,12 +204,11 @@ def fill_block(
             out[e, d + t] = root * (targets[row, t] - mean[d + t])
 
 
-@kernel(f"float64({NODE}, float64[::1])")
-def node_means(
-    cells, targets, weight, rows, shares, first, last, columns, d, owner, level, out_mean
-):
+@inner_kernel(allocates=True)
+def node_means(table, first, last, columns, out_mean):
     """Weighted means of the known cells and of the targets; returns the weight."""
-    n_targets = targets.shape[1]
+    cells, targets, weight, rows, shares, owner, level = table
+    n_targets, d = targets.shape[1], columns.size
     known = np.zeros(d)
     total = 0.0
     out_mean[: d + n_targets] = 0.0
@@ -226,43 +240,23 @@ def node_means(
     return total
 
 
-@kernel(f"void({NODE}, float64[::1], float64[:, ::1])")
-def node_products(
-    cells, targets, weight, rows, shares, first, last, columns, d, owner, level, mean, out_products
-):
+@inner_kernel(allocates=True)
+def node_products(table, first, last, columns, mean, out_products):
     """Sums of products of design and targets about their means."""
-    q = d + targets.shape[1]
+    q = columns.size + table[1].shape[1]
     out_products[:] = 0.0
     room = np.empty(min(BLOCK, last - first) * q)
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
         block = room[: (stop - start) * q].reshape((stop - start, q))
-        fill_block(
-            cells, targets, weight, rows, shares, start, stop, columns, d, owner, level, mean, block
-        )
+        fill_block(table, start, stop, columns, mean, block)
         out_products += np.dot(block.T, block)
 
 
-@kernel(f"void({NODE}, float64[::1], float64[:, ::1], float64[:, ::1], float64[::1])")
-def residual_products(
-    cells,
-    targets,
-    weight,
-    rows,
-    shares,
-    first,
-    last,
-    columns,
-    d,
-    owner,
-    level,
-    mean,
-    coefficient,
-    out_products,
-    out_squares,
-):
+@inner_kernel(allocates=True)
+def residual_products(table, first, last, columns, mean, coefficient, out_products, out_squares):
     """Products of the columns with the residuals, (d, n_targets), and the residuals' squares."""
-    n_targets = targets.shape[1]
+    n_targets, d = table[1].shape[1], columns.size
     q = d + n_targets
     out_products[:] = 0.0
     out_squares[:] = 0.0
@@ -270,9 +264,7 @@ def residual_products(
     for start in range(first, last, BLOCK):
         stop = min(start + BLOCK, last)
         block = room[: (stop - start) * q].reshape((stop - start, q))
-        fill_block(
-            cells, targets, weight, rows, shares, start, stop, columns, d, owner, level, mean, block
-        )
+        fill_block(table, start, stop, columns, mean, block)
         for e in range(stop - start):
             for t in range(n_targets):
                 left = block[e, d + t]
@@ -286,49 +278,17 @@ def residual_products(
 # --- Models ---------------------------------------------------------------------------------------
 
 
-@kernel(f"float64({NODE}, float64[::1], float64[::1], float64[:, ::1], float64[:, ::1])")
-def refined(
-    cells,
-    targets,
-    weight,
-    rows,
-    shares,
-    first,
-    last,
-    columns,
-    d,
-    owner,
-    level,
-    mean,
-    size,
-    inverse,
-    out_coefficient,
-):
+@inner_kernel(allocates=True)
+def refined(table, first, last, columns, mean, size, inverse, out_coefficient):
     """Corrects coefficients by the residuals of the rows; returns the squared error left.
 
     Products square the condition number. A step along `inverse` (of products at unit diagonal,
     columns of these sizes) that the residuals ask for gives the digits back.
     """
-    n_targets = targets.shape[1]
+    n_targets, d = table[1].shape[1], columns.size
     products, squares = np.empty((d, n_targets)), np.empty(n_targets)
     for turn in range(REFINEMENTS + 1):
-        residual_products(
-            cells,
-            targets,
-            weight,
-            rows,
-            shares,
-            first,
-            last,
-            columns,
-            d,
-            owner,
-            level,
-            mean,
-            out_coefficient,
-            products,
-            squares,
-        )
+        residual_products(table, first, last, columns, mean, out_coefficient, products, squares)
         if turn == REFINEMENTS or d == 0:
             break
         for t in range(n_targets):
@@ -340,37 +300,15 @@ def refined(
     return squares.sum()
 
 
-@kernel(
-    "int64(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], int32[::1], float64[::1], "
-    "boolean[:, ::1], int32[::1], int32[::1], int64, int64, int64[::1], float64[::1], "
-    "float64[::1], float64[:, ::1], int32[::1], float64[::1], float64[:, ::1])"
-)
-def node_lines(
-    cells,
-    targets,
-    weight,
-    start,
-    rows,
-    shares,
-    used,
-    owner,
-    level,
-    low,
-    high,
-    out_size,
-    out_deviation,
-    out_error,
-    out_base,
-    out_column,
-    out_center,
-    out_coefficient,
-):
+@kernel(f"int64({TABLE}, int64[::1], boolean[:, ::1], int64, int64, {LINES})")
+def node_lines(table, start, used, low, high, out):
     """Linear models of nodes `low` to `high`, one after the other; returns how many terms.
 
-    `used[node - low, column]` says which columns of the table a model may have; `owner` and `level`
-    say what the columns of the design are. Terms are written to `out_column`, `out_center` and
-    `out_coefficient`.
+    `start` says where the entries of each node begin, `used[node - low, column]` which columns of
+    the table a model may have.
     """
+    targets, owner = table[1], table[5]
+    out_size, out_deviation, out_error, out_base, out_column, out_center, out_coefficient = out
     n_targets = targets.shape[1]
     count = 0
     columns = np.empty(owner.size, np.int64)
@@ -382,25 +320,9 @@ def node_lines(
             if used[node - low, owner[k]]:
                 columns[d] = k
                 d += 1
-        total = node_means(
-            cells, targets, weight, rows, shares, first, last, columns, d, owner, level, mean
-        )
+        total = node_means(table, first, last, columns[:d], mean)
         products = np.empty((d + n_targets, d + n_targets))
-        node_products(
-            cells,
-            targets,
-            weight,
-            rows,
-            shares,
-            first,
-            last,
-            columns,
-            d,
-            owner,
-            level,
-            mean,
-            products,
-        )
+        node_products(table, first, last, columns[:d], mean, products)
         squares = 0.0
         for t in range(n_targets):
             squares += products[d + t, d + t]
@@ -428,29 +350,54 @@ def node_lines(
                 coefficient[i, t] = b[chosen[i], t] / size[chosen[i]]
             center[i] = mean[chosen[i]]
         center[kept:] = mean[d : d + n_targets]
-        left = refined(
-            cells,
-            targets,
-            weight,
-            rows,
-            shares,
-            first,
-            last,
-            columns[:d][chosen],
-            kept,
-            owner,
-            level,
-            center,
-            size[chosen],
-            inverse,
-            coefficient,
-        )
+        mine = columns[:d][chosen]
+        left = refined(table, first, last, mine, center, size[chosen], inverse, coefficient)
         out_size[node - low] = kept
         out_deviation[node - low] = np.sqrt(squares / total)
         out_error[node - low] = np.sqrt(left / total)
         out_base[node - low] = mean[d : d + n_targets]
-        out_column[count : count + kept] = columns[:d][chosen]
+        out_column[count : count + kept] = mine
         out_center[count : count + kept] = center[:kept]
         out_coefficient[count : count + kept] = coefficient
         count += kept
     return count
+
+
+# --- Smoothed predictions -------------------------------------------------------------------------
+
+
+@inner_kernel()
+def model_value(cells, row, node, target, models):
+    """What the model of `node` says of a row; a missing cell or an unseen level adds nothing."""
+    start, column, level, coefficient, center, base = models
+    value = base[node, target]
+    for term in range(start[node], start[node + 1]):
+        x = cells[row, column[term]]
+        code = level[term]
+        if x != x or (code >= 0 and x < 0.0):
+            continue
+        if code >= 0:
+            x = 1.0 if x == code else 0.0
+        value += coefficient[term, target] * (x - center[term])
+    return value
+
+
+@kernel(
+    f"void(float64[:, ::1], {LEAVES}, {WAYS}, float64, {MODELS}, int64, int64, float64[:, ::1])"
+)
+def smoothed_values(cells, leaves, ways, smoothing, models, low, high, out):
+    """Adds to rows `low` to `high` of `out` the smoothed values of their leaves, by shares."""
+    leaf_start, leaf, share = leaves
+    parent, weight = ways
+    for row in range(low, high):
+        for e in range(leaf_start[row], leaf_start[row + 1]):
+            for t in range(out.shape[1]):
+                node = leaf[e]
+                value = model_value(cells, row, node, t, models)
+                while smoothing > 0.0 and parent[node] >= 0:
+                    above = parent[node]
+                    other = model_value(cells, row, above, t, models)
+                    n = weight[node]
+                    value += smoothing / (n + smoothing) * (other - value)
+                    node = above
+                out[row, t] += share[e] * value

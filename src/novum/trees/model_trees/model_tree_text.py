@@ -14,8 +14,7 @@ rows. The models printed are those that predict, with the models above them smoo
 from __future__ import annotations
 
 from novum.core.errors import InputError
-from novum.trees.model_trees.model_tree_models import NodeModels
-from novum.trees.model_trees.model_tree_smoothing import smoothed_model
+from novum.trees.model_trees.model_tree_models import NodeModels, smoothed_model
 from novum.trees.reading.questions import DIGITS, branch_text, column_digits, number_text
 from novum.trees.tree import Tree
 

@@ -21,13 +21,11 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
+from novum.numerics import Floats, Integers, Mask
 from novum.trees.pruning.task import TIE, PruningRule, PruningTask, fold_numbers, node_errors
 from novum.trees.tree import Question, Tree
-
-Floats = NDArray[np.float64]
 
 CROSS_VALIDATION = "cross_validation"
 CHOICES = ("one_standard_error", "minimum")
@@ -58,8 +56,8 @@ class CostComplexityPath:
     tree: Tree
     alphas: Floats
     impurities: Floats
-    n_leaves: NDArray[np.int64]
-    cut_at: NDArray[np.int64]
+    n_leaves: Integers
+    cut_at: Integers
 
     @property
     def n_steps(self) -> int:
@@ -101,7 +99,7 @@ def cost_complexity_path(tree: Tree) -> CostComplexityPath:
     return CostComplexityPath(tree, np.array(alphas), impurities, n_leaves, cut_at)
 
 
-def leaf_totals(tree: Tree, cut_at: NDArray[np.int64], n_steps: int, of_nodes: Floats) -> Floats:
+def leaf_totals(tree: Tree, cut_at: Integers, n_steps: int, of_nodes: Floats) -> Floats:
     """For each step, the sum over the nodes that are leaves in its tree."""
     gone_at = np.full(tree.n_nodes, n_steps)
     for node in range(1, tree.n_nodes):
@@ -115,7 +113,7 @@ def leaf_totals(tree: Tree, cut_at: NDArray[np.int64], n_steps: int, of_nodes: F
     return np.cumsum(changes[:-1])
 
 
-def _weakest_links(tree: Tree, risk: Floats) -> tuple[NDArray[np.int64], list[float]]:
+def _weakest_links(tree: Tree, risk: Floats) -> tuple[Integers, list[float]]:
     """The step at which each node is cut, -1 for never, and the alphas of the steps."""
     saved, n_splits = _savings(tree, risk)
     cut_at = np.full(tree.n_nodes, -1, np.int64)
@@ -154,9 +152,7 @@ def _savings(tree: Tree, risk: Floats) -> tuple[Floats, Floats]:
     return saved, n_splits
 
 
-def _cut(
-    tree: Tree, node: int, open_nodes: NDArray[np.bool_], saved: Floats, n_splits: Floats
-) -> None:
+def _cut(tree: Tree, node: int, open_nodes: Mask, saved: Floats, n_splits: Floats) -> None:
     """Makes a node a leaf: nothing below it can be cut, and those above lose what it saved."""
     pending = [node]
     while pending:

@@ -11,15 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from novum.numerics import Array, Codes, Floats, Integers, Positions
 from novum.trees.general.nominal_splits import scores_of
 from novum.trees.tree import Question, Tree
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int32]
 # Places of rows, and the weight with which each is at a knot.
-Rows = tuple[NDArray[np.intp], Floats]
+Rows = tuple[Positions, Floats]
 
 TOLERANCE = 1e-6
 
@@ -44,7 +42,7 @@ class Knot:
     column: int
     threshold: float
     missing_branch: int
-    branch: Integers | None
+    branch: Codes | None
     value: Floats
     rows: int
     share: float
@@ -122,7 +120,7 @@ def _empty_leaf(n_classes: int) -> Knot:
 def tree_of(root: Knot, like: Tree) -> Tree:
     """The knots as a tree with the schema and classes of another."""
     knots, parents, first, answers = [root], [-1], [-1], [root.value]
-    branches: list[Integers | None] = []
+    branches: list[Codes | None] = []
     # The list grows while it is read: every knot appends its sons side by side.
     for number, knot in enumerate(knots):
         sons, branch = _merged(knot)
@@ -157,7 +155,7 @@ def tree_of(root: Knot, like: Tree) -> Tree:
     )
 
 
-def _merged(knot: Knot) -> tuple[list[Knot], Integers | None]:
+def _merged(knot: Knot) -> tuple[list[Knot], Codes | None]:
     """The sons and branches of a knot; levels without rows share one empty leaf at the end."""
     if knot.question != Question.MULTIWAY or knot.branch is None:
         return knot.sons, knot.branch
@@ -178,7 +176,7 @@ def _merged_missing(knot: Knot) -> int:
     return sum(son.rows > 0 for son in knot.sons[: knot.missing_branch])
 
 
-def _integers(values: list[int]) -> Integers:
+def _integers(values: list[int]) -> Codes:
     return np.array(values, np.int32)
 
 
@@ -199,12 +197,12 @@ class Spread:
     """
 
     columns: Floats
-    labels: NDArray[np.int64]
+    labels: Integers
     n_classes: int
     bits: bool
 
     @classmethod
-    def of(cls, tree: Tree, cells: Floats, labels: NDArray[Any]) -> Spread:
+    def of(cls, tree: Tree, cells: Floats, labels: Array) -> Spread:
         n_classes = tree.value.shape[1]
         # A tree does not name its criterion, but the impurity of its root tells it.
         found = [_impurity(tree.value[0], bits) for bits in (True, False)]
@@ -217,7 +215,7 @@ class Spread:
         counts = np.bincount(self.labels[rows[0]], rows[1], self.n_classes)
         return np.asarray(counts, np.float64)
 
-    def answers(self, knot: Knot, rows: Rows) -> NDArray[np.int64]:
+    def answers(self, knot: Knot, rows: Rows) -> Integers:
         """The son to which each row goes; -1 where the cell does not answer."""
         cells = self.columns[knot.column, rows[0]]
         if knot.question == Question.THRESHOLD:
@@ -256,7 +254,7 @@ class Spread:
             found.append((rows_here, np.concatenate([weight[kept], parts[son][sent]])))
         return found
 
-    def _shares(self, knot: Knot, answer: NDArray[np.int64], weight: Floats) -> Floats:
+    def _shares(self, knot: Knot, answer: Integers, weight: Floats) -> Floats:
         known = answer >= 0
         weights = np.bincount(answer[known], weight[known], len(knot.sons))
         total = weights.sum()
@@ -293,7 +291,7 @@ class Spread:
             current.gain = self._gain(current, here, answer)
             waiting.extend(zip(current.sons, parts, strict=True))
 
-    def _gain(self, knot: Knot, rows: Rows, answer: NDArray[np.int64]) -> float:
+    def _gain(self, knot: Knot, rows: Rows, answer: Integers) -> float:
         """Impurity times weight removed, over the rows that answer or go where missing cells go."""
         if knot.missing_branch >= 0:
             missing = np.isnan(self.columns[knot.column, rows[0]])

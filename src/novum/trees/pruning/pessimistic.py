@@ -24,15 +24,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from novum.core.errors import InputError
+from novum.numerics import Floats
 from novum.trees.pruning.knots import Knot, Rows, Spread, knots_of, tree_of
 from novum.trees.pruning.task import PruningTask
 from novum.trees.tree import Question, Tree
-
-Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-6
 # What the errors of a subtree must save to be kept: in training, and pessimistically.
@@ -177,7 +175,7 @@ def collapsed(tree: Tree) -> Tree:
 
     Examples
     --------
-    >>> from novum.core.schema import Schema
+    >>> from novum.core.tables import Schema
     >>> from novum.trees.tree import single_leaf
     >>> leaf = single_leaf(Schema.of_array(1), (np.array([0, 1]),), np.array([1.0, 2.0]), 3.0)
     >>> collapsed(leaf).n_leaves

@@ -23,14 +23,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
+from novum.numerics import Floats, Mask
 from novum.trees.pruning.task import TIE, PruningRule, PruningTask, node_errors, sums_below
 from novum.trees.tree import Question, Tree
-
-Floats = NDArray[np.float64]
-Marks = NDArray[np.bool_]
 
 ORDERS = ("greedy", "bottom_up")
 
@@ -118,7 +115,7 @@ class ReducedError(PruningRule):
 # --- Cuts -----------------------------------------------------------------------------------------
 
 
-def greedy_cuts(tree: Tree, errors: Floats) -> Marks:
+def greedy_cuts(tree: Tree, errors: Floats) -> Mask:
     """The nodes cut by taking the largest improvement first, until every cut would add errors.
 
     Parameters
@@ -153,7 +150,7 @@ def greedy_cuts(tree: Tree, errors: Floats) -> Marks:
     return cut
 
 
-def bottom_up_cuts(tree: Tree, errors: Floats) -> Marks:
+def bottom_up_cuts(tree: Tree, errors: Floats) -> Mask:
     """The cuts that leave the fewest errors and, of all such trees, the fewest leaves."""
     cut = np.zeros(tree.n_nodes, bool)
     best = np.where(tree.question == Question.LEAF, errors, 0.0)
@@ -175,7 +172,7 @@ def _improvement(below: float, as_leaf: float) -> float:
     return math.ldexp(round(math.ldexp(mantissa, 33)), exponent - 33)
 
 
-def _close(tree: Tree, inner: Marks, node: int) -> None:
+def _close(tree: Tree, inner: Mask, node: int) -> None:
     """Takes the node and all below it from the inner nodes."""
     pending = [node]
     while pending:

@@ -20,20 +20,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-from novum.core.targets import check_classes, check_numbers, plain_target
-from novum.core.validation import check_sample
-from novum.numerics.shared_state import cached_property
-from novum.trees.cells import cells_of
+from novum.core.tables import Schema, check_classes, check_numbers, check_sample, plain_target
+from novum.numerics import Array, Floats, Integers, Positions, cached_property
 from novum.trees.routing import route
+from novum.trees.training import cells_of
 from novum.trees.tree import Question, Tree
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-Grow = Callable[[Rows], Tree]
+Grow = Callable[[Positions], Tree]
 
 # Errors that differ by less than this, relative to themselves, are equal: sums in another order.
 TIE = 1e-10
@@ -49,7 +44,7 @@ class PruningTask:
     Attributes
     ----------
     cells : float64 array (n, n_columns)
-        As by `novum.trees.cells.cells_of`.
+        As by `novum.trees.training.cells_of`.
     targets : array (n, n_targets)
         Codes of classes, or numbers. The code -1 is a class that training did not have.
     weight : float64 array (n,)
@@ -62,7 +57,7 @@ class PruningTask:
     """
 
     cells: Floats
-    targets: NDArray[Any]
+    targets: Array
     weight: Floats
     n_classes: tuple[int, ...] | None
     held_out: PruningTask | None = None
@@ -93,7 +88,7 @@ class PruningTask:
         parts = [of == np.arange(k) for of, k in zip(codes, self.n_classes, strict=True)]
         return weight * np.hstack(parts)
 
-    def rows(self, chosen: Rows) -> PruningTask:
+    def rows(self, chosen: Positions) -> PruningTask:
         """Some of the rows, on their own."""
         return PruningTask(
             self.cells[chosen], self.targets[chosen], self.weight[chosen], self.n_classes
@@ -122,11 +117,11 @@ class PruningRule(Protocol):
 
 
 def held_out_rows(
-    targets: NDArray[Any],
+    targets: Array,
     n_classes: tuple[int, ...] | None,
     fraction: float,
     rng: np.random.Generator,
-) -> tuple[Rows, Rows]:
+) -> tuple[Positions, Positions]:
     """Rows to grow from and rows to hold out, both in ascending order.
 
     Classes (combinations of classes, with several targets) are divided alike, and each keeps at
@@ -157,11 +152,11 @@ def held_out_rows(
 
 
 def fold_numbers(
-    targets: NDArray[Any],
+    targets: Array,
     n_classes: tuple[int, ...] | None,
     n_folds: int,
     rng: np.random.Generator,
-) -> NDArray[np.intp]:
+) -> Positions:
     """The fold of every row, `0 .. n_folds - 1`: equally many rows, and of each class.
 
     Examples
@@ -181,8 +176,8 @@ def fold_numbers(
 
 
 def _by_stratum(
-    targets: NDArray[Any], n_classes: tuple[int, ...] | None, rng: np.random.Generator
-) -> tuple[Rows, Rows]:
+    targets: Array, n_classes: tuple[int, ...] | None, rng: np.random.Generator
+) -> tuple[Positions, Positions]:
     """Rows in random order, those of a class side by side, and where each class begins."""
     order = rng.permutation(len(targets))
     if n_classes is None:
@@ -196,7 +191,7 @@ def _by_stratum(
 def read_validation_part(
     estimator: Any,
     schema: Schema,
-    classes: tuple[NDArray[Any], ...] | None,
+    classes: tuple[Array, ...] | None,
     part: tuple[Any, ...],
 ) -> PruningTask:
     """The user's validation rows, read as the learner reads its training rows.
@@ -229,16 +224,14 @@ def read_validation_part(
     name = type(estimator).__name__
     if classes is None:
         numbers = np.asarray(check_numbers(y, name))
-        targets: NDArray[Any] = numbers.reshape(len(numbers), -1)
+        targets: Array = numbers.reshape(len(numbers), -1)
     else:
         targets = _class_codes(found, classes, name)
     n_classes = None if classes is None else tuple(map(len, classes))
     return PruningTask(cells_of(sample), targets[kept], sample.weights, n_classes)
 
 
-def _class_codes(
-    found: NDArray[Any], classes: tuple[NDArray[Any], ...], name: str
-) -> NDArray[np.int64]:
+def _class_codes(found: Array, classes: tuple[Array, ...], name: str) -> Integers:
     columns = found.reshape(len(found), -1)
     if columns.shape[1] != len(classes):
         raise InputError(

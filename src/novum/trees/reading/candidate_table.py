@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
-
+from novum.display import aligned, element
+from novum.numerics import Array
 from novum.trees.reading.questions import name_text, number_text
 from novum.trees.tree import Question
 
@@ -83,7 +82,7 @@ class Candidates:
     splits: tuple[CandidateSplit, ...]
     impurity: float
     weight: float
-    labels: NDArray[Any] | None
+    labels: Array | None
     n_splits: int
     unlisted: int = 0
 
@@ -110,9 +109,7 @@ class Candidates:
         rows = [self._row(split) for split in self.splits[:shown]]
         if not rows:
             return f"{head}: no split, all rows are alike"
-        table = [_HEADS, *rows]
-        widths = [max(len(row[k]) for row in table) for k in range(len(_HEADS))]
-        lines = [_line(row, widths) for row in table]
+        lines = aligned([_HEADS, *rows], [False, False, True, True, True, False])
         more = self.n_splits - len(rows)
         if more > 0:
             lines.append(f"  ... {more} more")
@@ -121,7 +118,7 @@ class Candidates:
         return "\n".join([f"{head}, {self.n_splits} splits", *lines])
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return element("pre", str(self))
 
     def _row(self, split: CandidateSplit) -> tuple[str, ...]:
         mark = " " if split.competes else "-"
@@ -142,9 +139,3 @@ class Candidates:
 
 
 _HEADS = ("", "split", "gain", "info", "ratio", "branches")
-
-
-def _line(row: tuple[str, ...], widths: list[int]) -> str:
-    mark, words, *figures, branches = row
-    numbers = [f"{text:>{width}}" for text, width in zip(figures, widths[2:-1], strict=True)]
-    return "  ".join([f"{mark:1}", f"{words:<{widths[1]}}", *numbers, branches]).rstrip()

@@ -13,22 +13,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.core.schema import Column, Kind, Schema
-from novum.trees.definitions import split_information
+from novum.core.tables import Column, Kind, Schema
+from novum.numerics import Array, Floats, Mask, Positions
 from novum.trees.general.gain_ratio import SLACK, GainRatio, takes_part
 from novum.trees.reading.candidate_table import Candidates, CandidateSplit
 from novum.trees.reading.conditions import Interval, LevelSet, whole_code
 from novum.trees.reading.questions import answer_text, condition_text, name_text, number_between
 from novum.trees.reading.split_scores import ColumnSplits, NodeRows, absolute_mass, column_splits
 from novum.trees.tree import Question
-
-Floats = NDArray[np.float64]
 
 # Gains closer than this part of the node's impurity are ties: lowest column, lowest threshold.
 _TIE = 1e-10
@@ -53,7 +50,7 @@ def candidates(
     criterion: str | GainRatio = "gini",
     nominal: str = "subset",
     missing: str = "fractional",
-    classes: tuple[NDArray[Any], ...] | None = None,
+    classes: tuple[Array, ...] | None = None,
     min_samples_leaf: float = 0.0,
     target: int = 0,
     limit: int | None = None,
@@ -86,7 +83,7 @@ def candidates(
 
     Examples
     --------
-    >>> from novum.core.schema import Schema
+    >>> from novum.core.tables import Schema
     >>> x, y = [[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]
     >>> best = candidates(x, y, None, Schema.of_array(1), criterion="entropy")[0]
     >>> best.words, best.gain
@@ -140,7 +137,7 @@ class _Scores:
     gain: Floats
     information: Floats
     merit: Floats
-    competes: NDArray[np.bool_]
+    competes: Mask
 
     @classmethod
     def of(cls, splits: list[ColumnSplits], rows: NodeRows, ratio: GainRatio | None) -> _Scores:
@@ -154,7 +151,7 @@ class _Scores:
         competes = _competing(splits, owner, paid, rows, ratio)
         return cls(owner, gain, information, merit, competes)
 
-    def order(self, rows: NodeRows) -> NDArray[np.intp]:
+    def order(self, rows: NodeRows) -> Positions:
         """Those that compete first, then by merit; ties in the order they stand here."""
         scale = _TIE * max(node_impurity(rows), 1e-300)
         steps = np.round(self.merit / scale)
@@ -183,8 +180,11 @@ class _Scores:
 
 
 def _information(weights: Floats, rows: NodeRows) -> float:
-    unknown = max(rows.total - float(weights.sum()), 0.0)
-    return split_information([*map(float, weights)], unknown)
+    """Entropy in bits of the branches, where missing cells count as one branch more."""
+    masses = [*map(float, weights), max(rows.total - float(weights.sum()), 0.0)]
+    total = math.fsum(masses)
+    parts = [mass / total for mass in masses if mass > 0]
+    return -math.fsum(p * math.log2(p) for p in parts) if len(parts) > 1 else 0.0
 
 
 def _quotient(gain: Floats, information: Floats) -> Floats:
@@ -282,7 +282,7 @@ def _competing(
     paid: Floats,
     rows: NodeRows,
     ratio: GainRatio,
-) -> NDArray[np.bool_]:
+) -> Mask:
     """The best split of each column by gain, where that is at least the average of these."""
     competes = np.zeros(len(owner), bool)
     place, best, n_levels = 0, [], []
@@ -309,8 +309,8 @@ def checked_rows(
     schema: Schema,
     criterion: str | GainRatio,
     nominal: str,
-    classes: tuple[NDArray[Any], ...] | None,
-) -> tuple[NodeRows, tuple[NDArray[Any], ...] | None]:
+    classes: tuple[Array, ...] | None,
+) -> tuple[NodeRows, tuple[Array, ...] | None]:
     """The rows of a node, and the labels of the classes."""
     measure = _measure(criterion)
     if nominal not in _NOMINAL:

@@ -18,12 +18,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.schema import Column, Kind
+from novum.core.tables import Column, Kind
+from novum.numerics import Floats, Mask
 from novum.trees.tree import Question, Tree
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Interval:
         missing = self.missing or other.missing
         return Interval(min(self.low, other.low), max(self.high, other.high), missing)
 
-    def holds(self, x: Floats) -> NDArray[np.bool_]:
+    def holds(self, x: Floats) -> Mask:
         inside = ((x > self.low) | (self.low == -math.inf)) & (x <= self.high)
         return np.asarray(inside | (np.isnan(x) & self.missing))
 
@@ -110,7 +108,7 @@ class LevelSet:
         codes = tuple(sorted({*self.codes, *other.codes}))
         return LevelSet(codes, self.n_levels, self.missing or other.missing)
 
-    def holds(self, x: Floats) -> NDArray[np.bool_]:
+    def holds(self, x: Floats) -> Mask:
         return np.asarray(np.isin(x, self.codes) | (np.isnan(x) & self.missing))
 
     def distance(self, x: float) -> float:
@@ -183,7 +181,7 @@ def path_box(tree: Tree, node: int) -> dict[int, Condition]:
     return box
 
 
-def holds_for(box: Box, cells: Floats) -> NDArray[np.bool_]:
+def holds_for(box: Box, cells: Floats) -> Mask:
     """Which rows of `cells` meet every condition."""
     met = np.ones(len(cells), bool)
     for column, condition in box.items():

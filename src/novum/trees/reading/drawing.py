@@ -1,22 +1,39 @@
-"""A tree as SVG, drawn without Graphviz.
+"""A tree as a drawing: SVG without Graphviz, or in matplotlib axes.
 
-Text and lines have the color of the page around them (`currentColor`) and the sheet is transparent,
-so that the drawing reads on light and on dark pages; class colors are used for bars only, never
-under text. Everything is set by attributes, without style sheets, scripts or references, so the
-strictest content policy of a page does not change it. Pointing at a node shows all its figures.
+A node is a box of two lines, what it asks (a leaf: what it predicts) and its weights, over a bar of
+its class shares; in a regression the bar reaches to where its mean lies between the least and the
+largest. The answer that leads to a node stands above its box and counts as part of its width, so
+that neither boxes nor answers overlap. Class colors are used for bars only, never under text.
+Pointing at a node shows all its figures.
 """
 
 from __future__ import annotations
 
-import html
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 
 from novum.core.svg_text import SvgText
-from novum.trees.reading.boxes import BAR, FONT_SIZE, LINE, PADDING, SWATCH, Box, Key, picture
-from novum.trees.reading.outline import Outline, hover_text, outline
+from novum.display import FONT_SIZE, Box, Drawing, Group, Label, Path, text_width
+from novum.numerics import Floats
+from novum.trees.reading.layout import tidy_centers
+from novum.trees.reading.node_values import NodeValues
+from novum.trees.reading.outline import Entry, Outline, hover_text, outline
 from novum.trees.reading.questions import DIGITS
 from novum.trees.tree import Tree
 
-_FONT = "Helvetica, Arial, sans-serif"
+_LINE = 16.0
+_PADDING = 8.0
+_BAR = 6.0
+_SWATCH = 10.0
+_GAP = 12.0
+_EDGE = 46.0
+_MARGIN = 8.0
+_LONGEST = 32
+_SMALLEST = 44.0
+_LEGEND = 18.0
+_LEGEND_CLASSES = 20
 
 
 def tree_svg(
@@ -39,84 +56,138 @@ def tree_svg(
     SvgText
         A str, which notebooks show as a picture.
     """
-    drawing = outline(tree, max_depth=max_depth, target=target, digits=digits)
-    sheet = picture(drawing)
-    width, height = sheet.width, sheet.height
-    name = f"Decision tree: {drawing.summary}"
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{_safe(name)}" '
-        f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.1f} {height:.1f}" '
-        f'font-family="{_FONT}" font-size="{FONT_SIZE:g}" fill="currentColor">',
-        f"<title>{_safe(_title(drawing, name))}</title>",
-        *(_edge(sheet.boxes[box.entry.parent], box) for box in sheet.boxes[1:]),
-        *(_node(box, tree, digits) for box in sheet.boxes),
-        *map(_key, sheet.legend),
-        "</svg>",
+    return SvgText(tree_drawing(tree, max_depth, target, digits).as_svg())
+
+
+def plot_tree(
+    tree: Tree,
+    ax: Any = None,
+    *,
+    max_depth: int | None = None,
+    target: int = 0,
+    digits: int = DIGITS,
+) -> Any:
+    """Draws the tree into matplotlib axes.
+
+    Parameters
+    ----------
+    tree : Tree
+    ax : matplotlib Axes, optional
+        A new figure of fitting size by default.
+    max_depth, target, digits
+        As in `tree_svg`.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    return tree_drawing(tree, max_depth, target, digits).plot(ax)
+
+
+def tree_drawing(
+    tree: Tree, max_depth: int | None = None, target: int = 0, digits: int = DIGITS
+) -> Drawing:
+    """Edges, a group of shapes for each node, and the legend."""
+    shown = outline(tree, max_depth=max_depth, target=target, digits=digits)
+    entries = shown.entries
+    lines = [_lines(entry) for entry in entries]
+    answers = [shortened(entry.answer) for entry in entries]
+    inner = [max(_SMALLEST, *map(text_width, words)) for words in lines]
+    spans = [
+        max(width + 2 * _PADDING, text_width(answer) + 4)
+        for width, answer in zip(inner, answers, strict=True)
     ]
-    return SvgText("\n".join(parts))
-
-
-def _title(drawing: Outline, name: str) -> str:
-    hidden = sum(entry.hidden for entry in drawing.entries)
-    return f"{name}; {hidden} nodes are not drawn" if hidden else name
-
-
-def _node(box: Box, tree: Tree, digits: int) -> str:
-    rounding = 8 if box.entry.is_leaf else 2
-    middle = f"{box.center:.1f}"
-    texts = "".join(
-        f'<text x="{middle}" y="{box.y + PADDING + LINE * rank + FONT_SIZE:.1f}" '
-        f'text-anchor="middle"{_weight(rank)}>{_safe(line)}</text>'
-        for rank, line in enumerate(box.lines)
-    )
-    return (
-        f"<g><title>{_safe(hover_text(box.entry, tree, digits))}</title>"
-        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
-        f'rx="{rounding}" fill="currentColor" fill-opacity="0.05" stroke="currentColor" '
-        f'stroke-opacity="0.6"/>{texts}{_bar(box)}</g>'
-    )
-
-
-def _weight(rank: int) -> str:
-    return ' font-weight="bold"' if rank == 0 else ' fill-opacity="0.8"'
-
-
-def _bar(box: Box) -> str:
-    y = box.y + box.height - PADDING - BAR
-    frame = (
-        f'<rect x="{box.x + PADDING:.1f}" y="{y:.1f}" width="{box.width - 2 * PADDING:.1f}" '
-        f'height="{BAR:g}" fill="currentColor" fill-opacity="0.15"/>'
-    )
-    return frame + "".join(
-        f'<rect x="{part.x:.1f}" y="{y:.1f}" width="{part.width:.2f}" height="{BAR:g}" '
-        f'fill="{part.color}"/>'
-        for part in box.bar
+    centers = tidy_centers([entry.children for entry in entries], spans, _GAP) + _MARGIN
+    height = max(map(len, lines)) * _LINE + _BAR + 2 * _PADDING
+    tops = [_MARGIN + entry.depth * (height + _EDGE) for entry in entries]
+    edges: list[Path | Label] = []
+    nodes = []
+    for i, (entry, shares) in enumerate(zip(entries, bar_shares(shown), strict=True)):
+        center, top = float(centers[i]), tops[i]
+        if entry.parent >= 0:
+            above = float(centers[entry.parent]), tops[entry.parent] + height
+            edges += _edge(above, (center, top), answers[i], entry.condition)
+        frame = Box(
+            center - inner[i] / 2 - _PADDING,
+            top,
+            inner[i] + 2 * _PADDING,
+            height,
+            "ink",
+            0.05,
+            frame="muted",
+            radius=8 if entry.is_leaf else 2,
+        )
+        words = [
+            Label(center, top + _PADDING + _LINE * rank + FONT_SIZE, line, "middle", rank == 0)
+            for rank, line in enumerate(lines[i])
+        ]
+        bar = _bar(shares, center - inner[i] / 2, top + height - _PADDING - _BAR, inner[i])
+        nodes.append(Group([frame, *words, *bar], hover_text(entry, tree, digits)))
+    right = float(max(c + span / 2 for c, span in zip(centers, spans, strict=True))) + _MARGIN
+    bottom = max(tops) + height + _MARGIN
+    legend, end = _legend(shown.values, bottom)
+    name = f"Decision tree: {shown.summary}"
+    hidden = sum(entry.hidden for entry in entries)
+    return Drawing(
+        max(right, end),
+        bottom + (_LEGEND if legend else 0.0),
+        [*edges, *nodes, *legend],
+        f"{name}; {hidden} nodes are not drawn" if hidden else name,
     )
 
 
-def _edge(above: Box, box: Box) -> str:
+def shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _lines(entry: Entry) -> list[str]:
+    head = entry.prediction if entry.is_leaf or entry.hidden else entry.asked
+    lines = [shortened(head), shortened(entry.counts)]
+    return [*lines, entry.rest] if entry.hidden else lines
+
+
+def _edge(
+    above: tuple[float, float], below: tuple[float, float], answer: str, condition: str
+) -> list[Path | Label]:
     """A line that turns down between the boxes, so that it meets the answer from above."""
-    top, bottom = above.y + above.height, box.y
-    turn = top + 0.35 * (bottom - top)
-    stop = bottom - FONT_SIZE - 7
-    return (
-        f'<path d="M{above.center:.1f} {top:.1f}L{box.center:.1f} {turn:.1f}V{stop:.1f}" '
-        'fill="none" stroke="currentColor" stroke-opacity="0.6"/>'
-        f'<text x="{box.center:.1f}" y="{bottom - 5:.1f}" text-anchor="middle">'
-        f"<title>{_safe(box.entry.condition)}</title>{_safe(box.answer)}</text>"
-    )
+    (x, top), (center, bottom) = above, below
+    turn, stop = top + 0.35 * (bottom - top), bottom - FONT_SIZE - 7
+    line = Path([(x, top), (center, turn), (center, stop)], "muted")
+    return [line, Label(center, bottom - 5, answer, "middle", hover=condition)]
 
 
-def _key(key: Key) -> str:
-    swatch = (
-        f'<rect x="{key.x:.1f}" y="{key.y:.1f}" width="{SWATCH:g}" height="{SWATCH:g}" '
-        f'fill="{key.color}"/>'
-    )
-    return (
-        f"{swatch if key.color else ''}"
-        f'<text x="{key.x + SWATCH + 4:.1f}" y="{key.y + SWATCH:.1f}">{_safe(key.label)}</text>'
-    )
+def bar_shares(drawing: Outline) -> list[Floats]:
+    """Parts of each node's bar: class shares, or how far up its mean lies among all nodes'."""
+    shares = [entry.answers for entry in drawing.entries]
+    if drawing.values.labels is not None:
+        return shares
+    means = drawing.values.values[:, 0]
+    low, high = float(means.min()), float(means.max())
+    reach = high - low
+    return [(mean - low) / reach if reach > 0 else np.array([0.5]) for mean in shares]
 
 
-def _safe(text: str) -> str:
-    return html.escape(text)
+def _bar(shares: Floats, x: float, y: float, width: float) -> Iterator[Box]:
+    yield Box(x, y, width, _BAR, "faint")
+    for code, share in enumerate(map(float, shares)):
+        if share > 0:
+            yield Box(x, y, width * share, _BAR, code)
+            x += width * share
+
+
+def _legend(values: NodeValues, y: float) -> tuple[list[Box | Label], float]:
+    """The classes in one line, after the first 20 the others only counted; and where it ends."""
+    if values.labels is None:
+        return [], 0.0
+    shapes: list[Box | Label] = []
+    x, n_classes = _MARGIN, len(values.labels)
+    labels = [shortened(values.label_text(k)) for k in range(min(n_classes, _LEGEND_CLASSES))]
+    for code, label in enumerate(labels):
+        shapes.append(Box(x, y, _SWATCH, _SWATCH, code))
+        shapes.append(Label(x + _SWATCH + 4, y + _SWATCH, label))
+        x += _SWATCH + text_width(label) + 20
+    if n_classes > _LEGEND_CLASSES:
+        label = f"and {n_classes - _LEGEND_CLASSES} more classes"
+        shapes.append(Label(x + _SWATCH + 4, y + _SWATCH, label))
+        x += _SWATCH + text_width(label) + 20
+    return shapes, x - 8

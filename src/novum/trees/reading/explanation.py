@@ -8,14 +8,15 @@ the prediction.
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
+from novum.display import Heading, Paragraph, Table, aligned, notebook
+from novum.numerics import Floats
 from novum.trees.reading.conditions import branch_condition, known
 from novum.trees.reading.node_values import NodeValues
 from novum.trees.reading.questions import (
@@ -28,8 +29,6 @@ from novum.trees.reading.questions import (
 )
 from novum.trees.reading.single_row import Change, Visit, answer_of_row, changes, outcome_of, visits
 from novum.trees.tree import Question, Tree
-
-Floats = NDArray[np.float64]
 
 _ALL_DIGITS = 17
 
@@ -138,21 +137,12 @@ class Explanation:
         return told
 
     def __str__(self) -> str:
-        rows = self.rows()
-        width = max(len(left) for left, _ in rows)
-        lines = [f"  {left:<{width}}  {right}" for left, right in rows]
-        return "\n".join([self.head, *lines, self.counterfactual])
+        lines = aligned(self.rows(), [False, False])
+        return "\n".join([self.head, *(f"  {line}" for line in lines), self.counterfactual])
 
     def _repr_html_(self) -> str:
-        body = "".join(
-            f'<tr><td style="text-align:left">{html.escape(left)}</td>'
-            f'<td style="text-align:left">{html.escape(right)}</td></tr>'
-            for left, right in self.rows()
-        )
-        return (
-            f'<div class="novum-explanation"><p><strong>{html.escape(self.head)}</strong></p>'
-            f"<table><tbody>{body}</tbody></table><p>{html.escape(self.counterfactual)}</p></div>"
-        )
+        table = Table("", ["", ""], self.rows())
+        return notebook(Heading(self.head), table, Paragraph(self.counterfactual))
 
 
 # --- From row to reasons --------------------------------------------------------------------------

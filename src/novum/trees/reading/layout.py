@@ -21,9 +21,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from novum.numerics import Floats
 
 
 def tidy_centers(children: Sequence[range], widths: Sequence[float], gap: float) -> Floats:

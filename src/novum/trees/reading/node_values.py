@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
+from novum.numerics import Array, Floats
 from novum.trees.reading.questions import DIGITS, name_text, number_text
 from novum.trees.tree import Tree
-
-Floats = NDArray[np.float64]
 
 _SHOWN_CLASSES = 4
 
@@ -35,7 +33,7 @@ class NodeValues:
     weight : array of shape (n_nodes,)
     """
 
-    labels: NDArray[Any] | None
+    labels: Array | None
     values: Floats
     impurity: Floats
     weight: Floats

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
+from novum.numerics import Floats, Integers, Positions
 from novum.trees.reading.node_values import NodeValues
 from novum.trees.reading.questions import (
     DIGITS,
@@ -22,8 +22,6 @@ from novum.trees.reading.questions import (
     number_text,
 )
 from novum.trees.tree import Tree
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +125,7 @@ def outline(
 def _entry(
     tree: Tree,
     node: int,
-    place: NDArray[np.intp],
+    place: Positions,
     values: NodeValues,
     digits_of: list[int],
     digits: int,
@@ -160,7 +158,7 @@ def _entry(
     )
 
 
-def _nodes_below(tree: Tree) -> NDArray[np.int64]:
+def _nodes_below(tree: Tree) -> Integers:
     below = np.zeros(tree.n_nodes, np.int64)
     for node in range(tree.n_nodes - 1, 0, -1):
         below[tree.parent[node]] += below[node] + 1

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from novum.core.schema import Column, Kind
+from novum.core.tables import Column, Kind
 from novum.core.text import printable
 from novum.trees.reading.conditions import Condition, Interval, LevelSet, branch_condition
 from novum.trees.tree import Question, Tree

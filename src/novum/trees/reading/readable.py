@@ -1,6 +1,6 @@
 """What a fitted tree tells its reader: rules, text, pictures, reasons and the trace of its growth.
 
-Thin doors to `rules`, `text`, `drawing`, `plotting`, `explanation` and `trace`, for models with a
+Thin doors to `rules`, `text`, `drawing`, `explanation` and `trace`, for models with a
 `tree_`.
 """
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
 from novum.trees.settings import least_weights, rule_for_missing
-from novum.trees.training import TrainingRows, replaced_cells
+from novum.trees.training import CellRows, replaced_cells
 from novum.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ReadableTree:
 
     def plot(self, ax: Any = None, *, max_depth: int | None = None) -> Any:
         """Draws the tree into matplotlib axes, which are returned."""
-        from novum.trees.reading.plotting import plot_tree
+        from novum.trees.reading.drawing import plot_tree
 
         check_is_fitted(self, "tree_")
         return plot_tree(self.tree_, ax, max_depth=max_depth)
@@ -107,7 +107,7 @@ class ReadableTree:
         )
 
 
-def _refuse_other_rows(tree: Tree, rows: TrainingRows) -> None:
+def _refuse_other_rows(tree: Tree, rows: CellRows) -> None:
     """Codes of other levels or classes would say something else."""
     given, known = rows.classes or (), tree.classes or ()
     same = len(given) == len(known) and all(map(np.array_equal, given, known))

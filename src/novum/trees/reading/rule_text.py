@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from novum.display import Column, Table, notebook
 from novum.trees.reading.questions import name_text, number_text
 
 if TYPE_CHECKING:
@@ -32,20 +32,16 @@ def rule_set_text(found: RuleSet) -> str:
 
 
 def rule_set_html(found: RuleSet) -> str:
-    """The same as an HTML table; names and levels are escaped."""
+    """The same as an HTML table."""
     measure = "confidence" if found.labels is not None else "deviation"
-    heads = "".join(f"<th>{cell}</th>" for cell in ("prediction", "if", "coverage", measure))
-    body = "".join(
-        f'<tr><td>{_safe(prediction)}</td><td style="text-align:left">{_safe(rule.text)}</td>'
-        f"<td>{rule.coverage:.3f}</td><td>{_measure(rule)}</td></tr>"
+    columns: list[Column | str] = ["prediction", Column("if", is_long=True)]
+    columns += [Column(name, True) for name in ("coverage", measure)]
+    rows = [
+        (prediction, rule.text, f"{rule.coverage:.3f}", _measure(rule))
         for prediction, group in _groups(found)
         for rule in group
-    )
-    rest = f"<p>{_safe(_left_out(found))}</p>" if found.left_out else ""
-    return (
-        f'<div class="novum-rules"><p>{_safe(_head(found))}</p><table><thead><tr>{heads}</tr>'
-        f"</thead><tbody>{body}</tbody></table>{rest}</div>"
-    )
+    ]
+    return notebook(Table(_head(found), columns, rows, _left_out(found) if found.left_out else ""))
 
 
 def _groups(found: RuleSet) -> Iterator[tuple[str, list[Rule]]]:
@@ -83,7 +79,3 @@ def _measure(rule: Rule) -> str:
     if rule.confidence is not None:
         return f"{rule.confidence:.3f}"
     return number_text(rule.deviation or 0.0, 4)
-
-
-def _safe(text: str) -> str:
-    return html.escape(text)

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.schema import Kind
+from novum.core.tables import Kind
+from novum.numerics import Floats
 from novum.trees.reading.conditions import Condition, branch_condition, known
 from novum.trees.reading.node_values import NodeValues
 from novum.trees.reading.questions import condition_text
 from novum.trees.tree import Question, Tree
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from novum.core.schema import Column, Kind
-from novum.numerics.shared_state import cached_property
+from novum.core.tables import Column, Kind
+from novum.numerics import Floats, Mask, Positions, cached_property
 from novum.trees.tree import Question
 
-Floats = NDArray[np.float64]
 Groups = tuple[tuple[int, ...], ...]
 
 # 511 pairs of sets; each level more doubles them.
@@ -208,9 +207,9 @@ def _known_splits(
 def _thresholds(
     rows: NodeRows,
     column: int,
-    known: NDArray[np.bool_],
+    known: Mask,
     values: Floats,
-    place: NDArray[np.intp],
+    place: Positions,
     table: Floats,
     resolution: float,
 ) -> ColumnSplits | None:
@@ -244,9 +243,9 @@ def _thresholds(
 
 def _group_scores(
     rows: NodeRows,
-    known: NDArray[np.bool_],
+    known: Mask,
     values: Floats,
-    place: NDArray[np.intp],
+    place: Positions,
     table: Floats,
     groups: tuple[Groups, ...],
 ) -> tuple[list[Floats], Floats]:
@@ -265,18 +264,14 @@ def _group_scores(
     return weights, np.maximum(np.array(gains), 0.0)
 
 
-def _row_weights(
-    rows: NodeRows, known: NDArray[np.bool_], place: NDArray[np.intp], n_values: int
-) -> Floats:
+def _row_weights(rows: NodeRows, known: Mask, place: Positions, n_values: int) -> Floats:
     return np.bincount(place, rows.weight[known], n_values).astype(np.float64)
 
 
 # --- Absolute error -------------------------------------------------------------------------------
 
 
-def _absolute_gain(
-    rows: NodeRows, known: NDArray[np.bool_], branches: list[NDArray[np.bool_]]
-) -> float:
+def _absolute_gain(rows: NodeRows, known: Mask, branches: list[Mask]) -> float:
     targets, weight = rows.targets[known], rows.weight[known]
     parts = sum(absolute_mass(targets[inside], weight[inside]) for inside in branches)
     return (absolute_mass(targets, weight) - parts) / rows.total

@@ -7,15 +7,15 @@ or thresholds and limits on depth show as splits that were better and not taken.
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
+from novum.display import element
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.reading.candidate_table import Candidates, CandidateSplit
 from novum.trees.reading.candidates import candidates
@@ -23,8 +23,6 @@ from novum.trees.reading.conditions import path_box
 from novum.trees.reading.questions import column_digits, condition_text
 from novum.trees.routing import route
 from novum.trees.tree import Question, Tree
-
-Floats = NDArray[np.float64]
 
 _SHOWN = 5
 
@@ -85,7 +83,7 @@ class Trace:
         return "\n\n".join(map(str, self.nodes))
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return element("pre", str(self))
 
 
 def trace(

@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.core.randomness import stream
+from novum.core.runtime import stream
+from novum.numerics import Array, Codes, Floats, Integers
 from novum.trees.growth.coding import TableCoding
-from novum.trees.growth.grown import TargetScale
-from novum.trees.scale.chunk_rows import ChunkReader, Labels, with_classes
+from novum.trees.growth.conversion import TargetScale
+from novum.trees.scale.chunks import ChunkReader, Labels, with_classes
 from novum.trees.scale.level_statistics import CodeRanges, LevelStatistics, PassTotals, RowPart
-from novum.trees.training import TrainingRows
-
-Floats = NDArray[np.float64]
+from novum.trees.training import CellRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +69,7 @@ class ChunkCoding:
     replacements: Floats | None
 
     @property
-    def target_start(self) -> NDArray[np.int64]:
+    def target_start(self) -> Integers:
         """Where the classes of each target begin; zeros for numbers."""
         if self.classes is None:
             assert self.scale is not None
@@ -88,7 +87,7 @@ class ChunkCoding:
         return 0 if self.scale is None else self.scale.offset.size
 
     @property
-    def offsets(self) -> NDArray[np.int64]:
+    def offsets(self) -> Integers:
         """Where the codes of each column begin in a histogram; the last is their number."""
         return np.concatenate([[0], np.cumsum(self.coding.n_codes + 1)]).astype(np.int64)
 
@@ -116,7 +115,7 @@ class ChunkCoding:
         labels = none.astype(np.int32)
         return CodedChunk(cells, self.coding.codes(cells), labels, numbers, rows.weight)
 
-    def _weighted(self, rows: TrainingRows) -> TrainingRows:
+    def _weighted(self, rows: CellRows) -> CellRows:
         """The rows with class weights, without those that have none."""
         if self.factors is None:
             return rows
@@ -131,12 +130,12 @@ class CodedChunk:
     """Rows as the engine reads them; `cells` are the values that the codes stand for."""
 
     cells: Floats
-    codes: NDArray[Any]
-    labels: NDArray[np.int32]
+    codes: Array
+    labels: Codes
     numbers: Floats
     weight: Floats
 
-    def part(self, number: int, rows: Any, weight: Floats, slot: NDArray[np.int32]) -> RowPart:
+    def part(self, number: int, rows: Any, weight: Floats, slot: Codes) -> RowPart:
         """Some of the rows, to be sent to where the trees grow."""
         chosen = (self.codes[rows], self.labels[rows], self.numbers[rows])
         return RowPart(number, *chosen, weight, slot)
@@ -159,40 +158,26 @@ class TreeFront:
     """
 
     number: int
-    nodes: NDArray[np.int64]
+    nodes: Integers
     share: Floats
     branches: NDArray[np.int8]
-    histogram_of: NDArray[np.int64]
-    facts_of: NDArray[np.int64]
-    rows_of: NDArray[np.int64]
+    histogram_of: Integers
+    facts_of: Integers
+    rows_of: Integers
 
-    def entries(
-        self, codes: NDArray[Any], weight: Floats, missing: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64], Floats]:
+    def entries(self, codes: Array, weight: Floats, missing: int) -> tuple[Codes, Integers, Floats]:
         """Rows, nodes and weights of all that arrives in a node that wants something."""
         from novum.trees.scale.frontier_kernels import arrive
 
         wanted = (self.facts_of >= 0) | (self.rows_of >= 0)
         # No row waits at more nodes than there are.
         stack = np.empty(wanted.size + 1, np.int64), np.empty(wanted.size + 1)
-        room = len(codes)
+        tree, room = (self.nodes, self.share, self.branches), len(codes)
         while True:
-            rows, at, parts = np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room)
-            count = arrive(
-                codes,
-                weight,
-                *self.nodes,
-                self.share,
-                self.branches,
-                wanted,
-                missing,
-                rows,
-                at,
-                parts,
-                *stack,
-            )
+            out = np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room)
+            count = arrive(codes, weight, tree, wanted, missing, out, stack)
             if count <= room:
-                return rows[:count], at[:count], parts[:count]
+                return out[0][:count], out[1][:count], out[2][:count]
             room = count
 
 
@@ -259,21 +244,13 @@ class LevelStep:
         from novum.trees.scale.frontier_kernels import add_entries
 
         add_entries(
-            rows.codes,
-            rows.labels,
-            rows.numbers,
-            *entries,
-            len(entries[0]),
+            (rows.codes, rows.labels, rows.numbers),
+            entries,
             front.histogram_of,
             front.facts_of,
             self.coding.offsets,
             self.coding.coding.n_codes,
-            level.histograms,
-            level.sums,
-            level.square,
-            level.count,
-            level.least,
-            level.largest,
+            (level.histograms, level.sums, level.square, level.count, level.least, level.largest),
         )
 
     def _ranges(self, rows: CodedChunk) -> CodeRanges:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import lean_kernel
-from novum.trees.growth.chance_kernels import draw
+from novum.numerics import lean_kernel
 from novum.trees.growth.column_kernels import is_divided, try_column
 from novum.trees.growth.growing_columns import (
     BEST,
@@ -18,43 +17,47 @@ from novum.trees.growth.growing_columns import (
     MAX_FEATURES,
     MISSING_CODE,
     RULES,
+    SEARCH,
+    TABLE,
     WORK,
 )
+from novum.trees.growth.search_kernels import draw
 
 _LEAF = 0
 _THRESHOLD = 1
 
-# question, column, code, first child, missing branch, place of its branches; of every node
-NODES = "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1]"
+# question, column, code, first child, missing branch and place of its branches of every node (one
+# row each); share of every node; branches by level
+NODES = "Tuple((int64[:, ::1], float64[::1], int8[:, ::1]))"
+# rows, nodes and weights
+ARRIVALS = "Tuple((int32[::1], int64[::1], float64[::1]))"
+# histograms, sums, square, count, least, largest
+SUMS = (
+    "Tuple((float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[:, ::1], "
+    "float64[:, ::1]))"
+)
 
 
 @lean_kernel(
-    f"int64(uint8[:, ::1], float64[::1], {NODES}, float64[::1], int8[:, ::1], boolean[::1], "
-    "int64, int32[::1], int64[::1], float64[::1], int64[::1], float64[::1])"
+    f"int64(uint8[:, ::1], float64[::1], {NODES}, boolean[::1], int64, {ARRIVALS}, "
+    "Tuple((int64[::1], float64[::1])))"
 )
-def arrive(
-    codes,
-    weight,
-    question,
-    column,
-    code,
-    child,
-    missing_branch,
-    level_at,
-    share,
-    branches,
-    wanted,
-    missing,
-    out_row,
-    out_node,
-    out_weight,
-    stack_node,
-    stack_weight,
-):
+def arrive(codes, weight, tree, wanted, missing, out, stack):
     """Lists (row, node, weight) of the rows that end in a wanted node; returns how many.
 
-    Entries beyond the room of `out_row` are counted and not written.
+    Entries beyond the room of `out` are counted and not written.
     """
+    nodes, share, branches = tree
+    question, column, code, child, missing_branch, level_at = (
+        nodes[0],
+        nodes[1],
+        nodes[2],
+        nodes[3],
+        nodes[4],
+        nodes[5],
+    )
+    out_row, out_node, out_weight = out
+    stack_node, stack_weight = stack
     count = 0
     for row in range(codes.shape[0]):
         if weight[row] == 0.0:
@@ -91,37 +94,18 @@ def arrive(
     return count
 
 
-@lean_kernel(
-    "void(uint8[:, ::1], int32[:, ::1], float64[:, ::1], int32[::1], int64[::1], float64[::1], "
-    "int64, int64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1], "
-    "float64[::1], int64[::1], float64[:, ::1], float64[:, ::1])"
-)
-def add_entries(
-    codes,
-    labels,
-    numbers,
-    rows,
-    nodes,
-    weight,
-    count,
-    histogram_of,
-    facts_of,
-    offsets,
-    n_codes,
-    out_histograms,
-    out_sums,
-    out_square,
-    out_count,
-    out_least,
-    out_largest,
-):
+@lean_kernel(f"void({TABLE}, {ARRIVALS}, int64[::1], int64[::1], int64[::1], int64[::1], {SUMS})")
+def add_entries(table, arrivals, histogram_of, facts_of, offsets, n_codes, out):
     """Adds entries to the facts of their node and, if it has one, to its histograms.
 
     The sums of code c of column j stand at `(offsets[j] + c) * n_stats`; missing is the last code.
     """
+    codes, labels, numbers = table
+    rows, nodes, weight = arrivals
+    out_histograms, out_sums, out_square, out_count, out_least, out_largest = out
     n_columns, n_stats = codes.shape[1], out_sums.shape[1]
     n_labels, n_numbers = labels.shape[1], numbers.shape[1]
-    for i in range(count):
+    for i in range(rows.size):
         row, w = rows[i], weight[i]
         slot = facts_of[nodes[i]]
         if slot < 0:
@@ -153,17 +137,17 @@ def add_entries(
 
 
 @lean_kernel(
-    f"void(float64[::1], int64[::1], {COLUMNS}, {RULES}, {WORK}, float64[::1], float64[::1], "
-    f"{BEST})"
+    f"void(float64[::1], int64[::1], {COLUMNS}, {RULES}, {WORK}, {SEARCH}, float64[::1], "
+    f"float64[::1], {BEST})"
 )
-def find_in_sums(histogram, offsets, columns, rules, work, sums, facts, best):
+def find_in_sums(histogram, offsets, columns, rules, work, search, sums, facts, best):
     """The best split of a node whose rows are known by their sums; see `find_split`.
 
     `sums` is scratch for one column, all zero before and after.
     """
     n_codes = columns[0]
     options = rules[1]
-    permutation, levels, chance = work[0], work[2], work[8]
+    permutation, chance, levels = work[0], work[2], search[0]
     best_number, best_integer = best[0], best[1]
     n_columns = n_codes.size
     n_stats = facts.size - 4
@@ -194,7 +178,7 @@ def find_in_sums(histogram, offsets, columns, rules, work, sums, facts, best):
         levels[n_levels] = missing
         if is_divided(sums, n_levels, rules, n_stats):
             tried += 1
-            try_column(sums, n_levels, column, columns, rules, work, facts, best)
+            try_column(sums, n_levels, column, columns, rules, chance, search, facts, best)
         for c in range(n_codes[column]):
             for s in range(n_stats):
                 sums[c * n_stats + s] = 0.0

@@ -9,17 +9,15 @@ follow each other, in the order they already have.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novum.numerics import Array, Floats, Integers
 from novum.trees.growth import growing_columns as at
 from novum.trees.growth.growing import GrownNodes
 from novum.trees.scale.frontier import TreeFront
 from novum.trees.tree import Question
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +112,7 @@ class GrowingTree:
         self.grafts[node] = grown
 
     def _double(self) -> None:
-        def doubled(array: NDArray[Any]) -> NDArray[Any]:
+        def doubled(array: Array) -> Array:
             return np.concatenate([array, np.zeros_like(array)])
 
         self.integers, self.numbers = doubled(self.integers), doubled(self.numbers)
@@ -124,9 +122,9 @@ class GrowingTree:
 
     def front(
         self,
-        histogram_of: NDArray[np.int64],
-        facts_of: NDArray[np.int64],
-        rows_of: NDArray[np.int64],
+        histogram_of: Integers,
+        facts_of: Integers,
+        rows_of: Integers,
     ) -> TreeFront:
         """The tree as chunks are sent down it, and where what its nodes want goes."""
         asked = [at.QUESTION, at.COLUMN, at.CODE, at.CHILD, at.MISSING_BRANCH, at.LEVEL_AT]
@@ -178,7 +176,7 @@ class GrowingTree:
             n_branches += len(table)
         return GrownNodes(integers, numbers, sums, np.concatenate(tables))
 
-    def _order(self) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[int, int], int]:
+    def _order(self) -> tuple[Integers, Integers, dict[int, int], int]:
         """Nodes that remain, their new numbers, where grafted nodes begin, and how many in all."""
         place = np.full(self.n_nodes, -1, np.int64)
         place[0] = 0

@@ -11,14 +11,16 @@ does not depend on the budget, except where columns or cuts are drawn at random.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.parallel import run_tasks
+from novum.core.runtime import run_tasks
+from novum.numerics import Codes, Floats
 from novum.trees.growth import growing_columns as at
 from novum.trees.growth.growing import (
     CodedTable,
@@ -28,6 +30,7 @@ from novum.trees.growth.growing import (
     PlainGrowth,
     is_plain,
 )
+from novum.trees.scale.chunks import Passes
 from novum.trees.scale.frontier import Bootstrap, ChunkCoding, LevelStep
 from novum.trees.scale.growing_tree import GrowingTree, Split
 from novum.trees.scale.level_statistics import CodeRanges, LevelStatistics, PassTotals, RowPart
@@ -40,10 +43,7 @@ from novum.trees.scale.pass_plan import (
     Siblings,
     step_for,
 )
-from novum.trees.scale.passes import Passes
 from novum.trees.scale.split_search import Division, SplitSearch
-
-Floats = NDArray[np.float64]
 
 # Parents' sums that wait for the difference of their children take at most this share of a budget.
 WAITING_SHARE = 0.25
@@ -150,8 +150,6 @@ def grow_trees(task: GrowthTask) -> GrownTrees:
         while children:
             children = growing.ask(children)
     else:
-        from novum.trees.scale.best_first import grow_best_first
-
         grow_best_first(growing, trees, children, growing.rules.max_leaf_nodes)
     table = task.table(totals.ranges)
     return GrownTrees([t.finished() for t in trees], table, totals.ranges, growing.n_passes)
@@ -183,7 +181,7 @@ def _engine(
     rules: GrowthRules,
     weight: Floats,
     rng: np.random.Generator,
-    rows: NDArray[np.int32],
+    rows: Codes,
 ) -> Growth:
     kind = PlainGrowth if is_plain(table, rules) else Growth
     return kind(table, rules, weight, rng, rows)
@@ -358,3 +356,82 @@ class LevelGrowing:
     def _has_room(self, facts: LevelStatistics) -> bool:
         waiting = self.waiting_bytes + facts.histograms.nbytes
         return waiting <= WAITING_SHARE * self.budget.limit
+
+
+# --- Best first -----------------------------------------------------------------------------------
+#
+# Best-first growth on sums: the split that gains most is made first, up to a number of leaves.
+#
+# A split can be made once the splits of its two children are known. One pass looks ahead: it finds
+# those of the children of all splits that may still be made, at most as many as leaves are left. So
+# a tree of L leaves takes between log2(L) and L passes, usually few.
+
+
+def grow_best_first(
+    growing: LevelGrowing, trees: Sequence[GrowingTree], units: Sequence[Siblings], max_leaves: int
+) -> None:
+    """Makes the best splits of all trees, of which `units` are those of the roots."""
+    queues = {tree.number: BestSplits(tree, max_leaves) for tree in trees}
+    for unit in units:
+        queues[_tree(unit).number].push([unit])
+    while True:
+        wanted = [unit for queue in queues.values() for unit in queue.advance()]
+        if not wanted:
+            break
+        found = growing.ask(wanted)
+        for unit in wanted:
+            below = {member.node for member in unit.members}
+            tree = _tree(unit)
+            queues[tree.number].known[id(unit)] = [
+                child for child in found if _tree(child) is tree and _parent(child) in below
+            ]
+    for queue in queues.values():
+        queue.close()
+
+
+class BestSplits:
+    """The splits of one tree that are found and not made.
+
+    Parameters
+    ----------
+    tree : GrowingTree
+    max_leaves : int
+    """
+
+    def __init__(self, tree: GrowingTree, max_leaves: int) -> None:
+        self.tree, self.left = tree, max_leaves - 1
+        self.known: dict[int, list[Siblings]] = {}
+        self._queue: list[tuple[float, int, Siblings]] = []
+        self._order = count()
+
+    def push(self, units: Sequence[Siblings]) -> None:
+        """Adds splits that can be made; of equal gains the earlier comes first."""
+        for unit in units:
+            heapq.heappush(self._queue, (-unit.gain, next(self._order), unit))
+
+    def advance(self) -> list[Siblings]:
+        """Makes splits while their children are known; returns those that must be looked at."""
+        while self.left > 0 and self._queue:
+            unit = self._queue[0][2]
+            if id(unit) not in self.known:
+                best = heapq.nsmallest(self.left, self._queue)
+                return [unit for _, _, unit in best if id(unit) not in self.known]
+            heapq.heappop(self._queue)
+            self.left -= 1
+            self.push(self.known[id(unit)])
+        return []
+
+    def close(self) -> None:
+        """Makes leaves of the nodes whose split was not made."""
+        for _, _, unit in self._queue:
+            self.tree.close(_parent(unit))
+
+
+def _tree(unit: Siblings) -> GrowingTree:
+    return unit.members[0].tree
+
+
+def _parent(unit: Siblings) -> int:
+    """The node whose children these are."""
+    member = unit.members[0]
+    return int(member.tree.integers[member.node, at.PARENT])

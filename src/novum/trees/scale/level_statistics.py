@@ -10,20 +10,20 @@ the lighter one is summed where weights are whole numbers, and the other is the 
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.schema import Schema
-
-Floats = NDArray[np.float64]
+from novum.core.sums import Additive
+from novum.core.tables import Schema
+from novum.numerics import Array, Codes, Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)
-class LevelStatistics:
+class LevelStatistics(Additive):
     """Sums over rows, for each of some nodes.
 
     Attributes
@@ -46,9 +46,12 @@ class LevelStatistics:
     histograms: Floats
     sums: Floats
     square: Floats
-    count: NDArray[np.int64]
+    count: Integers
     least: Floats
     largest: Floats
+
+    _fixed: ClassVar = ("schema",)
+    _combined: ClassVar = {"least": np.minimum, "largest": np.maximum}
 
     @classmethod
     def empty(
@@ -81,21 +84,8 @@ class LevelStatistics:
             self.largest[here],
         )
 
-    def __add__(self, other: LevelStatistics) -> LevelStatistics:
-        self._check(other)
-        return LevelStatistics(
-            self.schema,
-            self.rows + other.rows,
-            self.histograms + other.histograms,
-            self.sums + other.sums,
-            self.square + other.square,
-            self.count + other.count,
-            np.minimum(self.least, other.least),
-            np.maximum(self.largest, other.largest),
-        )
-
     def __sub__(self, other: LevelStatistics) -> LevelStatistics:
-        self._check(other)
+        self._check_fits(other)
         return LevelStatistics(
             self.schema,
             self.rows - other.rows,
@@ -126,7 +116,7 @@ class LevelStatistics:
 
     def isclose(self, other: LevelStatistics, rtol: float = 1e-10) -> bool:
         """Whether all sums agree up to rounding."""
-        self._check(other)
+        self._check_fits(other)
         size = rtol * max(float(np.abs(self.sums).sum()), float(self.square.sum()))
         pairs = [
             (self.histograms, other.histograms),
@@ -137,7 +127,7 @@ class LevelStatistics:
             np.allclose(a, b, rtol=rtol, atol=size) for a, b in pairs
         )
 
-    def _check(self, other: LevelStatistics) -> None:
+    def _check_fits(self, other: LevelStatistics) -> None:
         if self.histograms.shape != other.histograms.shape or self.sums.shape != other.sums.shape:
             raise InputError("Sums of different nodes or columns do not add up.")
 
@@ -156,15 +146,15 @@ class RowPart:
     """
 
     number: int
-    codes: NDArray[Any]
-    labels: NDArray[np.int32]
+    codes: Array
+    labels: Codes
     numbers: Floats
     weight: Floats
-    slot: NDArray[np.int32]
+    slot: Codes
 
 
 @dataclass(frozen=True, eq=False)
-class CodeRanges:
+class CodeRanges(Additive):
     """What is known of all rows once they have codes and their final weights.
 
     Attributes
@@ -183,15 +173,13 @@ class CodeRanges:
     is_whole: bool
     is_unit: bool
 
-    def __add__(self, other: CodeRanges) -> CodeRanges:
-        return CodeRanges(
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-            self.weight + other.weight,
-            min(self.lightest, other.lightest),
-            self.is_whole and other.is_whole,
-            self.is_unit and other.is_unit,
-        )
+    _combined: ClassVar = {
+        "low": np.minimum,
+        "high": np.maximum,
+        "lightest": min,
+        "is_whole": operator.and_,
+        "is_unit": operator.and_,
+    }
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,14 +15,12 @@ from dataclasses import dataclass, field
 from math import ceil, log2
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.memory import check_memory
+from novum.core.runtime import check_memory
+from novum.numerics import Floats
 from novum.trees.scale.frontier import Bootstrap, ChunkCoding, LevelStep
 from novum.trees.scale.growing_tree import GrowingTree
 from novum.trees.scale.level_statistics import LevelStatistics
-
-Floats = NDArray[np.float64]
 
 # Bytes that the sums and rows of one pass may take.
 BUDGET = 256 * 2**20

@@ -11,23 +11,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
 from novum.core.errors import InputError, NotAdditiveError
-from novum.core.schema import Kind, Schema
+from novum.core.tables import Kind, Schema
+from novum.numerics import Floats
 from novum.trees.growth.growing import CRITERIA, GrowthRules
-from novum.trees.scale.chunk_rows import ChunkReader
+from novum.trees.scale.chunks import ChunkReader, Passes
 from novum.trees.scale.frontier import Bootstrap, ChunkCoding
 from novum.trees.scale.level_growing import GrowthTask
 from novum.trees.scale.level_statistics import CodeRanges
 from novum.trees.scale.pass_plan import PassBudget
-from novum.trees.scale.passes import Passes
 from novum.trees.scale.survey import Survey, SurveyStep
 from novum.trees.settings import growth_rules
-from novum.trees.training import TrainingRows, class_factors
-
-Floats = NDArray[np.float64]
+from novum.trees.training import CellRows, class_factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +61,7 @@ class Prepared:
         factors = 1.0 if self.coding.factors is None else self.coding.factors[0]
         return self.survey.class_weights[0] * factors
 
-    def target_rows(self) -> TrainingRows:
+    def target_rows(self) -> CellRows:
         """A row for each class of the only target, with all its weight; from which priors follow.
 
         One row that has all targets, where there are several or they are numbers.
@@ -73,9 +70,9 @@ class Prepared:
         if classes is not None and len(classes) == 1:
             codes = np.arange(len(classes[0]))[:, np.newaxis]
             cells = np.empty((len(codes), schema.n_columns))
-            return TrainingRows(schema, cells, codes, self._class_weights, classes)
+            return CellRows(schema, cells, codes, self._class_weights, classes)
         targets = np.zeros((1, self.n_targets), float if classes is None else np.int64)
-        return TrainingRows(schema, np.empty((1, schema.n_columns)), targets, np.ones(1), classes)
+        return CellRows(schema, np.empty((1, schema.n_columns)), targets, np.ones(1), classes)
 
     def rules(self, weight: float, lightest: float) -> GrowthRules:
         """The rules of a tree on rows of that weight in all, and of the lightest."""
@@ -85,7 +82,7 @@ class Prepared:
         weights = np.array([lightest, rest] if rest > 0 else [lightest])
         schema, classes = self.survey.schema, self.survey.classes
         targets = np.zeros((weights.size, self.n_targets), np.int64)
-        rows = TrainingRows(schema, np.empty((0, 0)), targets, weights, classes)
+        rows = CellRows(schema, np.empty((0, 0)), targets, weights, classes)
         found = growth_rules(self.member, rows, criterion)
         scale = self.coding.scale
         return found if scale is None else found.scaled(scale.unit**-2)
@@ -182,7 +179,7 @@ def _factors(survey: Survey, class_weight: Any) -> tuple[Floats, ...] | None:
     factors = []
     for t, (labels, weights) in enumerate(zip(survey.classes, survey.class_weights, strict=True)):
         codes = np.arange(len(labels))[:, np.newaxis]
-        rows = TrainingRows(survey.schema, np.empty((len(labels), 0)), codes, weights, (labels,))
+        rows = CellRows(survey.schema, np.empty((len(labels), 0)), codes, weights, (labels,))
         factors.append(class_factors(rows, class_weight[t] if several else class_weight, weights))
     if not all((f * w).any() for f, w in zip(factors, survey.class_weights, strict=True)):
         raise InputError("class_weight gives every row weight 0. Give some class a weight above 0.")

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from novum.numerics import Floats, Integers
 from novum.trees.growth import growing_columns as at
 from novum.trees.growth.growing import CRITERIA, CodedTable, Growth, GrowthRules
 from novum.trees.scale.growing_tree import Split
 from novum.trees.scale.level_statistics import LevelStatistics
 from novum.trees.tree import Question
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,31 +52,16 @@ class SplitSearch:
         Where the codes of each column begin in a histogram.
     """
 
-    def __init__(self, table: CodedTable, rules: GrowthRules, offsets: NDArray[np.int64]) -> None:
+    def __init__(self, table: CodedTable, rules: GrowthRules, offsets: Integers) -> None:
         self.table, self.rules, self.offsets = table, rules, offsets
         self.n_stats, self.target_start = table.n_stats, table.target_start
         self.criterion = CRITERIA[rules.criterion]
         self.has_classes = self.criterion <= at.ENTROPY
         arrays = Growth(table, rules, np.empty(0), None, None)
-        width = table.coding.missing + 1
-        self.chance = arrays.chance
-        self._columns = arrays.columns
+        self.chance, self._columns = arrays.chance, arrays.columns
         self._rules = (table.target_start, arrays.options, arrays.limits)
-        self._work = (
-            arrays.permutation,
-            arrays.chosen,
-            np.empty(width + 2, np.int64),
-            np.empty(width + 2, np.int64),
-            np.zeros(width + 2, bool),
-            np.empty(width + 2),
-            arrays.scratch,
-            np.empty(width, np.int8),
-            arrays.chance,
-            arrays.heads,
-            arrays.nexts,
-        )
-        self._best = (np.empty(1), np.empty(5, np.int64), np.empty(width, np.int8))
-        self._sums = np.zeros(width * self.n_stats)
+        self._work, self._search, self._best = arrays.work, arrays.search, arrays.best
+        self._sums = np.zeros((table.coding.missing + 1) * self.n_stats)
 
     # Nodes
 
@@ -103,18 +86,18 @@ class SplitSearch:
 
     def impurity(self, facts: LevelStatistics) -> float:
         """Of a node; exactly 0 if all its rows are alike."""
-        from novum.trees.growth.split_kernels import quality
+        from novum.trees.growth.search_kernels import quality
 
         sums = np.ascontiguousarray(facts.sums[0])
         if self.has_classes:
             if self.is_pure(sums):
                 return 0.0
-            found = quality(sums, self.n_stats, self.target_start, self.criterion)
+            found = quality(sums, self.target_start, self.criterion)
             found /= self.weight(sums)
             return float(1.0 - found if self.criterion == at.GINI else -found)
         if (facts.least[0] == facts.largest[0]).all():
             return 0.0
-        found = quality(sums, self.n_stats, self.target_start, self.criterion)
+        found = quality(sums, self.target_start, self.criterion)
         mean_square = facts.square[0] / (self.n_stats - 1)
         return float(max((mean_square - found) / sums[0], 0.0))
 
@@ -141,6 +124,7 @@ class SplitSearch:
             self._columns,
             self._rules,
             self._work,
+            self._search,
             self._sums,
             node,
             self._best,

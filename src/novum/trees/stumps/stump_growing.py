@@ -12,17 +12,15 @@ first cut win, so that the order of the rows does not matter.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novum.core.schema import Schema
-from novum.numerics import as_argument
+from novum.core.tables import Schema
+from novum.numerics import Array, Codes, Floats, as_argument
 from novum.trees.growth.coding import TableCoding, midpoints
 from novum.trees.stumps.stumps import Stumps
-
-Floats = NDArray[np.float64]
 
 CRITERIA = ("gini", "entropy")
 _BRANCHES = np.arange(3, dtype=np.int8)[:, np.newaxis]
@@ -69,7 +67,7 @@ class Stump(NamedTuple):
     branch: NDArray[np.int8]
     value: Floats
     share: Floats
-    answer: NDArray[np.int32]
+    answer: Codes
     gain: float
     error: float
 
@@ -107,7 +105,7 @@ class StumpGrower:
         self,
         schema: Schema,
         cells: Floats,
-        target: NDArray[Any],
+        target: Array,
         n_classes: int,
         weight: Floats,
         rules: StumpRules = StumpRules(),  # noqa: B008
@@ -151,9 +149,9 @@ class StumpGrower:
         self._target_start = np.array([0, n_classes])
         self._sums = np.empty((len(self._codes), width * n_classes))
         self._scratch, self._nothing = np.empty((3, n_classes)), np.zeros(n_classes)
-        self._closed = np.zeros(width + 1, bool)
-        self._key, self._order = np.empty(width), np.empty(width, np.int64)
         self._branch = np.empty(width, np.int8)
+        closed, order = np.zeros(width + 1, bool), np.empty(width, np.int64)
+        self._search = (order, closed, np.empty(width), self._branch, self._scratch)
 
     # One round
 
@@ -204,21 +202,16 @@ class StumpGrower:
 
     def _best_division(self, column: int, root: Floats, tie: float) -> float:
         """Gain of the best division of a nominal column's levels, which goes into `_branch`."""
-        from novum.trees.growth.level_kernels import divide_pairs, divide_sums
+        from novum.trees.growth.search_kernels import divide
 
         if self._n_levels[column] < 2:
             return -1.0
         sums, start = self._sums[column], self.coding.missing * self.n_classes
-        levels, n_levels = self._levels[column], int(self._n_levels[column])
-        known, single = root - sums[start : start + self.n_classes], self.rules.single
-        limits = (self._nothing, known, 0.0, tie, -1.0, self._closed, self._key, self._order)
-        if self.n_classes == 2 and self.rules.criterion == "gini":
-            found = divide_pairs(sums, levels, n_levels, True, single, *limits, self._branch)
-        else:
-            what = (self.n_classes, self._target_start, self._criterion, single)
-            room = (self._scratch, self._branch)
-            found = divide_sums(sums, levels, n_levels, *what, *limits, *room)
-        gain, head = found
+        known = root - sums[start : start + self.n_classes]
+        how = (self._target_start, self._criterion, self._nothing, known, 0.0, tie, -1.0)
+        search = (self._levels[column], *self._search)
+        n_levels = int(self._n_levels[column])
+        gain, head = divide(sums, n_levels, self.rules.single, False, *how, search)
         return float(gain) if head >= 0.0 else -1.0
 
     def _cut_branch(self, column: int, place: int) -> NDArray[np.int8]:

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from novum.numerics.jit import kernel
+from novum.numerics import kernel
 
 _GINI = 0
 _ONE = np.uint64(1)

@@ -15,18 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.core.errors import ModelFileError
-from novum.core.schema import Kind, Schema
-from novum.numerics.shared_state import cached_property
+from novum.core.tables import Kind, Schema
+from novum.numerics import Array, Codes, Floats, Integers, cached_property
 from novum.trees.tree import Question, Tree, single_leaf
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +49,14 @@ class Stumps:
     schema: Schema
     criterion: str
     weight: Floats
-    column: Integers
+    column: Codes
     threshold: Floats
-    level_start: Integers
-    level_branch: Integers
-    answer: Integers
+    level_start: Codes
+    level_branch: Codes
+    answer: Codes
     value: Floats
     share: Floats
-    rows: NDArray[np.int64]
+    rows: Integers
     gain: Floats
 
     def __len__(self) -> int:
@@ -89,7 +84,7 @@ class Stumps:
             found += table.votes(cells)
         return found
 
-    def answers(self, cells: Floats) -> Iterator[NDArray[np.int64]]:
+    def answers(self, cells: Floats) -> Iterator[Integers]:
         """The classes that each stump answers, stump after stump, as codes (n,)."""
         for stump in range(len(self)):
             yield self._answers(stump, cells)
@@ -99,7 +94,7 @@ class Stumps:
         used = [int(j) for j in np.unique(self.column)]
         return tuple(ColumnVotes.of(self, j) for j in used)
 
-    def _answers(self, stump: int, cells: Floats) -> NDArray[np.int64]:
+    def _answers(self, stump: int, cells: Floats) -> Integers:
         j = int(self.column[stump])
         if j < 0:
             return np.full(len(cells), self.answer[stump, 2], np.int64)
@@ -112,7 +107,7 @@ class Stumps:
             branch = table[np.where(known, x, table.size - 1).astype(np.int64)] % 3
         return self.answer[stump].astype(np.int64)[branch]
 
-    def branches(self, stump: int) -> Integers:
+    def branches(self, stump: int) -> Codes:
         """The branch of every level of the stump's nominal column; -1 for levels without one."""
         start = int(self.level_start[stump])
         n_levels = self.schema.columns[int(self.column[stump])].n_levels
@@ -120,7 +115,7 @@ class Stumps:
 
     # As trees
 
-    def tree(self, stump: int, labels: NDArray[Any]) -> Tree:
+    def tree(self, stump: int, labels: Array) -> Tree:
         """One stump as a `Tree` of the classes with these labels."""
         value = self.value[stump]
         weight = value.sum(axis=1)
@@ -253,5 +248,5 @@ def impurity(value: Floats, criterion: str) -> float:
     return float(1 - p @ p) if criterion == "gini" else float(-(p @ np.log2(p)))
 
 
-def _within(values: NDArray[Any], low: int, high: int) -> bool:
+def _within(values: Array, low: int, high: int) -> bool:
     return bool(((values >= low) & (values < high)).all())

@@ -13,8 +13,8 @@ from novum.apps.job.table.column_cells import Cells
 from novum.apps.job.table.formalizing import formalize
 from novum.apps.job.table.reading import LoadedTable, read
 from novum.apps.job.table.task import Task
-from novum.core.schema import MISSING, Column, Kind, Schema
 from novum.core.sources import ColumnReport, ReadReport
+from novum.core.tables import MISSING, Column, Kind, Schema
 
 
 def numbers(*values: float | None, name: str = "x") -> Cells:

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import mutual_info_score
 
-from novum.apps.job.table.association import (
+from novum.apps.job.table.column_cells import Cells
+from novum.apps.job.table.profile import (
     TargetValues,
     association,
     bins_of,
     entropy_share,
     quantile_edges,
 )
-from novum.apps.job.table.column_cells import Cells
-from novum.core.schema import Column
+from novum.core.tables import Column
 from tests.apps.job.table.tables import numbers, words
 
 RNG = np.random.default_rng(0)

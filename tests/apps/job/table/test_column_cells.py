@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from novum.apps.job.table.column_cells import cells_of
-from novum.core.schema import Column, Kind
+from novum.core.tables import Column, Kind
 
 NOMINAL = Column("c", Kind.NOMINAL, ("a", "b"))
 

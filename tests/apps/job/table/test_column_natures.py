@@ -7,7 +7,7 @@ import pytest
 
 from novum.apps.job.table.column_cells import Cells
 from novum.apps.job.table.column_natures import FEATURE, is_identifier_name, nature_of
-from novum.core.schema import Column, Kind
+from novum.core.tables import Column, Kind
 from tests.apps.job.table.tables import numbers, words
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from novum.apps.job.table.findings_columns import column_findings, lonely
-from novum.core.schema import Kind
 from novum.core.sources import ColumnReport, ReadReport
+from novum.core.tables import Kind
 from tests.apps.job.table.findings_of import LABELS, NOISE, RNG, N, findings_of
 from tests.apps.job.table.tables import numbers
 

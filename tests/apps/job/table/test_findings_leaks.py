@@ -11,7 +11,7 @@ from novum.apps.job.record import Finding
 from novum.apps.job.table.column_cells import Cells
 from novum.apps.job.table.evidence import Evidence
 from novum.apps.job.table.findings_leaks import cross_errors, explained, leak_findings
-from novum.core.schema import Column
+from novum.core.tables import Column
 from tests.apps.job.table.findings_of import LABELS, NOISE, N, findings_of
 from tests.apps.job.table.tables import words
 

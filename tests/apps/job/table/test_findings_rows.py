@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from novum.apps.job.table.findings_rows import row_findings
+from novum.apps.job.table.findings import row_findings
 from tests.apps.job.table.findings_of import LABELS, NOISE, N, findings_of
 
 

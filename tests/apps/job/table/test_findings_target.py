@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from novum.apps.job.table.findings_target import target_findings, two_means, two_rows
+from novum.apps.job.table.findings import target_findings, two_means, two_rows
 from tests.apps.job.table.findings_of import LABELS, NOISE, N, findings_of
 
 RNG = np.random.default_rng(3)

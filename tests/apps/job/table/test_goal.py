@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from novum.apps.job.request import Request
-from novum.apps.job.table.goal import Goal, read_goal
+from novum.apps.job.table.formalizing import Goal, read_goal
 from novum.core.errors import InputError
 from novum.evaluation.measures.catalog import measure_names
 from tests.apps.job.table.tables import csv

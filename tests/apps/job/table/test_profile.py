@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.apps.job.table.profile import profile_table, target_values
-from novum.core.schema import Column, Schema
+from novum.core.tables import Column, Schema
 from novum.data import available, load
 from tests.apps.job.table.tables import loaded, numbers, words
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.apps.job.table.profile_columns import column_record
-from novum.core.schema import Kind
+from novum.apps.job.table.profile import column_record
+from novum.core.tables import Kind
 from tests.apps.job.table.tables import numbers, words
 
 floats = st.lists(st.floats(-1e6, 1e6) | st.none(), min_size=1, max_size=40)

@@ -13,7 +13,7 @@ import pytest
 from novum.apps.job.request import Request
 from novum.apps.job.table.reading import read, read_like
 from novum.core.errors import FileFormatError, InputError
-from novum.core.schema import Kind
+from novum.core.tables import Kind
 from novum.data import available
 from tests.apps.job.table.tables import csv, read_text
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.apps.job.table.column_cells import Cells
-from novum.apps.job.table.row_fingerprints import fingerprints, mixed, n_repeated, salt
-from novum.core.schema import Column
+from novum.apps.job.table.profile import fingerprints, mixed, n_repeated, salt
+from novum.core.tables import Column
 from tests.apps.job.table.tables import numbers, words
 
 rows = st.lists(

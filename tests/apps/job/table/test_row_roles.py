@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from novum.apps.job.table.row_roles import read_groups, read_order, read_weights
+from novum.apps.job.table.target_column import read_groups, read_order, read_weights
 from novum.core.errors import InputError
-from novum.core.schema import Kind
+from novum.core.tables import Kind
 from tests.apps.job.table.tables import numbers, words
 
 

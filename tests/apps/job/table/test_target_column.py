@@ -10,7 +10,7 @@ import pytest
 from novum.apps.job.table.column_cells import cells_of
 from novum.apps.job.table.target_column import Target, read_target
 from novum.core.errors import InputError
-from novum.core.targets import check_classes
+from novum.core.tables import check_classes
 from tests.apps.job.table.tables import loaded
 
 

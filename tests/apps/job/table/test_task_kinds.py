@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from novum.apps.job.table.column_cells import Cells
-from novum.apps.job.table.task_kinds import TargetLook, look_at_target
-from novum.core.schema import Column
+from novum.apps.job.table.target_column import TargetLook, look_at_target
+from novum.core.tables import Column
 from tests.apps.job.table.tables import words
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from novum.evaluation.comparison.definitions import exact_mcnemar, mid_p_mcnemar
 from novum.evaluation.comparison.pairs.mcnemar import mcnemar_from_counts, mcnemar_test
 from novum.evaluation.comparison.pairs.outcome import Alternative
+from tests.evaluation.comparison.definitions import exact_mcnemar, mid_p_mcnemar
 
 counts = st.integers(0, 60)
 

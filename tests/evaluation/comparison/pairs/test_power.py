@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from novum.evaluation.comparison.definitions import t_test_power
 from novum.evaluation.comparison.pairs.power import (
     corrected_power,
     detectable_effect,
     repeats_needed,
 )
-from novum.evaluation.comparison.pairs.resampled import corrected_t_test
+from novum.evaluation.comparison.pairs.t_tests import corrected_t_test
+from tests.evaluation.comparison.definitions import t_test_power
 
 
 @pytest.mark.parametrize("effect", [0.0, 0.01, 0.05, 0.2])

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from novum.evaluation.comparison.definitions import correlated_posterior_density
-from novum.evaluation.comparison.pairs.resampled import corrected_t_test
 from novum.evaluation.comparison.pairs.rope import bayesian_correlated_t_test
+from novum.evaluation.comparison.pairs.t_tests import corrected_t_test
+from tests.evaluation.comparison.definitions import correlated_posterior_density
 
 samples = st.lists(st.floats(-1, 1), min_size=2, max_size=30).filter(lambda d: np.ptp(d) > 1e-3)
 

@@ -104,7 +104,7 @@ def test_welch_holds_its_level_where_the_pooled_test_does_not() -> None:
 def test_constant_values_divide_by_nothing() -> None:
     with np.errstate(all="raise"):
         assert one_sample_t_test([2.0, 2.0, 2.0], 2.0).p_value == 1.0
-        assert one_sample_t_test([0.1] * 3, 0.0).p_value == 0.0
+        assert math.isnan(one_sample_t_test([0.1] * 3, 0.0).p_value)
         assert unpaired_t_test([1.0, 1.0], [3.0, 3.0]).statistic == -math.inf
         assert "nothing to test" in paired_t_test([0.1, 0.7], [0.1, 0.7]).note
 

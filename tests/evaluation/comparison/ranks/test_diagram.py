@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from novum.display import Label, Path
 from novum.evaluation.comparison.ranks.diagram import (
     WIDTH,
     CriticalDifferenceDiagram,
     critical_difference_diagram,
-    layout,
 )
-from novum.evaluation.comparison.ranks.post_hoc import critical_difference
+from novum.evaluation.comparison.ranks.friedman import critical_difference
 
 
 def brute_groups(ranks: list[float], difference: float) -> set[tuple[int, ...]]:
@@ -79,10 +79,12 @@ def test_names_stand_inside_the_picture_and_lines_do_not_cross() -> None:
         2.0,
         10,
     )
-    height, lines, labels = layout(diagram)
-    for line in lines:
-        assert 0 <= min(line.x1, line.x2) <= max(line.x1, line.x2) <= WIDTH
-        assert 0 <= max(line.y1, line.y2) <= height
+    drawing = diagram.drawing()
+    labels = [shape for shape in drawing.shapes if isinstance(shape, Label)]
+    for line in (shape for shape in drawing.shapes if isinstance(shape, Path)):
+        for x, y in line.points:
+            assert 0 <= x <= WIDTH
+            assert 0 <= y <= drawing.height
     names = [label for label in labels if "model" in label.text]
     assert len(names) == 7
     for label in names:

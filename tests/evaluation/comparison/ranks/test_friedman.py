@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from novum.evaluation.comparison.definitions import friedman_permutation_p_value
 from novum.evaluation.comparison.ranks.friedman import friedman_test, score_ranks
+from tests.evaluation.comparison.definitions import friedman_permutation_p_value
 
 # Demsar (2006), table 6: C4.5, C4.5+m, C4.5+cf, C4.5+m+cf on fourteen data sets. The paper prints
 # 0.975 twice in the last row but one and ranks them 2 and 3 by digits it does not print.

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.evaluation.comparison.definitions import holm
 from novum.evaluation.comparison.ranks.multiplicity import holm_adjusted
+from tests.evaluation.comparison.definitions import holm
 
 p_values = st.lists(st.integers(0, 1000).map(lambda k: k / 1000), min_size=1, max_size=12)
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from novum.evaluation.comparison.definitions import normal_range_tail
-from novum.evaluation.comparison.ranks.friedman import friedman_test
-from novum.evaluation.comparison.ranks.post_hoc import (
+from novum.evaluation.comparison.ranks.friedman import (
     baseline_p_values,
     critical_difference,
+    friedman_test,
     nemenyi_p_values,
 )
+from tests.evaluation.comparison.definitions import normal_range_tail
 
 # Demsar (2006), table 5a: q at 0.05 and 0.10 for 2 to 10 models.
 AT_05 = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from novum.evaluation.comparison.definitions import signed_rank_p_value
 from novum.evaluation.comparison.pairs.outcome import Alternative
 from novum.evaluation.comparison.ranks.signed_rank import signed_rank_test, walsh_means
+from tests.evaluation.comparison.definitions import signed_rank_p_value
 
 
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.evaluation.comparison.ranks.win_tie_loss import win_tie_loss
+from novum.evaluation.comparison.ranks.signed_rank import win_tie_loss
 
 # Steps of 1e-6, which no tolerance for rounding joins.
 steps = st.integers(-(10**6), 10**6).map(lambda k: k / 10**6)

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from novum.graphical.inference.compiled import cutting
-from novum.graphical.inference.compiled.cutting import (
+from novum.graphical.inference.compiled import questions
+from novum.graphical.inference.compiled.prepared import ModelLayout
+from novum.graphical.inference.compiled.questions import (
     Whole,
     cut_layout,
     deciding,
@@ -20,11 +21,9 @@ from novum.graphical.inference.compiled.cutting import (
     weigh,
     whole,
 )
-from novum.graphical.inference.compiled.prepared import ModelLayout
-from novum.graphical.models.arrays import NO_HEAD, Evidence, Floats, ModelArrays, Positions
+from novum.graphical.models.arrays import NO_HEAD, Evidence, ModelArrays
 from novum.graphical.models.questions import evidence_of
-from novum.numerics import jit_interpreted
-from novum.numerics.jit_interpreted import Patience
+from novum.numerics import Floats, Integers, Patience, jit_interpreted
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 
 quick = settings(
@@ -35,7 +34,7 @@ quick = settings(
 @pytest.fixture
 def every_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """No model is too small to be cut."""
-    monkeypatch.setattr(cutting, "SMALL_CELLS", 0)
+    monkeypatch.setattr(questions, "SMALL_CELLS", 0)
 
 
 def undirected(model: ModelArrays) -> ModelArrays:
@@ -76,7 +75,7 @@ def states_left(model: ModelArrays, evidence: Evidence) -> list[set[int]] | None
     return None
 
 
-def narrowed(base: Whole, evidence: Evidence) -> tuple[float, Positions, Positions]:
+def narrowed(base: Whole, evidence: Evidence) -> tuple[float, Integers, Integers]:
     states, counts = base.narrowed.states.copy(), base.narrowed.cards.copy()
     if not base.narrowed.is_possible:
         return -math.inf, states, counts
@@ -110,7 +109,7 @@ def test_python_narrows_as_machine_code_does(monkeypatch: pytest.MonkeyPatch, se
     patience = Patience(math.inf)
     with monkeypatch.context() as patched:
         patched.setattr(jit_interpreted, "is_at_hand", lambda _: False)
-        patched.setattr(cutting, "_patience", patience)
+        patched.setattr(questions, "_patience", patience)
         by_python = narrowed(whole(replace(model)), evidence)
     assert patience.spent > 0
     assert by_python[0] == compiled[0]
@@ -119,7 +118,7 @@ def test_python_narrows_as_machine_code_does(monkeypatch: pytest.MonkeyPatch, se
             assert one.tobytes() == other.tobytes()
 
 
-def configurations(counts: Positions) -> Iterator[tuple[int, ...]]:
+def configurations(counts: Integers) -> Iterator[tuple[int, ...]]:
     yield from np.ndindex(*counts.tolist())
 
 

@@ -15,16 +15,15 @@ from novum.core.errors import MemoryLimitError
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical import BayesianNetwork, NetworkWarning
 from novum.graphical.inference import junction
-from novum.graphical.inference.compiled import joints, planning
-from novum.graphical.inference.compiled.joints import SmallJoint, small_joint
+from novum.graphical.inference.compiled import planning, runs
 from novum.graphical.inference.compiled.layout import CONNECTED, JOINT
 from novum.graphical.inference.compiled.questions import question_of, uncut_question
+from novum.graphical.inference.compiled.runs import SmallJoint, small_joint
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.junction import JunctionTree
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.questions import evidence_of
-from novum.numerics import jit_interpreted
-from novum.numerics.jit_interpreted import Patience
+from novum.numerics import Patience, jit_interpreted
 from tests.graphical.networks_on_disk import network_on_disk
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 
@@ -79,7 +78,7 @@ def test_all_ways_give_the_same_bits(monkeypatch: pytest.MonkeyPatch, seed: int)
 
     first, kept = answer(), answer()
     with monkeypatch.context() as patch:
-        patch.setattr(joints, "compiled_planner", lambda _: None)
+        patch.setattr(runs, "compiled_planner", lambda _: None)
         interpreted = answer()
     for other in (kept, interpreted):
         assert first.has_cut_off == other.has_cut_off
@@ -129,7 +128,7 @@ def test_of_large_questions_that_could_be_cut_there_is_but_the_price(
     assert question.is_cuttable
     assert small_joint(question, [0], None) is None
     [program] = question.home.programs.values()
-    assert (len(program.code), program.cells > joints.AT_ONCE) == (0, True)
+    assert (len(program.code), program.cells > runs.AT_ONCE) == (0, True)
     assert small_joint(question, [0], None) is None
     found = JunctionTree().joint(network.arrays, evidence, [0]).tables[0]
     assert found[0] == pytest.approx(0.3, abs=0.01)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.graphical.inference.compiled.lane_cells_kernels import add_cells, set_cells
+from novum.graphical.inference.compiled.lanes_kernels import add_cells, set_cells
 
 
 @pytest.mark.parametrize("in_lanes", [True, False])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.graphical.inference.compiled.lane_slopes_kernels import (
+from novum.graphical.inference.compiled.lanes_kernels import (
     lane_bars,
     lane_expansion_slope,
     lane_product_slope,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from novum.graphical.inference.compiled import lanes
-from novum.graphical.inference.compiled.lanes import (
+from novum.graphical.inference import batches
+from novum.graphical.inference.batches import (
     lane_logs,
     lane_marginals,
     lane_program,
@@ -62,7 +62,7 @@ def test_bits_do_not_depend_on_the_number_of_lanes(
     assert program is not None
     full, _ = lane_marginals(MODEL, program, cases, EVERYTHING)
     logs = lane_logs(MODEL, program, cases)
-    monkeypatch.setattr(lanes, "LANES", most)
+    monkeypatch.setattr(batches, "LANES", most)
     assert n_lanes(program, len(cases)) == wanted
     fewer, _ = lane_marginals(MODEL, program, cases, EVERYTHING)
     for one, other in zip(full, fewer, strict=True):
@@ -74,7 +74,7 @@ def test_there_are_no_more_lanes_than_rows_or_memory(monkeypatch: pytest.MonkeyP
     program = lane_program(MODEL, rows(3), EVERYTHING)
     assert program is not None
     assert [n_lanes(program, n) for n in (1, 8, 9, 57, 64, 1000)] == [8, 8, 16, 64, 64, 64]
-    monkeypatch.setattr(lanes, "MOST_NUMBERS", 1)
+    monkeypatch.setattr(batches, "MOST_NUMBERS", 1)
     assert n_lanes(program, 1000) == 8
 
 
@@ -85,8 +85,8 @@ def test_there_are_no_more_lanes_than_rows_or_memory(monkeypatch: pytest.MonkeyP
 )
 def test_cliques_in_many_blocks(cells: int, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     # Blocks of few cells leave most axes to the outer loops.
-    monkeypatch.setattr(lanes, "LANE_BLOCK", cells)
-    monkeypatch.setattr(lanes, "CELL", 0.0)
+    monkeypatch.setattr(batches, "LANE_BLOCK", cells)
+    monkeypatch.setattr(batches, "CELL", 0.0)
     model = random_network(seed, largest=4).arrays
     rng = np.random.default_rng(seed)
     codes = (rng.random((10, model.n_variables)) * model.cards).astype(np.int64)
@@ -149,7 +149,7 @@ def test_answers_are_whole_tables_of_the_variables_asked() -> None:
 
 
 def test_large_cliques_are_left_to_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "CELL", 1e9)
+    monkeypatch.setattr(batches, "CELL", 1e9)
     assert lane_program(MODEL, rows(3), EVERYTHING) is None
 
 
@@ -157,8 +157,8 @@ def test_few_rows_may_be_cheaper_one_by_one(monkeypatch: pytest.MonkeyPatch) -> 
     # A row alone pays for all lanes that it leaves empty.
     program = lane_program(MODEL, rows(64), EVERYTHING)
     assert program is not None
-    each = lanes.PLAN + lanes.VARIABLE * MODEL.n_variables
-    monkeypatch.setattr(lanes, "CELL", each / (2.0 * program.cells))
+    each = batches.PLAN + batches.VARIABLE * MODEL.n_variables
+    monkeypatch.setattr(batches, "CELL", each / (2.0 * program.cells))
     assert lane_program(MODEL, rows(64), EVERYTHING) is program
     assert lane_program(MODEL, rows(1), EVERYTHING) is None
 

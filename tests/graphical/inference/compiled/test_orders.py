@@ -10,8 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novum.graphical.inference.compiled.orders_kernels import BY_FILL, BY_WEIGHT, extent, price
-from novum.graphical.inference.compiled.search_kernels import best_order
+from novum.graphical.inference.compiled.orders_kernels import (
+    BY_FILL,
+    BY_WEIGHT,
+    best_order,
+    extent,
+    price,
+)
 
 seeds = st.integers(0, 10**6)
 

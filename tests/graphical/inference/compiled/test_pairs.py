@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.graphical.inference.compiled.pairs_kernels import dot, triple_dot
+from novum.graphical.inference.compiled.blocks_kernels import dot, triple_dot
 from novum.graphical.inference.compiled.questions import question_of
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.junction import JunctionTree

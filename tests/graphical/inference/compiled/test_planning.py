@@ -23,14 +23,14 @@ from novum.graphical.inference.compiled.layout import (
     PRICE_CELLS,
     PRICE_LARGEST,
 )
+from novum.graphical.inference.compiled.planning_kernels import plan_question
 from novum.graphical.inference.compiled.prepared import prepared
 from novum.graphical.inference.compiled.questions import question_of
-from novum.graphical.inference.compiled.questions_kernels import plan_question
-from novum.graphical.inference.relevance import relevant_factors
+from novum.graphical.inference.potentials import relevant_factors
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.questions import evidence_of
-from novum.numerics import jit_interpreted
-from novum.numerics.jit_interpreted import Patience, interpreted
+from novum.numerics import Patience, jit_interpreted
+from novum.numerics.jit_interpreted import interpreted
 from tests.graphical.networks_on_disk import network_on_disk
 from tests.strategies.networks import random_evidence, random_network, seeds
 

@@ -14,13 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from novum.graphical.inference.compiled import prepared
+from novum.graphical.inference.compiled.cuts_kernels import factors_of_variables
 from novum.graphical.inference.compiled.layout import CONNECTED, EVERYTHING, JOINT, MARGINALS
 from novum.graphical.inference.compiled.planning import program_of
-from novum.graphical.inference.compiled.prepared_kernels import factors_of_variables
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
-from novum.numerics import jit_interpreted
-from novum.numerics.jit_interpreted import Patience
+from novum.numerics import Patience, jit_interpreted
 from tests.strategies.networks import random_network, seeds
 
 

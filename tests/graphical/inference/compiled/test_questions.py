@@ -13,9 +13,8 @@ from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
 from novum.graphical.inference import junction
 from novum.graphical.inference.compiled import questions
-from novum.graphical.inference.compiled.cutting import whole
 from novum.graphical.inference.compiled.layout import EVERYTHING, MARGINALS
-from novum.graphical.inference.compiled.questions import forget_questions, question_of
+from novum.graphical.inference.compiled.questions import forget_questions, question_of, whole
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.inference.junction import JunctionTree
 from novum.graphical.models.arrays import Evidence, ModelArrays
@@ -33,7 +32,7 @@ quick = settings(
 def cutting(monkeypatch: pytest.MonkeyPatch) -> JunctionTree:
     """The compiled engine with every model cut, however small."""
     monkeypatch.setattr(junction, "PLAIN_VARIABLES", 0)
-    monkeypatch.setattr(f"{COMPILED}.cutting.SMALL_CELLS", 0)
+    monkeypatch.setattr(f"{COMPILED}.questions.SMALL_CELLS", 0)
     return JunctionTree()
 
 
@@ -219,7 +218,7 @@ def test_products_of_tiny_cells_are_not_zero(
     monkeypatch: pytest.MonkeyPatch, n: int, cells: int
 ) -> None:
     monkeypatch.setattr(junction, "PLAIN_VARIABLES", 0)
-    monkeypatch.setattr(f"{COMPILED}.cutting.SMALL_CELLS", cells)
+    monkeypatch.setattr(f"{COMPILED}.questions.SMALL_CELLS", cells)
     engine, model = JunctionTree(), tiny(n)
     # With the root known all tables are numbers.
     for root in (-1, 0):

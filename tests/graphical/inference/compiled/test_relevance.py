@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
+from novum.graphical.inference.compiled.factors_kernels import mark_ancestors, mark_connected
 from novum.graphical.inference.compiled.prepared import prepared
-from novum.graphical.inference.compiled.relevance_kernels import mark_ancestors, mark_connected
-from novum.graphical.inference.relevance import ancestors_of, relevant_factors
+from novum.graphical.inference.potentials import ancestors_of, relevant_factors
 from novum.graphical.models.questions import evidence_of
 from tests.strategies.networks import random_evidence, random_network, seeds
 

@@ -6,8 +6,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novum.graphical.inference.compiled.orders_kernels import BY_FILL, greedy_order, order_cells
-from novum.graphical.inference.compiled.search_kernels import best_order
+from novum.graphical.inference.compiled.orders_kernels import (
+    BY_FILL,
+    best_order,
+    greedy_order,
+    order_cells,
+)
 
 
 def random_rows(seed: int, n: int, degree: float) -> np.ndarray:

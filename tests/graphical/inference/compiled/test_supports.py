@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from novum.graphical.inference.compiled import cutting
+from novum.graphical.inference.compiled import questions
 from novum.graphical.inference.compiled.questions import question_of
 from novum.graphical.inference.enumeration import Enumeration
 from novum.graphical.models.arrays import Evidence
@@ -19,7 +19,7 @@ from tests.strategies.networks import random_evidence, random_network, seeds
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_no_possible_state_is_cut(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    monkeypatch.setattr(cutting, "SMALL_CELLS", 0)
+    monkeypatch.setattr(questions, "SMALL_CELLS", 0)
     network = random_network(seed, zeros=0.5)
     evidence = evidence_of(network, random_evidence(network, seed))
     model = network.arrays
@@ -32,7 +32,7 @@ def test_no_possible_state_is_cut(monkeypatch: pytest.MonkeyPatch, seed: int) ->
 
 
 def test_a_chain_keeps_exactly_what_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "SMALL_CELLS", 0)
+    monkeypatch.setattr(questions, "SMALL_CELLS", 0)
     from tests.graphical.inference.compiled.test_questions import relay
 
     model = relay(6)

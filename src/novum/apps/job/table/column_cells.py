@@ -11,13 +11,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from novum.core.columns import arrow_column, codes_of, numbers_of
-from novum.core.schema import MISSING, Column, Kind, Level
-from novum.numerics.shared_state import cached_property
-
-Mask = NDArray[np.bool_]
+from novum.core.tables import MISSING, Column, Kind, Level, arrow_column, codes_of, numbers_of
+from novum.numerics import Array, Integers, Mask, cached_property
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +34,7 @@ class Cells:
     """
 
     column: Column
-    values: NDArray[Any]
+    values: Array
 
     @property
     def name(self) -> str:
@@ -60,7 +56,7 @@ class Cells:
         return len(self.values) - int(np.count_nonzero(self.known))
 
     @cached_property
-    def level_counts(self) -> NDArray[np.int64]:
+    def level_counts(self) -> Integers:
         """Rows of each level of a column that is not numeric."""
         known = self.values[self.known] if self.n_missing else self.values
         return np.bincount(known, minlength=self.column.n_levels).astype(np.int64)
@@ -68,7 +64,7 @@ class Cells:
     def level(self, code: int) -> Level:
         return self.column.levels[code]
 
-    def rows(self, chosen: NDArray[Any]) -> Cells:
+    def rows(self, chosen: Array) -> Cells:
         """The same column in some of the rows."""
         return Cells(self.column, self.values[chosen])
 

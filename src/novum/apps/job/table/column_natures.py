@@ -23,8 +23,8 @@ from typing import Literal
 import numpy as np
 
 from novum.apps.job.table.column_cells import Cells
-from novum.core.schema import Kind
-from novum.core.sources.cells import DATE, all_match
+from novum.core.sources import DATE, all_match
+from novum.core.tables import Kind
 
 NatureName = Literal["feature", "empty", "constant", "date", "text", "identifier"]
 
@@ -73,7 +73,7 @@ def nature_of(cells: Cells) -> Nature:
 
     Examples
     --------
-    >>> from novum.core.schema import Column
+    >>> from novum.core.tables import Column
     >>> nature_of(Cells(Column("row"), np.arange(100.0))).reason
     'an identifier: 100 different whole numbers that count the rows'
     """

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from novum.apps.job.record import ColumnRecord, ProfileRecord
 from novum.apps.job.table.column_cells import Cells
-from novum.apps.job.table.task import Positions, Task
-from novum.core.randomness import stream
+from novum.apps.job.table.task import Task
+from novum.core.runtime import stream
 from novum.core.sources import ReadReport
 from novum.core.text import printable
-from novum.numerics.shared_state import cached_property
+from novum.numerics import Array, Integers, cached_property
 
 # Rows that costly searches look at; fewer in wide tables, so that their cells stay few.
 SAMPLE_ROWS = 20_000
@@ -48,7 +46,7 @@ class Evidence:
         return {column.name: column for column in self.profile.columns}
 
     @cached_property
-    def sample(self) -> Positions:
+    def sample(self) -> Integers:
         """Labeled rows in random order, at most so many that costly searches stay quick."""
         rows = self.task.labeled
         room = SAMPLE_CELLS // max(self.task.schema.n_columns, 1)
@@ -72,7 +70,7 @@ class Evidence:
         return pa.array(self.sample)
 
     @cached_property
-    def sample_target(self) -> NDArray[Any]:
+    def sample_target(self) -> Array:
         return np.asarray(self.task.coded[self.sample])
 
 

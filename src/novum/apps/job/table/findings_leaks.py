@@ -12,15 +12,14 @@ frequent class makes, or explains 99.5 % of the variance.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from novum.apps.job.record import Finding
 from novum.apps.job.table.column_cells import Cells
 from novum.apps.job.table.evidence import Evidence, percent, quoted
+from novum.numerics import Array, Floats, Integers, Mask
 
 ERRORS_LEFT = 0.02
 VARIANCE_EXPLAINED = 0.995
@@ -104,12 +103,12 @@ def _knows(evidence: Evidence, place: int) -> str:
     return f"({percent(share)} of the variance)" if share >= VARIANCE_EXPLAINED else ""
 
 
-def cross_errors(cells: Cells, target: NDArray[Any], n_classes: int) -> int:
+def cross_errors(cells: Cells, target: Array, n_classes: int) -> int:
     """Errors of the rule of one half in the other, both ways.
 
     Examples
     --------
-    >>> from novum.core.schema import Column
+    >>> from novum.core.tables import Column
     >>> x = np.array([1.0, 1.0, 2.0, 2.0, 9.0, 9.0])
     >>> cross_errors(Cells(Column("x"), x), np.array([0, 0, 1, 1, 0, 0]), 2)
     0
@@ -129,9 +128,7 @@ def cross_errors(cells: Cells, target: NDArray[Any], n_classes: int) -> int:
     return errors
 
 
-def _places(
-    cells: Cells, learn: NDArray[np.bool_], n_classes: int
-) -> tuple[NDArray[np.int64], int]:
+def _places(cells: Cells, learn: Mask, n_classes: int) -> tuple[Integers, int]:
     """For every row the nearest value of the learning half, or the level; missing is one more."""
     if not cells.is_numeric:
         n_levels = cells.column.n_levels
@@ -146,7 +143,7 @@ def _places(
     return np.where(cells.known, found, n_places).astype(np.int64), n_places + 1
 
 
-def explained(cells: Cells, y: NDArray[np.float64]) -> float:
+def explained(cells: Cells, y: Floats) -> float:
     """Share of the variance that a column explains: by rank, or by the means of its levels."""
     known = cells.known
     n_known = int(np.count_nonzero(known))

@@ -18,16 +18,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.apps.job.record import DataRecord
 from novum.apps.job.request import Request
 from novum.apps.job.table.formalizing import formalize_like
 from novum.apps.job.table.reading import LoadedTable, read_like
-from novum.apps.job.table.task import Positions, Rows, Task
+from novum.apps.job.table.task import Rows, Task
 from novum.core.errors import InputError
-from novum.core.randomness import stream
+from novum.core.runtime import stream
 from novum.core.text import printable
+from novum.numerics import Integers, Mask
 
 # Strata of a number, and groups up to which each is weighed on its own.
 _TENTHS = 10
@@ -52,9 +52,9 @@ class Parts:
         How the rows were set aside, in words.
     """
 
-    train: Positions
-    holdout: Positions
-    unlabeled: Positions
+    train: Integers
+    holdout: Integers
+    unlabeled: Integers
     test: Task | None
     way: str
 
@@ -154,7 +154,7 @@ def _test_file(task: Task, request: Request, loaded: LoadedTable | None) -> Part
 
 # --- Draws ----------------------------------------------------------------------------------------
 
-Draw = Callable[[Task, int, int], tuple[Positions, str]]
+Draw = Callable[[Task, int, int], tuple[Integers, str]]
 
 
 def _draw(task: Task) -> Draw:
@@ -163,7 +163,7 @@ def _draw(task: Task) -> Draw:
     return _stratified if task.groups is None else _whole_groups
 
 
-def _stratified(task: Task, wanted: int, seed: int) -> tuple[Positions, str]:
+def _stratified(task: Task, wanted: int, seed: int) -> tuple[Integers, str]:
     strata = _strata(task)
     counts = np.bincount(strata)
     rng = stream(seed, "holdout")
@@ -178,7 +178,7 @@ def _stratified(task: Task, wanted: int, seed: int) -> tuple[Positions, str]:
     return task.labeled[chosen], f"{len(chosen):,} rows drawn at random within each {how}"
 
 
-def apportion(counts: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
+def apportion(counts: Integers, wanted: int) -> Integers:
     """How many of each stratum to take, so that shares are kept and the sum is as wanted.
 
     Whole parts first, then one more where the remainder is largest; a stratum never gives its last
@@ -201,7 +201,7 @@ def apportion(counts: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
     return takes
 
 
-def _strata(task: Task) -> NDArray[np.int64]:
+def _strata(task: Task) -> Integers:
     """The stratum of each labeled row."""
     values = task.coded[task.labeled]
     if task.is_classification:
@@ -212,13 +212,13 @@ def _strata(task: Task) -> NDArray[np.int64]:
     return ranks * n_strata // len(values)
 
 
-def _latest(task: Task, wanted: int, _seed: int) -> tuple[Positions, str]:
+def _latest(task: Task, wanted: int, _seed: int) -> tuple[Integers, str]:
     assert task.order is not None
     times = task.order[task.labeled]
     return task.labeled[_ends(times, wanted)], "the latest rows; equal times stay together"
 
 
-def _latest_groups(task: Task, wanted: int, _seed: int) -> tuple[Positions, str]:
+def _latest_groups(task: Task, wanted: int, _seed: int) -> tuple[Integers, str]:
     assert task.order is not None
     assert task.groups is not None
     groups, times = task.groups[task.labeled], task.order[task.labeled]
@@ -230,7 +230,7 @@ def _latest_groups(task: Task, wanted: int, _seed: int) -> tuple[Positions, str]
     return task.labeled[_ends(ranks[groups], wanted)], "the whole groups that end last"
 
 
-def _ends(ranks: NDArray[np.int64], wanted: int) -> NDArray[np.bool_]:
+def _ends(ranks: Integers, wanted: int) -> Mask:
     """Rows above the cut between two ranks that leaves the number of rows nearest to `wanted`."""
     values, counts = np.unique(ranks, return_counts=True)
     if len(values) < 2:
@@ -243,7 +243,7 @@ def _ends(ranks: NDArray[np.int64], wanted: int) -> NDArray[np.bool_]:
     return np.asarray(ranks > values[cut])
 
 
-def _whole_groups(task: Task, wanted: int, seed: int) -> tuple[Positions, str]:
+def _whole_groups(task: Task, wanted: int, seed: int) -> tuple[Integers, str]:
     assert task.groups is not None
     groups = np.unique(task.groups[task.labeled], return_inverse=True)[1]
     n_groups = int(groups.max()) + 1
@@ -262,9 +262,7 @@ def _whole_groups(task: Task, wanted: int, seed: int) -> tuple[Positions, str]:
     return task.labeled[chosen[groups]], way
 
 
-def _weighed(
-    counts: NDArray[np.int64], shuffled: NDArray[np.int64], wanted: int
-) -> NDArray[np.bool_]:
+def _weighed(counts: Integers, shuffled: Integers, wanted: int) -> Mask:
     """Groups taken, large ones first, where they bring the counts of strata nearer to the goal."""
     goal = counts.sum(axis=0) * (wanted / counts.sum())
     sizes = counts.sum(axis=1)
@@ -282,9 +280,7 @@ def _weighed(
     return chosen
 
 
-def _first_groups(
-    counts: NDArray[np.int64], shuffled: NDArray[np.int64], wanted: int
-) -> NDArray[np.bool_]:
+def _first_groups(counts: Integers, shuffled: Integers, wanted: int) -> Mask:
     """The first of many groups in random order, whose shares are right by the law of numbers."""
     sizes = counts.sum(axis=1)[shuffled]
     stop = int(np.clip(np.searchsorted(sizes.cumsum(), wanted), 1, len(sizes) - 1))
@@ -296,18 +292,18 @@ def _first_groups(
 # --- Parts of the above ---------------------------------------------------------------------------
 
 
-def _ordered(task: Task, positions: Positions) -> Positions:
+def _ordered(task: Task, positions: Integers) -> Integers:
     """Positions in the order of time, where there is one."""
     if task.order is None:
         return positions
     return positions[np.argsort(task.order[positions], kind="stable")]
 
 
-def _none() -> Positions:
+def _none() -> Integers:
     return np.empty(0, np.int64)
 
 
-def _check_classes(task: Task, train: Positions, n_holdout: int) -> None:
+def _check_classes(task: Task, train: Integers, n_holdout: int) -> None:
     """The rows to learn from still hold two classes."""
     if n_holdout == 0:
         raise InputError(

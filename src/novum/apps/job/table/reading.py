@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,8 +19,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from novum import data
 from novum.apps.job.request import Request
-from novum.apps.job.table.reader_advice import for_a_run
 from novum.core.errors import (
     FileFormatError,
     InputError,
@@ -27,11 +28,48 @@ from novum.core.errors import (
     MixedColumnWarning,
     SchemaError,
 )
-from novum.core.schema import Column, Kind, Schema
-from novum.core.sources import ColumnReport, KindWish, ReadReport
+from novum.core.sources import ColumnReport, KindLike, ReadReport
+from novum.core.tables import Column, Kind, Schema
 from novum.core.text import printable
-from novum.data import bundled, readers
-from novum.numerics.shared_state import cached_property
+from novum.numerics import cached_property
+
+# --- Advice ---------------------------------------------------------------------------------------
+# What readers advise, in words for someone who has a file and a command line.
+#
+# Readers speak to callers of the library: `dialect=Dialect(encoding='latin-1')`. A user of a run
+# cannot pass that, but can save the file in another way. What is wrong and where stays as it is.
+
+_DIALECT = r"dialect=Dialect\([^)]*\)"
+_WORDS: tuple[tuple[str, str], ...] = (
+    (rf"If the first line is a row, say so: {_DIALECT}",
+     "Add rows below it, or, if it is a row, put a line of names before it"),
+    (rf"; if the file has no header, say so: {_DIALECT}", ", or put a line of names first"),
+    (rf",? or read without quotes: {_DIALECT}", ""),
+    (rf",? or name it: {_DIALECT}", ", such as UTF-8"),
+    (rf"[^.;:]*\bsay so: {_DIALECT};?", " Save it as UTF-8;"),
+    (_DIALECT, "saving the file as comma-separated UTF-8 text"),
+    (r"([Ll])eave (it|the column) out by `columns=`", r"\1eave \2 out of the file"),
+    (r"(Read fewer columns) \(`columns=`\), or give the path itself to a learner's `fit_file`",
+     "Give the run fewer columns or rows"),
+    (r"Ask for smaller chunks \(`rows=`\) or fewer columns \(`columns=`\)", "Keep fewer columns"),
+    (r"add the word to `missing`, or declare the column nominal", "or leave it empty"),
+    (r"`kinds` declares column", "the table has column"),
+    (r"that `kinds` declares", "of the table"),
+    (r"(Open (it|the file)|Read it) again( with open_source)?", "Start the run again"),
+)  # fmt: skip
+
+
+def for_a_run(message: str) -> str:
+    """The message of a reader with advice that a user of a run can follow.
+
+    Examples
+    --------
+    >>> for_a_run("It is free text. Leave it out by `columns=`.")
+    'It is free text. Leave it out of the file.'
+    """
+    for pattern, words in _WORDS:
+        message = re.sub(pattern, words, message)
+    return message
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +131,7 @@ def read(request: Request) -> LoadedTable:
     >>> table.name, table.n_rows, table.n_columns, table.target
     ('iris', 150, 5, 'species')
     """
-    is_bundled = request.table in bundled.available()
+    is_bundled = request.table in data.available()
     loaded = _read_bundled(request) if is_bundled else _read_file(request)
     roles = {
         "target": loaded.target,
@@ -179,13 +217,13 @@ def _read_file(request: Request) -> LoadedTable:
 
 def _quietly(
     path: Path,
-    kinds: dict[str, KindWish] | None = None,
+    kinds: dict[str, KindLike] | None = None,
     columns: Sequence[str] | None = None,
-) -> readers.ReadTable:
+) -> data.ReadTable:
     """Reads a file; columns of mixed types are in the report and become a finding."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixedColumnWarning)
-        return readers.read(path, kinds=kinds, columns=columns)
+        return data.read(path, kinds=kinds, columns=columns)
 
 
 def _sha256(path: Path) -> str:
@@ -224,21 +262,19 @@ def _near_files(path: Path) -> str:
         beside = [entry.name for entry in path.parent.iterdir() if entry.is_file()][:10_000]
     except OSError:
         return f"There is no folder {printable(str(path.parent), 200)!r} either. Check the path."
-    near = difflib.get_close_matches(path.name, [*sorted(beside), *bundled.available()], n=1)
+    near = difflib.get_close_matches(path.name, [*sorted(beside), *data.available()], n=1)
     if near:
         return f"Did you mean {printable(near[0], 80)!r}?"
-    return (
-        f"Check the name and the folder, or take a bundled table: {', '.join(bundled.available())}."
-    )
+    return f"Check the name and the folder, or take a bundled table: {', '.join(data.available())}."
 
 
 # --- Bundled tables -------------------------------------------------------------------------------
 
 
 def _read_bundled(request: Request) -> LoadedTable:
-    found = bundled.load(request.table)
+    found = data.load(request.table)
     folder = files("novum.data") / "tables"
-    data = next(
+    content = next(
         entry.read_bytes()
         for entry in folder.iterdir()
         if entry.name in (f"{found.name}.csv", f"{found.name}.csv.gz")
@@ -258,7 +294,7 @@ def _read_bundled(request: Request) -> LoadedTable:
         found.table,
         found.schema,
         target,
-        hashlib.sha256(data).hexdigest(),
+        hashlib.sha256(content).hexdigest(),
         report,
         found.task if target == found.target else None,
     )
@@ -281,7 +317,7 @@ def _check_roles(roles: dict[str, str | None]) -> None:
         seen[name] = role
 
 
-def _wish(column: Column) -> KindWish | None:
+def _wish(column: Column) -> KindLike | None:
     if column.kind is Kind.ORDINAL:
         return column.levels
     is_truth = any(isinstance(level, bool) for level in column.levels)

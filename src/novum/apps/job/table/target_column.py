@@ -6,23 +6,184 @@ every classifier's `classes_`. Only labels that occur are classes.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.apps.job.record import TaskKind
 from novum.apps.job.request import TaskChoice
 from novum.apps.job.table.column_cells import Cells
 from novum.apps.job.table.column_natures import nature_of
 from novum.apps.job.table.reading import LoadedTable
-from novum.apps.job.table.task_kinds import MOST_NUMBER_CLASSES, TargetLook, look_at_target
 from novum.core.errors import InputError
-from novum.core.schema import MISSING
-from novum.core.sources.cells import AMOUNT, all_match, is_number_text
-from novum.core.sources.report import counted
+from novum.core.sources import AMOUNT, all_match, counted, is_number_text
+from novum.core.tables import MISSING, Kind
 from novum.core.text import label_text, listed, printable
+from novum.numerics import Array, Floats, Integers
+
+# --- Classes or numbers ---------------------------------------------------------------------------
+# Whether a target is a class or a number: the rule, in one place.
+#
+# | target | read as |
+# |---|---|
+# | text, truth values, ordered levels | classes |
+# | two different whole numbers | classes |
+# | three to ten different whole numbers, five rows for each on average | classes, with a look |
+# | all other numbers | numbers |
+#
+# `--task` overrides it.
+
+MOST_NUMBER_CLASSES = 10
+ROWS_PER_CLASS = 5
+
+
+@dataclass(frozen=True)
+class TargetLook:
+    """How the rule reads a target.
+
+    Attributes
+    ----------
+    is_classes : bool
+    n_distinct : int
+        Different values; for numbers that are clearly no classes, more than `MOST_NUMBER_CLASSES`.
+    is_whole : bool
+        Whether all values are whole numbers.
+    is_doubtful : bool
+        Whether the user should look, because the rule had to guess.
+    """
+
+    is_classes: bool
+    n_distinct: int
+    is_whole: bool
+    is_doubtful: bool
+
+
+def look_at_target(cells: Cells) -> TargetLook:
+    """Applies the rule to the known cells of a target.
+
+    Examples
+    --------
+    >>> from novum.core.tables import Column
+    >>> look_at_target(Cells(Column("grade"), np.tile([1.0, 2.0, 3.0], 10)))
+    TargetLook(is_classes=True, n_distinct=3, is_whole=True, is_doubtful=True)
+    """
+    if not cells.is_numeric:
+        return TargetLook(True, int(np.count_nonzero(cells.level_counts)), False, False)
+    known = cells.values[cells.known]
+    is_whole = bool((known == np.floor(known)).all()) and known.size > 0
+    n_distinct = _distinct(known)
+    if not is_whole:
+        return TargetLook(False, n_distinct, False, False)
+    if n_distinct <= 2:
+        return TargetLook(True, n_distinct, True, False)
+    enough = known.size >= ROWS_PER_CLASS * n_distinct
+    is_classes = n_distinct <= MOST_NUMBER_CLASSES and enough
+    return TargetLook(is_classes, n_distinct, True, n_distinct <= MOST_NUMBER_CLASSES)
+
+
+def _distinct(known: Array) -> int:
+    """The number of different values."""
+    first = np.unique(known[:1000])
+    return len(first) if known.size <= 1000 else len(np.unique(known))
+
+
+# --- Columns about rows ---------------------------------------------------------------------------
+# Columns that say something about rows: their weight, their group, their place in time.
+
+_YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(.*)", re.DOTALL)
+_HOUR = re.compile(r"[ T](\d):")
+
+
+def read_weights(cells: Cells) -> Floats:
+    """Finite weights of at least 0, one for each row."""
+    shown = repr(printable(cells.name))
+    if not cells.is_numeric:
+        raise InputError(
+            f"The weight column {shown} holds {label_text(cells.column.levels[0])} and is no "
+            "column of numbers. Name one with --weight, or correct its cells."
+        )
+    wrong = np.flatnonzero(~(np.isfinite(cells.values) & (cells.values >= 0)))
+    if wrong.size:
+        value = cells.values[wrong[0]]
+        what = "missing" if np.isnan(value) else f"{value:g}"
+        raise InputError(
+            f"The weight column {shown} is {what} in data row {wrong[0] + 1}, {wrong.size:,} such "
+            "in all. A weight says how often a row counts: give finite numbers of at least 0."
+        )
+    if not cells.values.any():
+        raise InputError(
+            f"All weights in {shown} are 0, so there is nothing to learn from. Give at least one "
+            "row a positive weight."
+        )
+    return np.asarray(cells.values)
+
+
+def read_groups(cells: Cells) -> Integers:
+    """Codes of the groups, one for each row."""
+    shown = repr(printable(cells.name))
+    _refuse_missing(cells, "group", "rows that belong to none can be groups of their own")
+    found, codes = np.unique(cells.values, return_inverse=True)
+    if len(found) < 2:
+        raise InputError(
+            f"The group column {shown} has one group only, so no rows can be set aside. Leave out "
+            "--group, or name a column of several groups."
+        )
+    return codes.astype(np.int64)
+
+
+def read_order(cells: Cells) -> Integers:
+    """Ranks in time: of numbers, of ordered levels, or of dates with the year first.
+
+    Examples
+    --------
+    >>> from novum.core.tables import Column
+    >>> days = Column("day", Kind.NOMINAL, ("2024-12-01", "2024-2-10"))
+    >>> read_order(Cells(days, np.array([0, 1, 0], np.int32))).tolist()
+    [1, 0, 1]
+    """
+    _refuse_missing(cells, "time", "leave out the rows, or fill in when they were taken")
+    if cells.is_numeric or cells.column.kind is Kind.ORDINAL:
+        return np.unique(cells.values, return_inverse=True)[1].astype(np.int64)
+    met = np.flatnonzero(cells.level_counts)
+    times = np.array([_time(str(cells.level(int(code))), cells.name) for code in met])
+    ranks = np.zeros(cells.column.n_levels, np.int64)
+    ranks[met] = np.unique(times, return_inverse=True)[1]
+    return ranks[cells.values]
+
+
+def _refuse_missing(cells: Cells, role: str, remedy: str) -> None:
+    if cells.n_missing:
+        raise InputError(
+            f"The {role} column {printable(cells.name)!r} has no value in data row "
+            f"{int((~cells.known).argmax()) + 1}, {cells.n_missing:,} such in all. Give every row "
+            f"its {role}; {remedy}."
+        )
+
+
+def _time(text: str, name: str) -> float:
+    """Seconds of a date, with a zone or as if in UTC."""
+    parts = _YEAR_FIRST.fullmatch(text.strip())
+    found: Any = None
+    if parts is not None:
+        year, month, day, rest = parts.groups()
+        clock = _HOUR.sub(r"T0\1:", rest.rstrip()).replace(" ", "T", 1).replace(",", ".")
+        try:
+            found = datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{clock}")
+        except ValueError:
+            found = None
+    if found is None:
+        raise InputError(
+            f"The time column {printable(name)!r} holds {label_text(text)}, whose place in time is "
+            "not clear. Write dates as 2024-01-31 or 2024-01-31 18:30, or give numbers that rise "
+            "with time."
+        )
+    naive = found.replace(tzinfo=None) - datetime(1970, 1, 1)
+    offset = found.utcoffset()
+    return float((naive if offset is None else naive - offset).total_seconds())
+
 
 MOST_CLASSES = 1000
 
@@ -41,13 +202,13 @@ class Target:
     """
 
     kind: TaskKind
-    coded: NDArray[Any]
-    classes: NDArray[Any] | None
+    coded: Array
+    classes: Array | None
     sentences: tuple[str, ...]
 
 
 def read_target(cells: Cells, loaded: LoadedTable, choice: TaskChoice) -> Target:
-    """Classes or numbers, by the rule of `task_kinds` or by choice.
+    """Classes or numbers, by the rule above or by choice.
 
     Parameters
     ----------
@@ -136,7 +297,7 @@ def _classes(cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedT
     return Target(kind, coded, classes, tuple(sentences))
 
 
-def _labels(cells: Cells) -> tuple[NDArray[Any], NDArray[np.int64], list[str]]:
+def _labels(cells: Cells) -> tuple[Array, Integers, list[str]]:
     """Sorted classes, codes of all rows, and what there is to say about them."""
     known = cells.known
     coded = np.full(len(cells.values), MISSING, np.int64)

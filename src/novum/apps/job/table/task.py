@@ -12,16 +12,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from novum.apps.job.record import TaskKind, TaskRecord
 from novum.apps.job.table.column_cells import Cells, cells_of
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.schema import MISSING, Schema
-from novum.core.working_point import WorkingPoint
-
-Positions = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from novum.core.tables import MISSING, Schema
+from novum.numerics import Array, Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -50,12 +47,12 @@ class Rows:
     weight, groups, order : arrays (m,) or None
     """
 
-    positions: Positions
+    positions: Integers
     X: pa.Table
-    y: NDArray[Any]
+    y: Array
     weight: Floats | None
-    groups: NDArray[np.int64] | None
-    order: NDArray[np.int64] | None
+    groups: Integers | None
+    order: Integers | None
 
     @property
     def n_rows(self) -> int:
@@ -97,19 +94,19 @@ class Task:
     target: str
     X: pa.Table
     schema: Schema
-    coded: NDArray[Any]
-    classes: NDArray[Any] | None
+    coded: Array
+    classes: Array | None
     positive: Any
     weight: Floats | None
-    groups: NDArray[np.int64] | None
-    order: NDArray[np.int64] | None
+    groups: Integers | None
+    order: Integers | None
     point: WorkingPoint | None
     metric: str
     greater_is_better: bool
     left_out: tuple[LeftOut, ...]
     sentences: tuple[str, ...]
-    labeled: Positions = field(init=False)
-    unlabeled: Positions = field(init=False)
+    labeled: Integers = field(init=False)
+    unlabeled: Integers = field(init=False)
 
     def __post_init__(self) -> None:
         known = self.coded != MISSING if self.is_classification else ~np.isnan(self.coded)
@@ -129,7 +126,7 @@ class Task:
         return self.schema.names
 
     @property
-    def y(self) -> NDArray[Any]:
+    def y(self) -> Array:
         """Labels or numbers of the labeled rows, in the order of the table."""
         return self._targets(self.labeled)
 
@@ -165,7 +162,7 @@ class Task:
         place = self.schema.names.index(name)
         return cells_of(self.X.column(place), self.schema.columns[place])
 
-    def class_counts(self) -> NDArray[np.int64]:
+    def class_counts(self) -> Integers:
         """Labeled rows of each class."""
         n_classes = 0 if self.classes is None else len(self.classes)
         return np.bincount(self.coded[self.labeled], minlength=n_classes).astype(np.int64)
@@ -187,7 +184,7 @@ class Task:
             sentences=self.sentences,
         )
 
-    def _targets(self, positions: Positions) -> NDArray[Any]:
+    def _targets(self, positions: Integers) -> Array:
         found = self.coded[positions]
         absent = found == MISSING if self.is_classification else np.isnan(found)
         if absent.any():

@@ -26,15 +26,15 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from novum.core.errors import InputError
-from novum.core.targets import plain_target
+from novum.core.tables import plain_target
 from novum.evaluation.comparison.pairs.outcome import (
     Alternative,
     CriticalRegion,
-    Floats,
     Outcome,
     checked_options,
 )
 from novum.evaluation.measures.intervals import Interval
+from novum.numerics import Floats
 
 Method = Literal["mid-p", "exact"]
 

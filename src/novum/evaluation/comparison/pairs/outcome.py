@@ -9,8 +9,9 @@ critical region. A t test of a mean has the interval of all means that would not
 
 with one end infinite for a one-sided alternative.
 
-Values without any spread have no standard error. Their statistic is 0 (estimate equal to H0) or
-infinite, the p-value is the limit 1 or 0, and `note` says so; nothing is divided by zero.
+Values without any spread have no standard error. Where they all equal H0 there is nothing to test
+(statistic 0, p-value 1); where they all equal another number the statistic is infinite and nothing
+tells how sure that is: p-value and interval are NaN, and `note` says why.
 """
 
 from __future__ import annotations
@@ -21,14 +22,13 @@ from numbers import Real
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
-from novum.distributions.univariate.student_t import StudentT
+from novum.distributions import StudentT
 from novum.evaluation.measures.intervals import Interval, check_level
-from novum.numerics.ties import DIFFERENCES, at_least
+from novum.numerics import DIFFERENCES, Floats, at_least
 
-Floats = NDArray[np.float64]
 Alternative = Literal["two-sided", "less", "greater"]
 
 
@@ -74,6 +74,7 @@ class Outcome:
     test : str
         Name of the test.
     statistic, p_value : float
+        The p-value is NaN where the values have no spread to judge them by; `note` says so.
     critical_region : CriticalRegion
         Values of the statistic that reject at size `1 - level`.
     alternative : {"two-sided", "less", "greater"}
@@ -144,19 +145,25 @@ def t_outcome(
     """The test of `estimate = null` whose standardized distance has Student's law."""
     region = t_region(degrees, alternative, level)
     reach = region.high if alternative != "less" else -region.low
-    if error == 0.0:
-        statistic = math.copysign(math.inf, estimate - null) if estimate != null else 0.0
-        note = _no_spread(estimate, null)
-        half = 0.0
-    else:
+    if error > 0.0:
         statistic = (estimate - null) / error
-        half = reach * error
+        p_value, half = t_p_value(statistic, degrees, alternative), reach * error
+    elif estimate == null:
+        statistic, p_value, half = 0.0, 1.0, 0.0
+        note = f"all values equal {null:g}, so there is nothing to test"
+    else:
+        statistic, p_value = math.copysign(math.inf, estimate - null), math.nan
+        half = math.nan
+        note = (
+            f"all values equal {estimate:.4g}: they have no spread, so nothing tells how sure that "
+            "is; the p-value is undefined"
+        )
     low = -math.inf if alternative == "less" else estimate - half
     high = math.inf if alternative == "greater" else estimate + half
     return Outcome(
         test,
         float(statistic),
-        t_p_value(statistic, degrees, alternative),
+        p_value,
         region,
         alternative,
         level,
@@ -169,9 +176,6 @@ def t_outcome(
 
 def t_p_value(statistic: float, degrees: float, alternative: Alternative) -> float:
     """Tail of Student's law beyond the statistic, on the side or sides of the alternative."""
-    if math.isinf(statistic):
-        in_favor = {"two-sided": True, "greater": statistic > 0, "less": statistic < 0}
-        return 0.0 if in_favor[alternative] else 1.0
     law = StudentT(degrees)
     if alternative == "two-sided":
         return min(1.0, 2 * float(law.cdf(-abs(statistic))))
@@ -188,15 +192,6 @@ def t_region(degrees: float, alternative: Alternative, level: float) -> Critical
     if alternative == "less":
         return CriticalRegion(-reach, math.inf)
     return CriticalRegion(-math.inf, reach)
-
-
-def _no_spread(estimate: float, null: float) -> str:
-    if estimate == null:
-        return f"all values equal {null:g}, so there is nothing to test; the p-value is the limit 1"
-    return (
-        f"all values equal {estimate:.4g}: they have no spread, so the statistic is infinite and "
-        "the p-value a limit, not a probability"
-    )
 
 
 # --- Checks ---------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from novum.distributions.univariate.student_t import StudentT
+from novum.distributions import StudentT
 from novum.evaluation.comparison.pairs.outcome import (
     bracket,
     checked_options,
@@ -29,7 +29,7 @@ from novum.evaluation.comparison.pairs.outcome import (
     spread,
 )
 from novum.evaluation.measures.intervals import Interval
-from novum.numerics.ties import merge_differences
+from novum.numerics import merge_differences
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,22 +2,22 @@
 
 Models stand at their mean ranks, the best at the left. A thick bar joins models whose ranks lie
 within the critical difference of Nemenyi's test; bars are maximal, and none lies within another.
-The same layout, plain lines and labels, is drawn as SVG and by matplotlib.
+The drawing is plain lines and labels, shown as SVG or by matplotlib.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
 from novum.core.text import printable
-from novum.evaluation.comparison.ranks.friedman import score_ranks
-from novum.evaluation.comparison.ranks.post_hoc import critical_difference
+from novum.display import Drawing, Label, Path
+from novum.evaluation.comparison.ranks.friedman import critical_difference, score_ranks
 
 WIDTH = 700.0
 MARGIN = 200.0
@@ -26,25 +26,6 @@ ROW = 22.0
 BAR = 9.0
 TICK = 6.0
 LONGEST_LABEL = 19
-
-
-class Line(NamedTuple):
-    """A stroke from one point to another, in points, y downwards."""
-
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    width: float
-
-
-class Label(NamedTuple):
-    """Text at a point; anchor is start, middle or end."""
-
-    x: float
-    y: float
-    text: str
-    anchor: str
 
 
 @dataclass(frozen=True)
@@ -127,15 +108,15 @@ class CriticalDifferenceDiagram:
 
     def svg(self) -> str:
         """The diagram as SVG source, with its description; the same bytes every time."""
-        from novum.evaluation.comparison.ranks.diagram_drawing import diagram_svg
-
-        return diagram_svg(self)
+        return self.drawing().as_svg()
 
     def plot(self, ax: Any = None) -> Any:
         """Draws the diagram into matplotlib axes and returns them."""
-        from novum.evaluation.comparison.ranks.diagram_drawing import plot_diagram
+        return self.drawing().plot(ax)
 
-        return plot_diagram(self, ax)
+    def drawing(self, description: str | None = None) -> Drawing:
+        """Lines and labels at their places; `description` stands for the diagram in words."""
+        return _drawing(self, self.description if description is None else description)
 
     def _repr_svg_(self) -> str:
         return self.svg()
@@ -179,8 +160,7 @@ def critical_difference_diagram(
 # --- Layout ---------------------------------------------------------------------------------------
 
 
-def layout(diagram: CriticalDifferenceDiagram) -> tuple[float, list[Line], list[Label]]:
-    """Height, lines and labels of the picture; its width is `WIDTH`."""
+def _drawing(diagram: CriticalDifferenceDiagram, description: str) -> Drawing:
     k = len(diagram.names)
     bars = len(diagram.groups)
     top = AXIS + BAR * (bars + 1) + ROW / 2
@@ -188,7 +168,7 @@ def layout(diagram: CriticalDifferenceDiagram) -> tuple[float, list[Line], list[
     for level, (first, last) in enumerate(diagram._spans()):
         y = AXIS + BAR * (level + 1)
         ends = _place(diagram.mean_ranks[first], k) - 4, _place(diagram.mean_ranks[last], k) + 4
-        lines.append(Line(ends[0], y, ends[1], y, 4.0))
+        lines.append(_line(ends[0], y, ends[1], y, 4.0))
     half = (k + 1) // 2
     for j, (name, rank) in enumerate(zip(diagram.names, diagram.mean_ranks, strict=True)):
         left = j < half
@@ -196,31 +176,36 @@ def layout(diagram: CriticalDifferenceDiagram) -> tuple[float, list[Line], list[
         y = top + ROW * (j if left else k - 1 - j)
         end = MARGIN - 20 if left else WIDTH - MARGIN + 20
         x = _place(rank, k)
-        lines += [Line(x, AXIS, x, y, 1.0), Line(x, y, end, y, 1.0)]
+        lines += [_line(x, AXIS, x, y, 1.0), _line(x, y, end, y, 1.0)]
         text = f"{printable(name, LONGEST_LABEL)} ({rank:.2f})"
         labels.append(Label(end + (-5 if left else 5), y + 4, text, "end" if left else "start"))
-    return top + ROW * half, lines, labels
+    title = "Critical-difference diagram"
+    return Drawing(WIDTH, top + ROW * half, [*lines, *labels], title, description)
 
 
-def _axis(diagram: CriticalDifferenceDiagram) -> tuple[list[Line], list[Label]]:
+def _axis(diagram: CriticalDifferenceDiagram) -> tuple[list[Path], list[Label]]:
     k = len(diagram.names)
-    lines = [Line(MARGIN, AXIS, WIDTH - MARGIN, AXIS, 1.5)]
+    lines = [_line(MARGIN, AXIS, WIDTH - MARGIN, AXIS, 1.5)]
     labels = []
     step = max(1, -(-k // 20))
     for rank in range(1, k + 1, step):
         x = _place(rank, k)
-        lines.append(Line(x, AXIS - TICK, x, AXIS, 1.0))
+        lines.append(_line(x, AXIS - TICK, x, AXIS, 1.0))
         labels.append(Label(x, AXIS - TICK - 4, str(rank), "middle"))
     if diagram.difference is None:
         return lines, labels
     # A critical difference longer than the axis is drawn as long as the axis; the text has it all.
     end = min(_place(1 + diagram.difference, k), WIDTH - MARGIN)
     y = AXIS - 40
-    lines += [Line(MARGIN, y, end, y, 1.5)]
-    lines += [Line(x, y - 3, x, y + 3, 1.5) for x in (MARGIN, end)]
+    lines += [_line(MARGIN, y, end, y, 1.5)]
+    lines += [_line(x, y - 3, x, y + 3, 1.5) for x in (MARGIN, end)]
     labels.append(Label(MARGIN, y - 8, f"CD = {diagram.difference:.2f}", "start"))
     return lines, labels
 
 
 def _place(rank: float, k: int) -> float:
     return MARGIN + (WIDTH - 2 * MARGIN) * (rank - 1) / (k - 1)
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, width: float) -> Path:
+    return Path([(x1, y1), (x2, y2)], width=width)

@@ -5,5 +5,5 @@
 
 What is known becomes a smaller model (`questions`); a question to it becomes a program once
 (`planning`), which depends on which variables are known and not on their states, and is run as
-often as there are states to ask about (`runs`, and `lanes` for many rows at once).
+often as there are states to ask about (`runs`, and `lanes_kernels` for many rows at once).
 """

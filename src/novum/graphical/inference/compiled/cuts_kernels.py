@@ -13,8 +13,7 @@ import numpy as np
 from novum.graphical.inference.compiled.factors_kernels import COUNTS, WEIGHTED
 from novum.graphical.inference.compiled.loads_kernels import span_of, times_cell
 from novum.graphical.inference.compiled.messages_kernels import MOST_SPAN
-from novum.graphical.inference.compiled.prepared_kernels import factors_of_variables
-from novum.numerics.jit import inner_kernel, lean_kernel
+from novum.numerics import inner_kernel, lean_kernel
 
 
 @inner_kernel()
@@ -211,30 +210,10 @@ def weigh(variable, tables, begin, end, starts, out_soft, out_weights):
     " float64[::1], int64[::1])"
 )
 def cut_tables(
-    cards,
-    scope_starts,
-    scopes,
-    strides,
-    table_starts,
-    heads,
-    zeros,
-    tables,
-    starts,
-    states,
-    counts,
-    out_scope_starts,
-    out_scopes,
-    out_strides,
-    out_table_starts,
-    out_heads,
-    out_var_starts,
-    out_var_factors,
-    out_zeros,
-    out_soft,
-    out_tables,
-    out_weights,
-    room,
-):
+    cards, scope_starts, scopes, strides, table_starts, heads, zeros, tables, starts, states,
+    counts, out_scope_starts, out_scopes, out_strides, out_table_starts, out_heads, out_var_starts,
+    out_var_factors, out_zeros, out_soft, out_tables, out_weights, room,
+):  # fmt: skip
     """The tables at the states that are left; the logarithm of what became numbers.
 
     Tables that are whole stay where they are; the others are copied to `out_tables`, whose places
@@ -266,19 +245,9 @@ def cut_tables(
         finish = to
         if is_copied:
             finish = copy_states(
-                tables,
-                table,
-                scopes,
-                strides,
-                begin,
-                end,
-                starts,
-                states,
-                counts,
-                room,
-                out_tables,
-                to,
-            )
+                tables, table, scopes, strides, begin, end, starts, states, counts, room,
+                out_tables, to,
+            )  # fmt: skip
             out_table_starts[factor] = tables.size
             if finish - to == 1:
                 number, log = times_cell(number, log, out_tables[to])
@@ -321,3 +290,83 @@ def cut_tables(
     out_table_starts[heads.size] = tables.size + to
     factors_of_variables(out_scope_starts, out_scopes, out_var_starts, out_var_factors)
     return log + np.log(number)
+
+
+# --- The whole model ------------------------------------------------------------------------------
+# How a model lies in memory: strides, the tables of each variable, places of states, bounds.
+
+
+INFINITY = float("inf")
+
+
+@inner_kernel()
+def factors_of_variables(scope_starts, scopes, out_starts, out_factors):
+    """The tables that each variable is part of."""
+    n_factors, size = scope_starts.size - 1, scope_starts[scope_starts.size - 1]
+    for variable in range(out_starts.size):
+        out_starts[variable] = 0
+    for place in range(size):
+        out_starts[scopes[place] + 1] += 1
+    for variable in range(out_starts.size - 1):
+        out_starts[variable + 1] += out_starts[variable]
+    for factor in range(n_factors - 1, -1, -1):
+        for place in range(scope_starts[factor], scope_starts[factor + 1]):
+            variable = scopes[place]
+            out_starts[variable + 1] -= 1
+            out_factors[out_starts[variable + 1]] = factor
+    # Filling from the ends has moved each end to its start.
+    for variable in range(out_starts.size - 1):
+        out_starts[variable] = out_starts[variable + 1]
+    out_starts[out_starts.size - 1] = size
+
+
+@inner_kernel()
+def bound_tables(table_starts, tables, out_bounds, out_zeros):
+    """The least and the largest positive cell of each table, and whether it has zeros.
+
+    Zeros count as 1.
+    """
+    for factor in range(out_zeros.size):
+        smallest = INFINITY
+        low = INFINITY
+        high = 0.0
+        for cell in range(table_starts[factor], table_starts[factor + 1]):
+            x = tables[cell]
+            positive = x if x > 0.0 else 1.0
+            smallest = x if x < smallest else smallest
+            low = positive if positive < low else low
+            high = x if x > high else high
+        out_zeros[factor] = 1 if smallest == 0.0 else 0
+        out_bounds[0, factor] = low
+        out_bounds[1, factor] = max(high, 1.0) if smallest == 0.0 else high
+
+
+@lean_kernel(
+    "int64(int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], float64[:, ::1], uint8[::1])"
+)
+def lay_out(
+    cards, scope_starts, scopes, table_starts, tables, out_strides, out_var_starts, out_var_factors,
+    out_starts, out_states, out_bounds, out_zeros,
+):  # fmt: skip
+    """Strides of all scopes, the tables of each variable, the states of all variables, and bounds.
+
+    No cells are looked at where there is no room for bounds. Returns the number of tables of the
+    variable in most of them.
+    """
+    for factor in range(scope_starts.size - 1):
+        stride = 1
+        for place in range(scope_starts[factor + 1] - 1, scope_starts[factor] - 1, -1):
+            out_strides[place] = stride
+            stride *= cards[scopes[place]]
+    factors_of_variables(scope_starts, scopes, out_var_starts, out_var_factors)
+    at = 0
+    most = 0
+    for variable in range(cards.size):
+        most = max(most, out_var_starts[variable + 1] - out_var_starts[variable])
+        out_starts[variable] = at
+        for state in range(cards[variable]):
+            out_states[at + state] = state
+        at += cards[variable]
+    bound_tables(table_starts, tables, out_bounds, out_zeros)
+    return most

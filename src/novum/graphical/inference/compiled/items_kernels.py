@@ -24,7 +24,7 @@ from novum.graphical.inference.compiled.layout import (
     PROJECTION_FIELDS,
 )
 from novum.graphical.inference.compiled.programs_kernels import block_cells, product_of
-from novum.numerics.jit import inner_kernel
+from novum.numerics import inner_kernel
 
 # Rows of the table of items.
 HOME = 0

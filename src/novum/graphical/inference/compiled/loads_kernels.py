@@ -24,7 +24,7 @@ from novum.graphical.inference.compiled.layout import (
     SOFT_AT,
 )
 from novum.graphical.inference.compiled.programs_kernels import merge_axes
-from novum.numerics.jit import inner_kernel, lean_kernel
+from novum.numerics import inner_kernel, lean_kernel
 
 # Products between these are far from the limits of floats.
 SMALL, LARGE = 1e-150, 1e150
@@ -47,22 +47,9 @@ def write_axes(code, at, axes, strides, cards, begin, end):
 
 @inner_kernel()
 def write_loads(
-    code,
-    at,
-    items,
-    item_starts,
-    item_axes,
-    item_strides,
-    sources,
-    cards,
-    kept,
-    table_starts,
-    pairs_at,
-    pairs,
-    variables,
-    n_items,
-    of_factor,
-):
+    code, at, items, item_starts, item_axes, item_strides, sources, cards, kept, table_starts,
+    pairs_at, pairs, variables, n_items, of_factor,
+):  # fmt: skip
     """Records that fill the values: tables at what is observed, soft evidence, ones."""
     code[RECORDS_AT] = at
     for factor in range(kept.size):

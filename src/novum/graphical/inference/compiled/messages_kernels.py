@@ -18,10 +18,12 @@ import numpy as np
 
 from novum.graphical.inference.compiled.blocks_kernels import (
     backward,
+    ends_in_pair,
     enter_block,
     forward,
     next_block,
     sum_block,
+    sum_pair,
 )
 from novum.graphical.inference.compiled.layout import (
     BAR_FROM,
@@ -51,8 +53,7 @@ from novum.graphical.inference.compiled.layout import (
     TO,
     TO_SIZE,
 )
-from novum.graphical.inference.compiled.pairs_kernels import ends_in_pair, sum_pair
-from novum.numerics.jit import inner_kernel
+from novum.numerics import inner_kernel
 
 # Numbers within so many powers of two of 1: sums of them are still far from the limits of floats.
 MOST_SPAN = 900.0

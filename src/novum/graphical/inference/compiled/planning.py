@@ -13,9 +13,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.core.memory import is_stated, memory_limit
+from novum.core.runtime import is_stated, memory_limit
 from novum.graphical.inference.compiled.layout import (
     EVERYTHING,
     MARGINALS,
@@ -26,10 +25,8 @@ from novum.graphical.inference.compiled.layout import (
 )
 from novum.graphical.inference.compiled.prepared import PreparedModel, Program, prepared
 from novum.graphical.inference.limits import check_cells_of, check_price
-from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
-from novum.numerics.jit import as_argument
-from novum.numerics.jit_interpreted import Patience
-from novum.numerics.waiting import wait_for
+from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.numerics import Bytes, Floats, Integers, Patience, as_argument, wait_for
 
 # Cells of a block: the tables of all its operations stay in the nearest cache.
 BLOCK = 2048
@@ -63,9 +60,9 @@ class Request(NamedTuple):
         Cells of a block.
     """
 
-    known: Positions
-    soft: NDArray[np.uint8]
-    targets: Positions
+    known: Integers
+    soft: Bytes
+    targets: Integers
     extent: int
     purpose: int
     block: int
@@ -78,7 +75,7 @@ def program_of(
     extent: int,
     purpose: int,
     limit: int | str | None = None,
-    soft: NDArray[np.uint8] | None = None,
+    soft: Bytes | None = None,
     block: int = BLOCK,
 ) -> Program:
     """The program of a question: one that is kept, or a new one.
@@ -107,37 +104,29 @@ def program_of(
     return kept_program(ready, ready, request, ((known >= 0).tobytes(), soft.tobytes()), limit)
 
 
-def program_key(targets: Positions, extent: int, purpose: int, block: int, own: Any) -> Any:
+def program_key(targets: Integers, extent: int, purpose: int, block: int, own: Any) -> Any:
     """What a program is kept under; `own` tells its tables and what is known from others."""
     return (extent, purpose, block, targets.tobytes(), own)
 
 
 def kept_program(
-    home: PreparedModel,
-    ready: PreparedModel,
-    request: Request,
-    own: Any,
-    limit: int | str | None,
+    home: PreparedModel, ready: PreparedModel, request: Request, own: Any, limit: int | str | None
 ) -> Program:
     """The program that `home` keeps, or a new one for the tables of `ready`."""
     key = program_key(request.targets, request.extent, request.purpose, request.block, own)
-    found = home.kept(key)
-    if found is None:
-        found = _planned(ready, request, limit)
-        home.keep(key, found)
+    program = home.kept(key)
+    if program is None:
+        program = Program(*_plan(ready, request, first_bytes(limit)))
+        if len(program.code):
+            check_cells_of(program.cells)
+        else:
+            refuse_beyond(program.prices, limit)
+            program = Program(*_plan(ready, request, math.inf))
+        home.keep(key, program)
     elif is_stated(limit):
         # It may be kept from a question with another limit.
-        refuse_beyond(found.prices, limit)
-    return found
-
-
-def _planned(ready: PreparedModel, request: Request, limit: int | str | None) -> Program:
-    found = Program(*_plan(ready, request, first_bytes(limit)))
-    if len(found.code):
-        check_cells_of(found.cells)
-        return found
-    refuse_beyond(found.prices, limit)
-    return Program(*_plan(ready, request, math.inf))
+        refuse_beyond(program.prices, limit)
+    return program
 
 
 def first_bytes(limit: int | str | None) -> float:
@@ -153,15 +142,15 @@ def _plan(ready: PreparedModel, request: Request, most: float) -> tuple[Any, ...
         most, NO_CELLS, NO_CELLS, NOTHING, NO_CELLS, NOTHING, NO_MAPS, math.inf, PLAN_ONLY,
     )  # fmt: skip
     planner = compiled_planner(known)
-    found: tuple[Any, ...]
+    result: tuple[Any, ...]
     if planner is not None:
-        found = call_planner(planner, known, *arguments)
+        result = call_planner(planner, known, *arguments)
     else:
-        found = _patience.interpret(_planner(), *arguments)
-    return found[:3]
+        result = _patience.interpret(_planner(), *arguments)
+    return result[:3]
 
 
-def compiled_planner(known: Positions) -> Any:
+def compiled_planner(known: Integers) -> Any:
     """The planner as machine code; None while compiling it would take longer than it saves."""
     planner = _planner()
     if _patience.is_left_for(planner) and np.count_nonzero(known < 0) <= MOST_INTERPRETED:
@@ -169,7 +158,7 @@ def compiled_planner(known: Positions) -> Any:
     return planner
 
 
-def call_planner(planner: Any, known: Positions, *arguments: Any) -> tuple[Any, ...]:
+def call_planner(planner: Any, known: Integers, *arguments: Any) -> tuple[Any, ...]:
     """What the compiled planner returns; an interruption during the call as the error that it is.
 
     Numba makes the arrays of a result with the help of Python code, where the handlers of signals
@@ -180,23 +169,23 @@ def call_planner(planner: Any, known: Positions, *arguments: Any) -> tuple[Any, 
     if np.count_nonzero(known < 0) > MOST_UNWATCHED:
         return wait_for(planner, *arguments)
     try:
-        found: tuple[Any, ...] = planner(*arguments)
+        result: tuple[Any, ...] = planner(*arguments)
     except SystemError as error:
         reason: BaseException = error
         while isinstance(reason, SystemError) and reason.__cause__ is not None:
             reason = reason.__cause__
         raise reason from None
-    return found
+    return result
 
 
 @cache
 def _planner() -> Any:
-    from novum.graphical.inference.compiled.questions_kernels import plan_question
+    from novum.graphical.inference.compiled.planning_kernels import plan_question
 
     return plan_question
 
 
-def prices_of(ready: PreparedModel, known: Positions, soft: NDArray[np.uint8]) -> Floats:
+def prices_of(ready: PreparedModel, known: Integers, soft: Bytes) -> Floats:
     """What all posteriors will cost: the prices of `layout`, without a program."""
     # No program fits into fewer than no bytes, so that only its price is found.
     request = Request(known, soft, NOTHING, EVERYTHING, MARGINALS, BLOCK)

@@ -1,6 +1,6 @@
 """A question as a program: its order, its tree and its loops.
 
-The stages are those of `factors_kernels`, `search_kernels`, `trees_kernels` and `writing_kernels`;
+The stages are those of `factors_kernels`, `orders_kernels`, `trees_kernels` and `writing_kernels`;
 here is what they hand to each other. The result is one array of integers (see `layout`), one of
 maps, and the price.
 """
@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from novum.graphical.inference.compiled.answers_kernels import load
 from novum.graphical.inference.compiled.factors_kernels import (
     SOFT,
     WEIGHTED,
+    mark_ancestors,
+    mark_connected,
     number_free,
     observed_scopes,
     question_factors,
@@ -22,20 +25,25 @@ from novum.graphical.inference.compiled.layout import (
     JOINT,
     MARGINALS,
     MAXIMUM,
+    MOST_AXES,
+    MOST_OPS,
+    N_BUFFER,
+    N_CLIQUES,
     N_PRICES,
+    N_VALUES,
     PRICE_BYTES,
     PRICE_CELLS,
     PRICE_CUT_OFF,
     PRICE_LARGEST,
     PRICE_WIDTH,
+    ROOT_MESSAGE,
 )
-from novum.graphical.inference.compiled.orders_kernels import join
+from novum.graphical.inference.compiled.messages_kernels import collect
+from novum.graphical.inference.compiled.orders_kernels import best_order, join
 from novum.graphical.inference.compiled.programs_kernels import block_cells
-from novum.graphical.inference.compiled.relevance_kernels import mark_ancestors, mark_connected
-from novum.graphical.inference.compiled.search_kernels import best_order
 from novum.graphical.inference.compiled.trees_kernels import rooted_tree
 from novum.graphical.inference.compiled.writing_kernels import write_program
-from novum.numerics.jit import inner_kernel
+from novum.numerics import inner_kernel, kernel
 
 # Words of work on elimination orders for each cell of a run.
 COLLECTING_SHARE = 0.1
@@ -44,20 +52,9 @@ DISTRIBUTING_SHARE = 0.15
 
 @inner_kernel()
 def select_factors(
-    scope_starts,
-    scopes,
-    var_starts,
-    var_factors,
-    known,
-    soft,
-    targets,
-    zeros,
-    extent,
-    directed,
-    out_needed,
-    out_kept,
-    stack,
-):
+    scope_starts, scopes, var_starts, var_factors, known, soft, targets, zeros, extent, directed,
+    out_needed, out_kept, stack,
+):  # fmt: skip
     """Marks the factors and variables of a question; whether a table with zeros was cut off."""
     for variable in range(known.size):
         out_needed[variable] = 1
@@ -70,17 +67,9 @@ def select_factors(
     if extent != CONNECTED:
         return 0
     mark_connected(
-        scope_starts,
-        scopes,
-        var_starts,
-        var_factors,
-        known,
-        targets,
-        out_needed,
-        out_kept,
-        stack,
+        scope_starts, scopes, var_starts, var_factors, known, targets, out_needed, out_kept, stack,
         directed,
-    )
+    )  # fmt: skip
     cut_off = 0
     for factor in range(out_kept.size):
         inside = directed == 0 or out_needed[factor] != 0
@@ -179,26 +168,9 @@ def price_tree(factors, tree, cards, purpose, block, out_prices):
 
 @inner_kernel(allocates=True)
 def plan(
-    cards,
-    scope_starts,
-    scopes,
-    strides,
-    table_starts,
-    heads,
-    var_starts,
-    var_factors,
-    zeros,
-    logs,
-    known,
-    soft,
-    asked,
-    extent,
-    purpose,
-    directed,
-    block,
-    most_bytes,
-    most_cells,
-):
+    cards, scope_starts, scopes, strides, table_starts, heads, var_starts, var_factors, zeros, logs,
+    known, soft, asked, extent, purpose, directed, block, most_bytes, most_cells,
+):  # fmt: skip
     """The program of a question, its maps and its price.
 
     There is an empty program beyond `most_bytes` or `most_cells`.
@@ -241,3 +213,82 @@ def plan(
         tree, factors, own_cards, variables, table_starts, kept, pairs_at, pairs, purpose, block
     )
     return code, maps, prices
+
+
+# --- A question in one call -----------------------------------------------------------------------
+# A question in one call: its program and, of a small one about a joint table, the answer.
+#
+# For small questions the way from Python to compiled code and back, with all its arrays, costs as
+# much as the work itself. Their sums are so short that the kernel does without vectors, as suits
+# the planner.
+
+
+# More blocks than any small program has.
+EVERY_BLOCK = 2**62
+
+
+@inner_kernel(allocates=True)
+def collect_table(code, maps, tables, table_spans, known, starts, cards, weights, size):
+    """The table of a program, whose sum is 1, and the logarithm of the scales (`collect`)."""
+    # The span of a table lies in the cell before it: `spans[at]` is `values[at - 1]`.
+    spans = np.empty(code[N_VALUES] + 1)
+    values, block = spans[1:], np.empty(code[N_BUFFER])
+    digits, bases = np.empty(code[MOST_AXES] + 1, np.int64), np.empty(code[MOST_OPS] + 1, np.int64)
+    state = np.zeros(2, np.int64)
+    state[0] = code[N_CLIQUES] - 1
+    log = load(
+        code, tables, tables, table_spans, known, starts, cards, weights, values, spans, digits
+    )
+    if log > -np.inf:
+        log += collect(code, maps, values, spans, block, digits, bases, state, EVERY_BLOCK, 1)
+    first, total = code[ROOT_MESSAGE], 0.0
+    for cell in range(first, first + size):
+        total += values[cell]
+    table = np.empty(size)
+    for cell in range(size):
+        table[cell] = values[first + cell] / total
+    return table, log
+
+
+@kernel(
+    "Tuple((int64[::1], int32[::1], float64[::1], float64[::1], float64))(int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1],"
+    " float64[::1], int64[::1], uint8[::1], int64[::1], int64, int64, int64, int64, float64,"
+    " float64[::1], float64[::1], int64[::1], float64[::1], int64[::1], int32[::1], float64,"
+    " float64)",
+    vectorize=False,
+)
+def plan_question(
+    cards, scope_starts, scopes, strides, table_starts, heads, var_starts, var_factors, zeros, logs,
+    known, soft, asked, extent, purpose, directed, block, most_bytes, tables, table_spans, starts,
+    weights, code, maps, most_cells, at_once,
+):  # fmt: skip
+    """The program of a question, its maps, its price, and of a small one also its answer.
+
+    Parameters
+    ----------
+    most_bytes : beyond them the program is empty
+    tables, table_spans, starts, weights : what a run reads (`load`)
+    code, maps : a program that is kept, or nothing
+    most_cells : beyond them, too
+    at_once : a joint question of up to so many cells is answered
+
+    Returns
+    -------
+    code, maps, prices : the program; prices of a new one only
+    table, log : the joint table, whose sum is 1, and the logarithm of the scales (`collect`)
+    """
+    prices = np.empty(0)
+    if code.size == 0:
+        code, maps, prices = plan(
+            cards, scope_starts, scopes, strides, table_starts, heads, var_starts, var_factors,
+            zeros, logs, known, soft, asked, extent, purpose, directed, block, most_bytes,
+            most_cells,
+        )  # fmt: skip
+    if code.size == 0 or (prices.size > 0 and prices[PRICE_CELLS] > at_once):
+        return code, maps, prices, np.empty(0), 0.0
+    size = 1
+    for variable in asked:
+        size *= cards[variable]
+    table, log = collect_table(code, maps, tables, table_spans, known, starts, cards, weights, size)
+    return code, maps, prices, table, log

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novum.graphical.inference.compiled.layout import (
     LOCAL_AT,
@@ -21,10 +20,18 @@ from novum.graphical.inference.compiled.layout import (
     PRICE_CELLS,
     PRICE_CUT_OFF,
 )
-from novum.graphical.models.arrays import Floats, ModelArrays, Positions, spans_of
-from novum.numerics.jit import as_argument
-from novum.numerics.jit_interpreted import Patience
-from novum.numerics.shared_state import cached_property, fork_safe_lock
+from novum.graphical.models.arrays import ModelArrays, spans_of
+from novum.numerics import (
+    Array,
+    Bytes,
+    Codes,
+    Floats,
+    Integers,
+    Patience,
+    as_argument,
+    cached_property,
+    fork_safe_lock,
+)
 
 # Programs kept for each model, and integers in all of them together.
 MOST_PROGRAMS = 4096
@@ -43,12 +50,12 @@ class Program:
     prices : float64 array
     """
 
-    code: Positions
-    maps: NDArray[np.int32]
+    code: Integers
+    maps: Codes
     prices: Floats
 
     @cached_property
-    def variables(self) -> Positions:
+    def variables(self) -> Integers:
         """The variables of the model that take part, in the order of the answers."""
         start = int(self.code[LOCAL_AT])
         return self.code[start : start + int(self.code[N_LOCAL])]
@@ -87,8 +94,8 @@ class Outline(NamedTuple):
     """
 
     spans: Floats
-    starts: Positions
-    states: Positions
+    starts: Integers
+    states: Integers
     most_factors: int
 
 
@@ -108,15 +115,15 @@ class ModelLayout(NamedTuple):
     zeros : which tables have zeros
     """
 
-    cards: Positions
-    scope_starts: Positions
-    scopes: Positions
-    strides: Positions
-    table_starts: Positions
-    heads: Positions
-    var_starts: Positions
-    var_factors: Positions
-    zeros: NDArray[np.uint8]
+    cards: Integers
+    scope_starts: Integers
+    scopes: Integers
+    strides: Integers
+    table_starts: Integers
+    heads: Integers
+    var_starts: Integers
+    var_factors: Integers
+    zeros: Bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,14 +178,14 @@ class PreparedModel:
 
     def kept(self, key: Any) -> Program | None:
         """The program kept under a key, which is now the one used last."""
-        found = self.programs.get(key)
-        if found is not None:
+        program = self.programs.get(key)
+        if program is not None:
             try:
                 self.programs.move_to_end(key)
             except KeyError:
                 # Another thread has made room meanwhile; the program is as good as before.
-                return found
-        return found
+                return program
+        return program
 
     def keep(self, key: Any, program: Program) -> None:
         """Keeps a program; the ones not used for longest make room."""
@@ -218,9 +225,9 @@ def _writable(tables: Floats) -> Floats:
     return as_argument(tables)
 
 
-def _laid_out(model: ModelArrays, *arrays: NDArray[Any]) -> tuple[Floats, NDArray[np.uint8], int]:
+def _laid_out(model: ModelArrays, *arrays: Array) -> tuple[Floats, Bytes, int]:
     """Fills the arrays of `lay_out`; spans, which tables have zeros, most tables of a variable."""
-    from novum.graphical.inference.compiled.prepared_kernels import lay_out
+    from novum.graphical.inference.compiled.cuts_kernels import lay_out
 
     n = model.n_factors
     if _patience.is_left_for(lay_out):
@@ -237,7 +244,7 @@ _prepared: WeakKeyDictionary[ModelArrays, PreparedModel] = WeakKeyDictionary()
 
 def prepared(model: ModelArrays) -> PreparedModel:
     """The model as kernels take it, made once."""
-    found = _prepared.get(model)
-    if found is None:
-        found = _prepared[model] = PreparedModel.of(model)
-    return found
+    ready = _prepared.get(model)
+    if ready is None:
+        ready = _prepared[model] = PreparedModel.of(model)
+    return ready

@@ -38,7 +38,7 @@ from novum.graphical.inference.compiled.layout import (
     TO,
     TO_SIZE,
 )
-from novum.numerics.jit import inner_kernel
+from novum.numerics import inner_kernel
 
 
 @inner_kernel()

@@ -9,22 +9,18 @@ and so do others where little would be gained (`Whole.is_worth_cutting`) or a qu
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novum.graphical.inference.compiled.cutting import (
-    Marks,
-    Whole,
-    cut_layout,
-    deciding,
-    narrow,
-    weigh,
-    whole,
-)
 from novum.graphical.inference.compiled.planning import (
     BLOCK,
     NO_CELLS,
@@ -32,9 +28,23 @@ from novum.graphical.inference.compiled.planning import (
     kept_program,
     prices_of,
 )
-from novum.graphical.inference.compiled.prepared import PreparedModel, Program
-from novum.graphical.models.arrays import Evidence, Floats, ModelArrays, Positions
-from novum.numerics.jit import as_argument
+from novum.graphical.inference.compiled.prepared import (
+    ModelLayout,
+    PreparedModel,
+    Program,
+    prepared,
+)
+from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.numerics import (
+    Array,
+    Bytes,
+    Floats,
+    Integers,
+    Patience,
+    as_argument,
+    cached_property,
+    fork_safe_lock,
+)
 
 # Questions kept for each model: several things are asked about the same evidence.
 MOST_QUESTIONS = 4
@@ -77,11 +87,11 @@ class Question(NamedTuple):
     ready: PreparedModel
     home: PreparedModel
     spans: Floats
-    known: Positions
-    soft: Marks
-    starts: Positions
-    cards: Positions
-    states: Positions
+    known: Integers
+    soft: Bytes
+    starts: Integers
+    cards: Integers
+    states: Integers
     weights: Floats
     log: float
     key: Any
@@ -99,7 +109,7 @@ class Question(NamedTuple):
         """Number of states of all variables, possible or not."""
         return len(self.states)
 
-    def states_of(self, variable: int) -> Positions:
+    def states_of(self, variable: int) -> Integers:
         """The states that a variable may have, by their numbers in the model."""
         start, known = self.starts[variable], self.known[variable]
         if known >= 0:
@@ -109,13 +119,13 @@ class Question(NamedTuple):
     def ancestors_of(self, variable: int) -> set[int]:
         """A variable of a directed model and all above it that are not known."""
         scope_starts, scopes = self.ready.layout.scope_starts, self.ready.layout.scopes
-        found, waiting = set(), [variable]
+        ancestors, waiting = set(), [variable]
         while waiting:
             one = waiting.pop()
-            if one not in found:
-                found.add(one)
+            if one not in ancestors:
+                ancestors.add(one)
                 waiting.extend(scopes[scope_starts[one] : scope_starts[one + 1]].tolist())
-        return {one for one in found if self.known[one] < 0}
+        return {one for one in ancestors if self.known[one] < 0}
 
     @property
     def prices(self) -> Floats:
@@ -151,18 +161,18 @@ def question_of(model: ModelArrays, evidence: Evidence) -> Question:
     key: Any = known.tobytes()
     if evidence.likelihoods:
         key = (key, *((v, w.tobytes()) for v, w in evidence.likelihoods.items()))
-    found = base.asked.get(key)
-    if found is None:
+    question = base.asked.get(key)
+    if question is None:
         # What is kept must not change with the array of whoever asked.
         known = known.copy()
-        found = _as_it_is(base, known, evidence)
-        if found.is_cuttable and (not found.is_blank or base.is_worth_cutting):
-            found = _cut(base, known, evidence)
+        question = _as_it_is(base, known, evidence)
+        if question.is_cuttable and (not question.is_blank or base.is_worth_cutting):
+            question = _cut(base, known, evidence)
         with base.lock:
-            base.asked[key] = found
+            base.asked[key] = question
             while len(base.asked) > (MOST_SMALL if base.is_small else MOST_QUESTIONS):
                 base.asked.popitem(last=False)
-    return found
+    return question
 
 
 def uncut_question(model: ModelArrays, evidence: Evidence) -> Question:
@@ -170,7 +180,7 @@ def uncut_question(model: ModelArrays, evidence: Evidence) -> Question:
     return _as_it_is(whole(model), as_argument(evidence.codes, np.int64), evidence)
 
 
-def _as_it_is(base: Whole, known: Positions, evidence: Evidence) -> Question:
+def _as_it_is(base: Whole, known: Integers, evidence: Evidence) -> Question:
     ready, likelihoods = base.ready, evidence.likelihoods
     spans, starts, states, _ = ready.outline
     soft, weights, marks = np.zeros(len(known), np.uint8), NO_CELLS, b""
@@ -189,7 +199,7 @@ def _as_it_is(base: Whole, known: Positions, evidence: Evidence) -> Question:
     )  # fmt: skip
 
 
-def _cut(base: Whole, known: Positions, evidence: Evidence) -> Question:
+def _cut(base: Whole, known: Integers, evidence: Evidence) -> Question:
     ready, narrowed = base.ready, base.narrowed
     spans, starts, _, _ = ready.outline
     states, counts = narrowed.states.copy(), narrowed.cards.copy()
@@ -210,12 +220,12 @@ def _cut(base: Whole, known: Positions, evidence: Evidence) -> Question:
     )  # fmt: skip
 
 
-def _digest(arrays: Sequence[NDArray[Any]]) -> bytes:
+def _digest(arrays: Sequence[Array]) -> bytes:
     """Stands for what a program is planned from, which would take more memory than the program."""
-    found = blake2b(digest_size=20)
+    digest = blake2b(digest_size=20)
     for array in arrays:
-        found.update(array.data)
-    return found.digest()
+        digest.update(array.data)
+    return digest.digest()
 
 
 def _is_cuttable(base: Whole, evidence: Evidence, is_blank: bool) -> bool:
@@ -225,3 +235,229 @@ def _is_cuttable(base: Whole, evidence: Evidence, is_blank: bool) -> bool:
     if is_blank:
         return base.has_zeros and base.may_be_worth_cutting
     return base.has_zeros or base.has_many_factors or bool(evidence.likelihoods)
+
+
+# --- Impossible states ----------------------------------------------------------------------------
+# States that are impossible, cut out of the tables before a question is planned.
+#
+#     narrow       states without support in some table go, and their neighbors are looked at again
+#     cut_layout   the tables at the states that are left
+#
+# The loops are those of `supports_kernels` and `cuts_kernels`.
+
+
+# Models of fewer cells, and of fewer tables at each variable, are not worth cutting.
+SMALL_CELLS = 4000
+FEW_FACTORS = 16
+# Where more of all cells than that are possible, tables are not cut before something is known.
+MUCH_LEFT = 0.95
+
+
+class Narrowed(NamedTuple):
+    """What is left of a model before anything is known.
+
+    Attributes
+    ----------
+    states, cards : int64 arrays
+        The states that are possible, and how many there are of each variable.
+    is_possible : bool
+        Factors may contradict each other, so that no states are possible at all.
+    """
+
+    states: Integers
+    cards: Integers
+    is_possible: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A model before anything is known: where states lie, which are possible, what was asked.
+
+    Attributes
+    ----------
+    ready : PreparedModel
+    is_small : bool
+    asked : questions by what is known
+    """
+
+    ready: PreparedModel
+    is_small: bool
+    asked: OrderedDict[Any, Any] = field(default_factory=OrderedDict)
+    lock: threading.Lock = field(default_factory=fork_safe_lock)
+
+    @classmethod
+    def of(cls, model: ModelArrays) -> Whole:
+        ready = prepared(model)
+        has_few = ready.outline.most_factors <= FEW_FACTORS
+        return cls(ready, len(ready.tables) < SMALL_CELLS and has_few)
+
+    @property
+    def has_many_factors(self) -> bool:
+        """Whether some variable is in so many tables that what is known should shorten the list."""
+        return self.ready.outline.most_factors > FEW_FACTORS
+
+    @cached_property
+    def has_zeros(self) -> bool:
+        """Whether a cell is exactly zero: without one, no state is ever cut."""
+        return bool(self.ready.layout.zeros.any())
+
+    @cached_property
+    def ranking(self) -> tuple[Integers, Integers]:
+        """Places of tables in the order of their sizes, and the tables in that order."""
+        ranked = np.argsort(np.diff(self.ready.layout.table_starts), kind="stable")
+        ranks = np.empty_like(ranked)
+        ranks[ranked] = np.arange(len(ranked))
+        return ranks, ranked
+
+    @cached_property
+    def narrowed(self) -> Narrowed:
+        """Looked for when it is first needed: small questions do without."""
+        states, cards = self.ready.outline.states, self.ready.layout.cards
+        if self.is_small or not self.has_zeros:
+            return Narrowed(states, cards, True)
+        states, cards = states.copy(), cards.copy()
+        log = narrow(self, _nothing, states, cards)
+        return Narrowed(states, cards, log > -math.inf)
+
+    @cached_property
+    def is_worth_cutting(self) -> bool:
+        """Whether tables have noticeably fewer cells at what is possible before all evidence."""
+        if not self.narrowed.is_possible:
+            return True
+        scope_starts = self.ready.layout.scope_starts
+        sizes = self.narrowed.cards.astype(np.float64)[self.ready.layout.scopes]
+        filled = np.flatnonzero(np.diff(scope_starts))
+        left = np.multiply.reduceat(sizes, scope_starts[filled]).sum() if len(filled) else 0.0
+        return bool(left < MUCH_LEFT * len(self.ready.tables))
+
+    @property
+    def may_be_worth_cutting(self) -> bool:
+        """The same without looking at tables for it: yes until somebody did."""
+        return bool(self.__dict__.get("is_worth_cutting", True))
+
+
+_nothing = np.empty(0, np.int64)
+# Kernels of integers and comparisons, which give the same when Python runs them.
+_patience = Patience(seconds=0.5)
+_wholes: WeakKeyDictionary[ModelArrays, Whole] = WeakKeyDictionary()
+
+
+def whole(model: ModelArrays) -> Whole:
+    """The model before anything is known, looked at once."""
+    base = _wholes.get(model)
+    if base is None:
+        base = _wholes[model] = Whole.of(model)
+    return base
+
+
+class _Kernels(NamedTuple):
+    call_tables: Any
+    narrow: Any
+    n_fields: int
+    cut_tables: Any
+
+
+@cache
+def _kernels() -> _Kernels:
+    from novum.graphical.inference.compiled.cuts_kernels import cut_tables
+    from novum.graphical.inference.compiled.supports_kernels import N_FIELDS, call_tables, narrow
+
+    return _Kernels(call_tables, narrow, N_FIELDS, cut_tables)
+
+
+def cut_layout(
+    base: Whole, states: Integers, counts: Integers, soft: Bytes, weights: Floats
+) -> tuple[ModelLayout, Floats, float]:
+    """What planning takes of the tables at the states that are left, these, and a logarithm.
+
+    Fills the marks and weights of variables that tables became weights of.
+    """
+    ready = base.ready
+    cards, scope_starts, scopes, strides, table_starts, heads, _, _, zeros = ready.layout
+    n, size, n_variables = len(heads), len(scopes), len(cards)
+    ends, table_ends = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    own, steps = np.empty(size, np.int64), np.empty(size, np.int64)
+    var_starts, near = np.empty(n_variables + 1, np.int64), np.empty(size, np.int64)
+    cut_heads, cut_zeros = np.empty(n, np.int64), np.empty(n, np.uint8)
+    tables = np.empty(len(ready.tables) + 1)
+    room = np.empty(n_variables + len(states), np.int64)
+    log = _kernels().cut_tables(
+        cards, scope_starts, scopes, strides, table_starts, heads, zeros, ready.tables,
+        ready.outline.starts, states, counts, ends, own, steps, table_ends, cut_heads, var_starts,
+        near, cut_zeros, soft, tables, weights, room,
+    )  # fmt: skip
+    left = int(ends[n])
+    layout = ModelLayout(
+        counts, ends, own[:left], steps[:left], table_ends, cut_heads, var_starts, near[:left],
+        cut_zeros,
+    )  # fmt: skip
+    return layout, tables, log
+
+
+def deciding(layout: ModelLayout) -> tuple[Array, ...]:
+    """The arrays of a cut model that all others of the same model follow from."""
+    return layout.cards, layout.scope_starts, layout.heads, layout.zeros
+
+
+def narrow(
+    base: Whole,
+    known: Integers,
+    states: Integers,
+    counts: Integers,
+    likelihoods: Mapping[int, Floats] = MappingProxyType({}),
+) -> float:
+    """Cuts impossible states out of the lists; `-inf` where nothing is left, else 0.
+
+    Without any codes all tables are looked at, not only those of what is known.
+    """
+    ready, kernels = base.ready, _kernels()
+    cards, _, _, _, _, heads, var_starts, var_factors, zeros = ready.layout
+    causes, queue = np.empty(len(heads), np.int64), np.zeros((2, len(heads) // 64 + 1), np.uint64)
+    for variable, likelihood in likelihoods.items():
+        start = int(ready.outline.starts[variable])
+        kept = states[start : start + int(counts[variable])]
+        kept = kept[likelihood[kept] > 0]
+        if not len(kept):
+            return -math.inf
+        if len(kept) < counts[variable]:
+            states[start : start + len(kept)] = kept
+            counts[variable] = len(kept)
+            _patience.run(
+                kernels.call_tables,
+                variable, cards, heads, var_starts, var_factors, zeros, base.ranking[0], counts,
+                causes, queue,
+            )  # fmt: skip
+    seen, left = np.empty(len(states), np.uint8), np.empty(len(states), np.int64)
+    axes = np.empty((len(cards), kernels.n_fields), np.int64)
+    some = _patience.run(
+        kernels.narrow,
+        *ready.layout, *base.ranking, ready.tables, ready.outline.starts, known, states, counts,
+        seen, left, causes, queue, axes,
+    )  # fmt: skip
+    return 0.0 if some else -math.inf
+
+
+def weigh(
+    evidence: Evidence,
+    starts: Integers,
+    states: Integers,
+    counts: Integers,
+    soft: Bytes,
+    weights: Floats,
+) -> float:
+    """Likelihoods into the weights of the states that are left; the logarithm of what is taken."""
+    from novum.graphical.inference.compiled.cuts_kernels import multiply_weights
+    from novum.graphical.inference.compiled.factors_kernels import COUNTS, WEIGHTED
+
+    log = 0.0
+    for variable, likelihood in evidence.likelihoods.items():
+        start, count = int(starts[variable]), int(counts[variable])
+        factors = as_argument(likelihood[states[start : start + count]])
+        top = float(factors.max())
+        log += math.log(top)
+        if count > 1:
+            factors = factors / top
+            is_first = 1 - (int(soft[variable]) & WEIGHTED)
+            log += multiply_weights(factors, 0, count, weights, start, is_first)
+            soft[variable] = WEIGHTED | COUNTS
+    return log

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from novum.core.errors import MemoryLimitError
 from novum.graphical.inference.compiled.layout import (
+    CONNECTED,
+    JOINT,
     MOST_AXES,
     MOST_OPS,
     N_BARS,
@@ -20,9 +24,18 @@ from novum.graphical.inference.compiled.layout import (
     N_VALUES,
     ROOT_MESSAGE,
 )
+from novum.graphical.inference.compiled.planning import (
+    BLOCK,
+    NO_MAPS,
+    NOTHING,
+    call_planner,
+    compiled_planner,
+    first_bytes,
+    program_key,
+)
 from novum.graphical.inference.compiled.prepared import Program
 from novum.graphical.inference.compiled.questions import Question
-from novum.graphical.models.arrays import Floats, Positions
+from novum.numerics import Floats, Integers
 
 # Blocks between two looks at the keyboard: tens of milliseconds.
 SLICE = 10_000
@@ -40,21 +53,21 @@ class Room(threading.local):
 
     def floats(self, name: str, size: int) -> Floats:
         """An array of at least so many numbers, of any content."""
-        found = self.kept.get(name)
-        return self._new(name, size, np.float64) if found is None or len(found) < size else found
+        array = self.kept.get(name)
+        return self._new(name, size, np.float64) if array is None or len(array) < size else array
 
-    def integers(self, name: str, size: int) -> Positions:
+    def integers(self, name: str, size: int) -> Integers:
         """The same of integers."""
-        found = self.kept.get(name)
-        return self._new(name, size, np.int64) if found is None or len(found) < size else found
+        array = self.kept.get(name)
+        return self._new(name, size, np.int64) if array is None or len(array) < size else array
 
     def _new(self, name: str, size: int, dtype: type[Any]) -> Any:
         if size >= MOST_KEPT:
             return np.empty(size, dtype)
         # What is too small goes before there is a larger one.
         self.kept.pop(name, None)
-        found = self.kept[name] = np.empty(size + size // SPARE, dtype)
-        return found
+        array = self.kept[name] = np.empty(size + size // SPARE, dtype)
+        return array
 
 
 _room = Room()
@@ -82,12 +95,12 @@ def posteriors(question: Question, program: Program) -> tuple[Floats, float]:
 
     Of variables that are neither known nor part of the program there are zeros.
     """
-    found = np.empty(question.size)
-    log, _ = _summed(question, program, found)
-    return found, log
+    tables = np.empty(question.size)
+    log, _ = _summed(question, program, tables)
+    return tables, log
 
 
-def maximized(question: Question, program: Program) -> tuple[Positions, float]:
+def maximized(question: Question, program: Program) -> tuple[Integers, float]:
     """The most probable states of all variables, and their log-probability.
 
     `-inf` where the evidence is impossible; NaN where products might leave the range of floats.
@@ -96,32 +109,32 @@ def maximized(question: Question, program: Program) -> tuple[Positions, float]:
 
     arguments = _arguments(question, program)
     choices = _room.integers("choices", int(program.code[N_BARS]) + 1)
-    found = question.known.copy()
+    codes = question.known.copy()
     state = arguments[-1]
     state[:3] = 0
     log = question.log
     while state[2] != DONE:
-        log += run_maxima(*arguments, choices, found, SLICE)
+        log += run_maxima(*arguments, choices, codes, SLICE)
     if log > -math.inf:
-        found = question.states[question.starts + found]
-    return found, log
+        codes = question.states[question.starts + codes]
+    return codes, log
 
 
-def _summed(question: Question, program: Program, found: Floats) -> tuple[float, Floats]:
+def _summed(question: Question, program: Program, out_tables: Floats) -> tuple[float, Floats]:
     """`log_sum`, and the values with all messages; fills the posteriors where there is room."""
     from novum.graphical.inference.compiled.answers_kernels import DONE, run_sums
 
     arguments = _arguments(question, program)
     bars = slope = answers = _nothing
-    if len(found):
+    if len(out_tables):
         bars = _room.floats("bars", int(program.code[N_BARS]))
         slope = _room.floats("slope", int(program.code[N_BUFFER]))
-        answers = _room.floats("answers", len(found))
+        answers = _room.floats("answers", len(out_tables))
     state = arguments[-1]
-    state[0], state[1], state[2], state[3] = 0, 0, 0, len(found)
+    state[0], state[1], state[2], state[3] = 0, 0, 0, len(out_tables)
     log = 0.0
     while state[2] != DONE:
-        log += run_sums(*arguments, question.states, bars, slope, answers, found, SLICE)
+        log += run_sums(*arguments, question.states, bars, slope, answers, out_tables, SLICE)
     return log, arguments[9]
 
 
@@ -147,3 +160,92 @@ def _arguments(question: Question, program: Program) -> tuple[Any, ...]:
         _room.integers("bases", int(code[MOST_OPS]) + 1),
         _room.integers("state", 4),
     )
+
+
+# --- Small questions ------------------------------------------------------------------------------
+# Joint tables of small questions, planned and collected in one call of compiled code.
+#
+# They are asked of the model as it is: to cut impossible states out of it takes longer than to sum
+# over them. Which questions are small depends on what they know and ask, and on a memory limit, not
+# on what was asked before.
+
+
+# Cells of all cliques of a small question.
+AT_ONCE = 2e4
+
+
+class SmallJoint(NamedTuple):
+    """The answer to a small question.
+
+    Attributes
+    ----------
+    table : float64 array
+        The cells, whose sum is 1 where the evidence is possible.
+    log : float
+        As `log_sum` has it.
+    has_cut_off : bool
+        Whether something was left out that might contradict the evidence.
+    """
+
+    table: Floats
+    log: float
+    has_cut_off: bool
+
+
+def small_joint(
+    question: Question, asked: Sequence[int], limit: int | str | None
+) -> SmallJoint | None:
+    """The joint table of variables that are not known; None where the question is not small.
+
+    Parameters
+    ----------
+    question : Question
+        Of the model as it is (`uncut_question`).
+    asked : variables
+    limit : memory limit
+    """
+    planner = compiled_planner(question.known)
+    if planner is None:
+        return _interpreted_joint(question, asked, limit)
+    ready, targets = question.ready, np.array(asked, np.int64)
+    # Where the tables could be cut, there is no program for a large question about them uncut.
+    own, most = question.key, math.inf
+    if question.is_cuttable:
+        own, most = (own, AT_ONCE), AT_ONCE
+    key = program_key(targets, CONNECTED, JOINT, BLOCK, own)
+    program, most_bytes = ready.kept(key), first_bytes(limit)
+    if program is not None and (program.cells > AT_ONCE or program.bytes > most_bytes):
+        return None
+    code, maps = (NOTHING, NO_MAPS) if program is None else (program.code, program.maps)
+    code, maps, prices, table, log = call_planner(
+        planner, question.known,
+        *ready.layout, ready.logs, question.known, question.soft, targets, CONNECTED, JOINT,
+        ready.directed, BLOCK, most_bytes, ready.tables, question.spans, question.starts,
+        question.weights, code, maps, most, AT_ONCE,
+    )  # fmt: skip
+    if program is None:
+        program = Program(code, maps, prices)
+        if len(code) or program.cells > most:
+            ready.keep(key, program)
+        if program.cells > AT_ONCE or not len(code):
+            return None
+    return SmallJoint(table, log, program.has_cut_off)
+
+
+def _interpreted_joint(
+    question: Question, asked: Sequence[int], limit: int | str | None
+) -> SmallJoint | None:
+    """The same by a program that Python plans."""
+    try:
+        program = question.program(asked, CONNECTED, JOINT, limit)
+    except MemoryLimitError:
+        # What is left after cutting may fit.
+        return None
+    if program.cells > AT_ONCE:
+        return None
+    size = math.prod(int(question.cards[variable]) for variable in asked)
+    table, log = joint_table(question, program, size)
+    if log > -math.inf:
+        # A sum from the first cell to the last, as in compiled code.
+        table /= np.cumsum(table)[-1]
+    return SmallJoint(table, log, program.has_cut_off)

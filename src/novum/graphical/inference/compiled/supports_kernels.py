@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import inner_kernel, lean_kernel
-from novum.numerics.jit_bits import trailing_zeros
+from novum.numerics import inner_kernel, lean_kernel, trailing_zeros
 
 # More than one variable lost states since a table was last looked at.
 ALL = -1
@@ -227,28 +226,9 @@ def revise(tables, cell, states, axes, n, missing, seen, left):
     " int64[:, ::1])"
 )
 def narrow(
-    cards,
-    scope_starts,
-    scopes,
-    strides,
-    table_starts,
-    heads,
-    var_starts,
-    var_factors,
-    zeros,
-    ranks,
-    ranked,
-    tables,
-    starts,
-    codes,
-    out_states,
-    out_counts,
-    seen,
-    left,
-    causes,
-    queue,
-    axes,
-):
+    cards, scope_starts, scopes, strides, table_starts, heads, var_starts, var_factors, zeros,
+    ranks, ranked, tables, starts, codes, out_states, out_counts, seen, left, causes, queue, axes,
+):  # fmt: skip
     """Revises the tables of what is observed, and those of variables that lose states.
 
     Small tables come first, since what they cut is not looked at in large ones. Without codes all

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from novum.numerics.jit import inner_kernel
-from novum.numerics.jit_bits import trailing_zeros
+from novum.numerics import inner_kernel, trailing_zeros
 
 ONE = np.uint64(1)
 

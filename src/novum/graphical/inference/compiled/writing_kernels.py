@@ -68,7 +68,7 @@ from novum.graphical.inference.compiled.programs_kernels import (
     write_outer,
     write_projection,
 )
-from novum.numerics.jit import inner_kernel
+from novum.numerics import inner_kernel
 
 
 class Room(NamedTuple):

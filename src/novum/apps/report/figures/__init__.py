@@ -1,1 +1,0 @@
-"""Pictures of the report, one kind in each file, all in one style."""

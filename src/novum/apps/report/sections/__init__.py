@@ -1,1 +1,0 @@
-"""Parts of the report, one in each file: a record in, blocks out."""

@@ -1,0 +1,5 @@
+from novum.core.files.atomic_write import replacing
+from novum.core.files.persistence import describe, load, save
+from novum.core.files.table_file import TableFile
+
+__all__ = ["TableFile", "describe", "load", "replacing", "save"]

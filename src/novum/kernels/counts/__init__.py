@@ -1,1 +1,0 @@
-"""Objects as counts of features, and the products of these counts in exact integers."""

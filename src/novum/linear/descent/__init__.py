@@ -1,0 +1,1 @@
+"""Linear models by gradient descent, step by step."""
