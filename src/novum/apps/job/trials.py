@@ -6,7 +6,8 @@ folds rank first, with the settings chosen there, so it has seen no tested row e
 folds are kept in journals, one for each family, and an interrupted run goes on after them.
 
 The cheapest families run first. Where time is limited, a family may take some times its part of
-what is left, and one that takes longer is stopped and left out.
+what is left; one that takes longer is stopped, goes on after its last finished fold if the others
+leave time, and is left out if they do not.
 """
 
 from __future__ import annotations
@@ -154,18 +155,23 @@ def run_trials(
         splits = outer_splits(plan, rows)
     planned = [trial for trial in plan.trials if trial.status == PLANNED]
     queue = sorted(planned, key=lambda trial: (trial.family == STACK, trial.forecast_seconds))
+    n_steps = len(queue)
     runs: dict[str, tuple[FoldRun, ...]] = {}
     stacked: tuple[tuple[str, ...], ...] = ()
     failures: dict[str, Exception] = {}
     stopped: dict[str, str] = {}
-    for step, trial in enumerate(queue):
-        clock.listener.step(trial.title, step, len(queue))
+    while queue:
+        trial = queue.pop(0)
+        is_again = trial.family in stopped
+        clock.listener.step(trial.title, len(runs) + len(failures), n_steps)
         if trial.family == STACK and len(set(runs) - {CONSTANT}) < 2:
             # Families that failed left fewer than the two that a stack needs.
             continue
-        seconds = _allowed(queue[step:], clock)
+        seconds = _allowed(trial, [] if is_again else queue, clock)
         if seconds <= 0:
-            stopped[trial.family] = "was not begun before the budget was used up; raise --budget"
+            stopped.setdefault(
+                trial.family, "was not begun before the budget was used up; raise --budget"
+            )
             continue
         folds = _folds(clock, len(splits))
         try:
@@ -179,11 +185,15 @@ def run_trials(
                     runs[trial.family] = _run(
                         trial.family, model, rows, splits, metric, folder, n_jobs, folds
                     )
+            stopped.pop(trial.family, None)
         except OutOfTime:
             stopped[trial.family] = (
-                f"was stopped after {seconds:.0f} s, more than its part of the budget; raise "
-                "--budget to try it"
+                "was stopped when it had taken more than its part of the budget; raise --budget to "
+                "try it"
             )
+            if not is_again and trial.family != STACK:
+                # What the others leave of their time is for this one; its folds are not lost.
+                queue.insert(len(queue) - (STACK in {one.family for one in queue}), trial)
         except (OSError, MemoryError):
             # The disk or the memory is at fault: once there is room, the run can go on.
             raise
@@ -193,7 +203,7 @@ def run_trials(
             failures[trial.title] = error
     if failures and set(runs) <= {CONSTANT}:
         raise next(iter(failures.values()))
-    clock.listener.step("", len(queue), len(queue))
+    clock.listener.step("", n_steps, n_steps)
     return Trials(
         splits,
         {trial.family: runs[trial.family] for trial in planned if trial.family in runs},
@@ -203,13 +213,14 @@ def run_trials(
     )
 
 
-def _allowed(queue: Sequence[PlannedTrial], clock: Clock) -> float:
-    """Seconds that the first of the trials to come may take."""
+def _allowed(trial: PlannedTrial, others: Sequence[PlannedTrial], clock: Clock) -> float:
+    """Seconds that a trial may take before others that are to come."""
     left = clock.until(END_OF_TRIALS)
-    if queue[0].family == CONSTANT or not clock.is_limited:
+    if trial.family == CONSTANT or not clock.is_limited:
         # What all others have to beat is not given up.
         return max(left, 60.0)
-    part = queue[0].forecast_seconds / max(sum(t.forecast_seconds for t in queue), 1e-9)
+    rest = sum(one.forecast_seconds for one in others)
+    part = trial.forecast_seconds / (trial.forecast_seconds + rest) if rest > 0 else 1.0
     return left * min(1.0, max(_SHARE, _PATIENCE * part))
 
 

@@ -350,7 +350,8 @@ def with_numbers(X: Any, schema: Schema, numbers: Floats, library: str | None = 
     if isinstance(X, pa.RecordBatch):
         X = pa.Table.from_batches([X])
     if is_frame(X):
-        names = [frame_of(X).columns[i] for i in schema.numeric]
+        known = frame_of(X).columns
+        names = [known[i] for i in schema.numeric]
         frame = frame_of(with_columns(X, names, numbers))
         if np.isnan(np.sum(numbers)) and not frame.implementation.is_pandas_like():
             columns = [nw.col(name) for name in names]
