@@ -115,8 +115,8 @@ def _drawn(run: Path, output: Path | None) -> Path:
     return path
 
 
-# Mixed columns with many missing cells, and a decision that matters.
-DEFAULT_TABLE = "hepatitis"
+# Mixed columns, and a decision whose costs are published.
+DEFAULT_TABLE = "german_credit"
 REPORT = "report.html"
 _WITH_RESUME = {"resume", "quiet", "as_json", "debug"}
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -91,6 +92,8 @@ class LoadedTable:
         What the reader found and decided.
     task : {"classification", "regression"} or None
         What a bundled table is for; a file does not say.
+    costs : dict or None
+        Published with a bundled table.
     """
 
     name: str
@@ -100,6 +103,7 @@ class LoadedTable:
     sha256: str
     report: ReadReport
     task: str | None = None
+    costs: dict[str, Any] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -297,6 +301,7 @@ def _read_bundled(request: Request) -> LoadedTable:
         hashlib.sha256(content).hexdigest(),
         report,
         found.task if target == found.target else None,
+        found.costs if target == found.target else None,
     )
 
 
