@@ -268,9 +268,7 @@ def formalize(loaded: LoadedTable, request: Request) -> Task:
     )
 
 
-def _with_published_costs(
-    loaded: LoadedTable, request: Request
-) -> tuple[Request, tuple[str, ...]]:
+def _with_published_costs(loaded: LoadedTable, request: Request) -> tuple[Request, tuple[str, ...]]:
     """The request with the costs of a bundled table, if nothing was said of costs or measures."""
     own = (request.cost, request.prior, request.cost_fn, request.cost_fp, request.positive)
     if loaded.costs is None or request.metric is not None or any(one is not None for one in own):
