@@ -347,15 +347,11 @@ def with_numbers(X: Any, schema: Schema, numbers: Floats, library: str | None = 
     >>> with_numbers([[1.0, "a"]], schema, np.array([[0.5]])).tolist()
     [[0.5, 'a']]
     """
-    if isinstance(X, pa.RecordBatch):
-        X = pa.Table.from_batches([X])
+    X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
     if is_frame(X):
         names = [frame_of(X).columns[i] for i in schema.numeric]
-        frame = frame_of(with_columns(X, names, numbers))
-        if np.isnan(np.sum(numbers)) and not frame.implementation.is_pandas_like():
-            columns = [nw.col(name) for name in names]
-            frame = frame.with_columns(*(nw.when(~c.is_nan()).then(c) for c in columns))
-        return in_library(frame.to_native(), library)
+        holed = names if np.isnan(np.sum(numbers)) else ()
+        return in_library(nulls_for_nan(with_columns(X, names, numbers), holed), library)
     if schema.is_numeric:
         return numbers
     cells = unmasked(X)
@@ -374,6 +370,14 @@ def with_numbers(X: Any, schema: Schema, numbers: Floats, library: str | None = 
     out = cells.astype(kept_float(cells) if cells.dtype.kind in "iuf" else object)
     out[:, schema.numeric] = numbers
     return out
+
+
+def nulls_for_nan(X: Any, names: Sequence[str]) -> Any:
+    """A frame with null for NaN in some columns, where its library has null; arrays stay."""
+    if not is_frame(X) or not names or frame_of(X).implementation.is_pandas_like():
+        return X
+    columns = [nw.col(name) for name in names]
+    return frame_of(X).with_columns(*(nw.when(~c.is_nan()).then(c) for c in columns)).to_native()
 
 
 def with_levels(X: Any, fills: Mapping[int, tuple[Mask, Level]]) -> Any:
