@@ -18,7 +18,7 @@ from novum.apps.job.building import build, candidate, grid, imported
 from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, PLANNED, STACK, STACK_MEMBERS
 from novum.apps.job.record import PlanRecord
-from novum.apps.job.table.task import Rows, Task
+from novum.apps.job.table.task import PLAIN, Rows, SpecialColumns, Task
 from novum.core.runtime import run_tasks
 from novum.evaluation import (
     FoldRun,
@@ -50,6 +50,8 @@ class LearningRows:
     has_missing : bool
     positions : array or None
         Of the rows in the table.
+    columns : SpecialColumns
+        Dates, free text, and columns that count in two ways.
     """
 
     kind: str
@@ -60,6 +62,7 @@ class LearningRows:
     in_time: bool = False
     has_missing: bool = False
     positions: Any = None
+    columns: SpecialColumns = PLAIN
 
     @classmethod
     def of(cls, task: Task, rows: Rows) -> LearningRows:
@@ -75,6 +78,7 @@ class LearningRows:
             rows.order is not None,
             has_missing,
             rows.positions,
+            task.columns,
         )
 
     @property
@@ -93,6 +97,7 @@ class Trials:
     runs: Mapping[str, tuple[FoldRun, ...]]
     stacked: tuple[tuple[str, ...], ...]
     failed: tuple[str, ...] = ()
+    columns: SpecialColumns = PLAIN
 
 
 Said = Callable[[str, int, int], None]
@@ -164,9 +169,8 @@ def run_trials(
     if failures and set(runs) <= {CONSTANT}:
         raise next(iter(failures.values()))
     said("", n_steps, n_steps)
-    return Trials(
-        splits, runs, stacked, tuple(failed(f"Fits of {t}", e) for t, e in failures.items())
-    )
+    said_of = tuple(failed(f"Fits of {t}", e) for t, e in failures.items())
+    return Trials(splits, runs, stacked, said_of, rows.columns)
 
 
 def outer_splits(plan: PlanRecord, rows: LearningRows) -> Splits:
@@ -190,13 +194,15 @@ def outer_splits(plan: PlanRecord, rows: LearningRows) -> Splits:
 def tuned(plan: PlanRecord, name: str, rows: LearningRows, metric: Any) -> Any:
     """The family's estimator, inside a search where there are settings to choose from."""
     row = family(name)
-    estimator = build(row, rows.kind, has_missing=rows.has_missing, seed=plan.seed)
+    estimator = build(
+        row, rows.kind, has_missing=rows.has_missing, seed=plan.seed, columns=rows.columns
+    )
     n_candidates = next(trial.n_candidates for trial in plan.trials if trial.family == name)
     if n_candidates < 2:
         return estimator
     return GridSearchCV(
         estimator,
-        grid(row, rows.kind, n_candidates, estimator, plan.seed),
+        grid(row, rows.kind, n_candidates, estimator, plan.seed, rows.columns),
         scoring=metric,
         cv=inner_folds(plan, rows),
         error_score="raise",
@@ -216,8 +222,10 @@ def stack_of(members: Mapping[str, int], plan: PlanRecord, rows: LearningRows) -
     estimators = []
     for member, number in members.items():
         row = family(member)
-        model = build(row, rows.kind, has_missing=rows.has_missing, seed=plan.seed)
-        settings = candidate(row, rows.kind, number, model, plan.seed)
+        model = build(
+            row, rows.kind, has_missing=rows.has_missing, seed=plan.seed, columns=rows.columns
+        )
+        settings = candidate(row, rows.kind, number, model, plan.seed, rows.columns)
         estimators.append((member, model.set_params(**settings)))
     # Shuffled, because tables are often sorted; a value that model files can hold.
     folds = RepeatedFolds(plan.inner_folds, 1, plan.seed)
