@@ -145,7 +145,8 @@ def _text_of(cell: Any) -> str | None:
 
 def _by_columns(path: Path, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> TextColumns:
     """Rows of cells as columns of text."""
-    check_names(names)
+    if names:
+        check_names(names)
     found: TextColumns = {}
     for place, name in enumerate(names):
         try:

@@ -270,8 +270,8 @@ def _numbers_or_levels(evidence: Evidence) -> Iterator[Finding]:
             "note",
             tuple(name for name, _ in found),
             f"Few different whole numbers, which may be amounts or names of levels: {shown}{more}.",
-            "This run takes them for numbers; where it tries several settings and there is no text, "
-            "linear models and naive Bayes are tried both ways. If you know better, say "
+            "This run takes them for numbers; where several settings are tried and there is no "
+            "text, linear models and naive Bayes are tried both ways. If you know better, say "
             f"--kind {name}=nominal or --kind {name}=numeric.",
         )
     if two:
