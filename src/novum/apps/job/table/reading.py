@@ -232,7 +232,7 @@ def _read_file(request: Request) -> LoadedTable:
             _check_declared(request, {"id": request.id}, names, path.name)
             raise
         except FileFormatError as error:
-            words = str(error).replace("`kinds` declares", "--kind declares")
+            words = str(error).replace("`kinds` declares column", "--kind declares column")
             raise FileFormatError(words, line=error.line, column=error.column) from None
     if request.target is None:
         raise InputError(
