@@ -440,10 +440,10 @@ def _check_declared(
                 + (f"Did you mean {near[0]}?" if near else f"Kinds are {', '.join(KINDS)}.")
             )
     for role, column in roles.items():
-        kind = dict(request.kind).get(str(column))
-        if role in ("target", "weight", "group", "time") and kind in ("id", "drop", "text"):
+        said = dict(request.kind).get(str(column))
+        if role in ("target", "weight", "group", "time") and said in ("id", "drop", "text"):
             raise InputError(
-                f"--kind {printable(str(column), 60)}={kind} does not go with the {role}. Leave "
+                f"--kind {printable(str(column), 60)}={said} does not go with the {role}. Leave "
                 "out one of them."
             )
 
