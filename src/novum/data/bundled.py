@@ -41,6 +41,9 @@ class BundledTable:
     task : str
         `"classification"` or `"regression"`.
     description, origin, licence : str
+    costs : dict or None
+        Published with the table: the positive class, `cost_fn` of missing it and `cost_fp` of a
+        false alarm.
     """
 
     name: str
@@ -51,6 +54,7 @@ class BundledTable:
     description: str
     origin: str
     licence: str
+    costs: dict[str, Any] | None = None
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.table, self.target))
@@ -120,6 +124,7 @@ def load(name: str, *, frame: Frame = "arrow") -> BundledTable:
         entry["description"],
         entry["origin"],
         entry["licence"],
+        entry.get("costs"),
     )
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from rich.console import Console
 
-from novum.apps.cli.progress import MOST_SILENCE, Progress, Remaining
+from novum.apps.cli.progress import MOST_SILENCE, Progress
 
 
 class Clock:
@@ -45,7 +45,7 @@ def test_news_are_lines_of_their_own_and_need_no_further_sign() -> None:
     progress, stream = shown(clock)
     progress.stage("reading")
     clock.now = 65.0
-    progress.expect(Remaining({"tree": 100.0, "forest": 100.0}))
+    progress.expect({"tree": 100.0, "forest": 100.0})
     progress.stage("trying models")
     progress.step("tree", 0, 2)
     progress.step("", 2, 2)
@@ -70,7 +70,7 @@ def test_the_ticker_stops_with_the_work() -> None:
 def test_on_a_terminal_a_bar_shows_safe_names_and_makes_room_for_results() -> None:
     progress, stream = shown(Clock(), terminal=True)
     with progress:
-        progress.expect(Remaining({"evil\x1b]0;title\x07[bold]": 10.0}))
+        progress.expect({"evil\x1b]0;title\x07[bold]": 10.0})
         progress.step("evil\x1b]0;title\x07[bold]", 0, 1)
         with progress.paused():
             progress.console.print("RESULT")

@@ -105,7 +105,8 @@ def test_every_option_reaches_the_request(tmp_path: Path, monkeypatch: pytest.Mo
     given = (
         "t.csv --target y --task binary --metric f1 --positive 1 --prior 0.1 --cost-fn 5 "
         "--cost-fp 2 --preset thorough --models tree,forest --budget 3m --cv 3x7 --holdout 0.3 "
-        "--weight w --group g --time t --seed 9 --no-refit --jobs 2 --cost c.csv --test s.csv "
+        "--weight w --group g --time t --seed 9 --plan p.json --no-refit --jobs 2 --cost c.csv "
+        "--test s.csv "
         "--id k --kind a=b=text --kind z=drop --levels s=low,high --missing-values=-9,none "
         "--sheet one --sql select"
     )
@@ -116,7 +117,8 @@ def test_every_option_reaches_the_request(tmp_path: Path, monkeypatch: pytest.Mo
         "cost": "c.csv", "prior": 0.1, "cost_fn": 5.0, "cost_fp": 2.0, "preset": "thorough",
         "models": ("tree", "forest"), "budget_seconds": 180.0, "repeats": 3, "folds": 7,
         "holdout": 0.3, "test": "s.csv", "weight": "w", "group": "g", "time": "t", "seed": 9,
-        "refit": False, "n_jobs": 2, "id": "k", "kind": (("a=b", "text"), ("z", "drop")),
+        "refit": False, "n_jobs": 2, "plan": "p.json", "id": "k",
+        "kind": (("a=b", "text"), ("z", "drop")),
         "levels": (("s", ("low", "high")),), "missing_values": ("-9", "none"), "sheet": "one",
         "sql": "select",
     }  # fmt: skip

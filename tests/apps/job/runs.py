@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from novum.apps.job.clock import Listener, Silent
 from novum.apps.job.families import family
-from novum.apps.job.job import Listener, run
+from novum.apps.job.job import run
 from novum.apps.job.planning import PLANNED, STACK
 from novum.apps.job.record import PlannedTrial, PlanRecord, RunRecord
 from novum.apps.job.request import Request
@@ -164,7 +165,7 @@ class StopError(RuntimeError):
 
 
 @dataclass
-class Told:
+class Told(Silent):
     """A listener that remembers; it stops the run when a step has begun, if it is told to."""
 
     stop_at: int | None = None
@@ -176,6 +177,9 @@ class Told:
 
     def understood(self, *parts: Any) -> None:
         self.parts = parts
+
+    def expect(self, forecasts: Any, limit: float) -> None:
+        self.expected = (dict(forecasts), limit)
 
     def step(self, title: str, done: int, total: int) -> None:
         self.steps.append((title, done, total))

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from novum.apps.job import explaining
 from novum.apps.job.building import build, learner_of
 from novum.apps.job.explaining import (
     DRAWN_DEPTH,
@@ -227,13 +226,16 @@ def test_seeds_repeat() -> None:
     assert first == column_importances(model, X, y, scorer("accuracy"), 3)
 
 
-def test_very_many_columns_are_not_permuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explaining, "MOST_PERMUTED_COLUMNS", 22)
+def test_of_very_many_columns_those_are_permuted_that_the_model_leans_on() -> None:
     rng = np.random.default_rng(0)
-    wide = pa.table({f"c{i}": rng.normal(size=20) for i in range(23)})
-    y = np.array(["a", "b"] * 10)
-    model = build(family("constant"), "binary", has_missing=False, seed=0).fit(wide, y)
-    assert column_importances(model, wide, y, scorer("accuracy"), 0) == ()
-    narrow = wide.select(wide.column_names[:22])
-    model.fit(narrow, y)
-    assert len(column_importances(model, narrow, y, scorer("accuracy"), 0)) == MOST_TERMS
+    columns = {f"c{i}": rng.normal(size=60) for i in range(23)}
+    y = np.where(columns["c19"] > 0, "a", "b")
+    wide = pa.table(columns)
+    model = build(family("forest"), "binary", has_missing=False, seed=0).fit(wide, y)
+    few = column_importances(model, wide, y, scorer("accuracy"), 0, max_columns=3, max_rows=30)
+    assert len(few) == 3
+    assert few[0][0] == "c19"
+    constant = build(family("constant"), "binary", has_missing=False, seed=0).fit(wide, y)
+    first = column_importances(constant, wide, y, scorer("accuracy"), 0, max_columns=2)
+    assert {name for name, _ in first} == {"c0", "c1"}
+    assert len(column_importances(constant, wide, y, scorer("accuracy"), 0)) == MOST_TERMS

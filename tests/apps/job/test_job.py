@@ -57,7 +57,7 @@ def test_a_run_from_table_to_files(tmp_path: Path) -> None:
     assert len(told.stages) == 5
     done = [step[1] for step in told.steps]
     assert done == sorted(done)
-    assert told.steps[-1][1] == told.steps[-1][2] == 4
+    assert told.steps[-1][1] == told.steps[-1][2] == 3
     assert read_record(out / "plan.json", PlanRecord) == record.plan
     request = read_record(out / "request.json", Request)
     assert asdict(request) == record.settings
@@ -66,7 +66,7 @@ def test_a_run_from_table_to_files(tmp_path: Path) -> None:
 
 
 def test_the_default_is_every_family_that_fits(tmp_path: Path) -> None:
-    record = run_on(tmp_path, labeled(60), models=())
+    record = run_on(tmp_path, labeled(60), models=(), preset="standard")
     names = {row.family for row in record.leaderboard}
     assert names == {
         "constant", "linear", "naive_bayes", "svm", "tree", "forest", "extra_trees", "boosting",
@@ -344,7 +344,7 @@ def test_a_rare_class_of_many_does_not_cost_the_others_their_folds(tmp_path: Pat
 def test_few_folds_are_said_with_their_reason(
     rest: str, metric: str | None, tmp_path: Path
 ) -> None:
-    record = run_on(tmp_path, with_rare(2, rest), metric=metric)
+    record = run_on(tmp_path, with_rare(2, rest), metric=metric, preset="standard")
     assert record.plan.folds == 2
     (finding,) = [finding for finding in record.findings if finding.kind == "few folds"]
     assert "2 folds in place of 5, because the class 'rare' has 2 rows" in finding.text

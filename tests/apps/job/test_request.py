@@ -45,7 +45,7 @@ def test_it_cannot_be_changed() -> None:
 def test_defaults_set_a_fifth_aside_and_refit() -> None:
     request = Request("t.csv")
     assert (request.holdout, request.refit, request.seed, request.n_jobs) == (0.2, True, 0, 1)
-    assert (request.preset, request.budget_seconds, request.models) == ("standard", 120.0, ())
+    assert (request.preset, request.budget_seconds, request.models) == ("standard", None, ())
 
 
 def test_presets_and_tasks_that_are_none_are_refused(tmp_path: Path) -> None:

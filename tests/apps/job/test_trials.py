@@ -19,6 +19,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
+from novum.apps.job.clock import Clock, Silent
 from novum.apps.job.job import metric_of
 from novum.apps.job.planning import STACK, STACK_MEMBERS
 from novum.apps.job.trials import (
@@ -258,13 +259,14 @@ def test_a_family_that_was_finished_is_kept_when_the_next_is_stopped(
     rows, metric = rows_of(**labeled(60))
     plan = plan_of("tree", "naive_bayes", STACK, folds=3)
 
-    def stop(title: str, done: int, total: int) -> None:
-        assert total == 3
-        if done == 1:
-            raise StopError(title)
+    class Stop(Silent):
+        def step(self, title: str, done: int, total: int) -> None:
+            assert total == 3
+            if done == 1:
+                raise StopError(title)
 
     with pytest.raises(StopError, match="naive_bayes"):
-        run_trials(plan, rows, metric, tmp_path, said=stop)
+        run_trials(plan, rows, metric, tmp_path, clock=Clock(None, Stop()))
     assert len(fits) == 3
     fits.clear()
     run_trials(plan, rows, metric, tmp_path)
@@ -288,12 +290,21 @@ def test_the_number_of_jobs_changes_nothing(tmp_path: Path) -> None:
 def test_progress_is_told_family_by_family(tmp_path: Path) -> None:
     rows, metric = rows_of(**labeled(60))
     told: list[tuple[str, int, int]] = []
+    shares: list[float] = []
+
+    class Told(Silent):
+        def step(self, title: str, done: int, total: int) -> None:
+            told.append((title, done, total))
+
+        def advance(self, share: float) -> None:
+            shares.append(share)
+
     run_trials(
         plan_of("constant", "tree", "naive_bayes", STACK),
         rows,
         metric,
         tmp_path,
-        said=lambda *step: told.append(step),
+        clock=Clock(None, Told()),
     )
     assert told == [
         ("constant", 0, 4),

@@ -12,6 +12,8 @@ import pytest
 from novum.apps.job.choosing import Choice, choose
 from novum.apps.job.families import FAMILIES
 from novum.apps.job.planning import STACK, TableSize, Wish, plan_trials
+from novum.apps.job.record import Estimate, Gain
+from novum.apps.job.request import Request
 from novum.apps.job.table.partition import Parts
 from novum.apps.job.verdict import not_done, verdict
 from novum.evaluation.measures.catalog import measure
@@ -21,6 +23,7 @@ from tests.apps.job.table.tables import task_of
 TASK = task_of(**labeled(60))
 CONSTANT = (0.50, 0.51, 0.49, 0.50, 0.50)
 GOOD = (0.90, 0.91, 0.89, 0.90, 0.92)
+WEAK = (0.9, 0.2, 0.8, 0.3, 0.6)
 
 
 def choice_of(**scores: Any) -> Choice:
@@ -30,7 +33,9 @@ def choice_of(**scores: Any) -> Choice:
 def ending_of(**more: Any) -> Any:
     """What the words take from the end of a run."""
     given: dict[str, Any] = {
-        "holdout": SimpleNamespace(sentences=("Of 12 rows set aside, all are right.", "More.")),
+        "holdout": SimpleNamespace(
+            sentences=("Of 12 rows set aside, all are right.", "More."), gain=None, n_rows=12
+        ),
         "rows": SimpleNamespace(X=SimpleNamespace(num_rows=48)),
         "n_judged_fit": 48,
         "n_last_fit": 60,
@@ -43,8 +48,14 @@ def parts_of(n_train: int = 48, unlabeled: int = 0) -> Parts:
     return Parts(np.arange(n_train), np.arange(12), np.arange(unlabeled), None, "drawn")
 
 
-def sure(choice: Choice) -> str:
-    return verdict(TASK, choice, ending_of(), plan_of("tree"))[2]
+def sure(choice: Choice, gain: Gain | None = None) -> str:
+    ending = ending_of()
+    ending.holdout.gain = gain
+    return verdict(TASK, choice, ending, plan_of("tree"))[2]
+
+
+def gain_of(low: float, high: float) -> Gain:
+    return Gain(0.5, 0.5 + (low + high) / 2, Estimate((low + high) / 2, low, high))
 
 
 # --- Three sentences ------------------------------------------------------------------------------
@@ -57,13 +68,13 @@ def test_which_model_and_how_good() -> None:
     assert "decision tree" in found[0]
     assert "2 models" in found[0]
     assert found[1] == "Of 12 rows set aside, all are right."
-    assert found[2] == "It is clearly better than the same answer for every row."
+    assert found[2] == "It is clearly better than the same answer for every row, on the folds."
 
 
 def test_without_rows_set_aside_the_folds_speak() -> None:
     plan = plan_of("tree", repeats=2, folds=5)
     found = verdict(TASK, choice_of(constant=CONSTANT, tree=GOOD), ending_of(holdout=None), plan)[1]
-    assert "accuracy is 0.904 (between 0.8" in found
+    assert "accuracy is 0.904 [0.8" in found
     assert "2 x 5 folds" in found
     assert "no rows were set aside" in found
 
@@ -71,15 +82,52 @@ def test_without_rows_set_aside_the_folds_speak() -> None:
 def test_how_sure() -> None:
     worse = tuple(np.array(GOOD) - 0.2 - 0.01 * np.arange(len(GOOD)))
     clear = choice_of(constant=CONSTANT, tree=GOOD, linear=worse)
-    assert sure(clear).endswith("better than the same answer for every row, and than every other "
-                                "model that was tried.")  # fmt: skip
+    assert sure(clear).endswith("better than the same answer for every row, on the folds, and than "
+                                "every other model that was tried.")  # fmt: skip
     near = tuple(np.array(GOOD) - [0.01, -0.01, 0.02, -0.01, 0.01])
     assert "1 of the 2 other models cannot be told apart" in sure(
         choice_of(constant=CONSTANT, tree=GOOD, linear=near, forest=worse)
     )
-    weak = (0.9, 0.2, 0.8, 0.3, 0.6)
-    assert sure(choice_of(constant=CONSTANT, tree=weak)).startswith("These rows do not prove")
+    assert sure(choice_of(constant=CONSTANT, tree=WEAK)).startswith("These rows do not prove")
     assert sure(choice_of(constant=GOOD, tree=CONSTANT)).startswith("No model was better")
+
+
+def test_the_planned_comparison_is_made_on_the_folds_and_on_the_rows_set_aside() -> None:
+    clear, weak = choice_of(constant=CONSTANT, tree=GOOD), choice_of(constant=CONSTANT, tree=WEAK)
+    ahead, unsure = gain_of(0.1, 0.5), gain_of(-0.1, 0.5)
+    assert "on the folds and on the rows set aside" in sure(clear, ahead)
+    assert "the rows set aside are too few to show it" in sure(clear, unsure)
+    assert "the folds alone do not prove it" in sure(weak, ahead)
+    assert sure(weak, unsure).startswith("These rows do not prove")
+
+
+def test_other_models_do_not_weaken_the_planned_comparison() -> None:
+    """No correction for pairs that nobody asked about."""
+    alone = choice_of(constant=CONSTANT, tree=(0.58, 0.52, 0.57, 0.56, 0.60))
+    crowd = {name: tuple(np.array(WEAK) - 0.1) for name in ("linear", "forest", "svm", "boosting")}
+    among = choice_of(constant=CONSTANT, tree=(0.58, 0.52, 0.57, 0.56, 0.60), **crowd)
+    constant = next(row for row in alone.leaderboard if row.family == "constant")
+    same = next(row for row in among.leaderboard if row.family == "constant")
+    assert (same.p_value, same.difference) == (constant.p_value, constant.difference)
+
+
+def test_a_win_by_the_same_amount_on_every_fold_is_a_win() -> None:
+    even = choice_of(constant=(0.5,) * 5, tree=(1.0,) * 5)
+    assert sure(even).startswith("It is clearly better")
+
+
+def test_a_measure_that_was_asked_for_leads() -> None:
+    cost = task_of(request=Request("t.csv", "y", cost_fn=5.0, cost_fp=1.0), **labeled(60))
+    ending = ending_of()
+    ending.holdout.gain = Gain(0.7, 0.3125, Estimate(0.3875, 0.25, 0.52))
+    choice = choice_of(constant=CONSTANT, tree=GOOD)
+    assert verdict(cost, choice, ending, plan_of("tree"))[1] == (
+        "A decision costs 0.312 on average on 12 rows set aside; the best single action for all "
+        "would cost 0.7, so that 0.39 [0.25, 0.52] is saved each time."
+    )
+    f1 = task_of(request=Request("t.csv", "y", metric="f1"), **labeled(60))
+    found = verdict(f1, choice, ending, plan_of("tree"))[1]
+    assert found.startswith("Its f1 on 12 rows set aside is 0.312; the same answer")
 
 
 def test_the_sentence_is_about_the_chosen_model_and_not_about_the_stack_before_it() -> None:

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.exceptions import NotFittedError
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 
 from novum.core.decisions import DecisionMixin, RetargetedClassifier, WorkingPoint
 from novum.core.errors import InputError
-from novum.linear import Ridge
+from novum.linear import LogisticRegression, Ridge
 
 
 class TwoGaussians(DecisionMixin, ClassifierMixin, BaseEstimator):
@@ -113,7 +115,7 @@ def test_it_is_a_classifier_with_the_models_attributes(model: TwoGaussians) -> N
         np.testing.assert_array_equal(copied.predict(X), moved.predict(X))
 
 
-@pytest.mark.parametrize("name", ["fit", "decision_function", "_private", "_private_"])
+@pytest.mark.parametrize("name", ["decision_function", "_private", "_private_"])
 def test_methods_of_the_model_do_not_answer_for_the_point(model: TwoGaussians, name: str) -> None:
     with pytest.raises(AttributeError, match="ask its `model`"):
         getattr(model.at(WorkingPoint.uniform(["ill", "well"])), name)
@@ -126,10 +128,70 @@ def test_a_point_for_other_classes_is_refused(model: TwoGaussians) -> None:
 
 @pytest.mark.parametrize("broken", [Ridge().fit([[0.0], [1.0]], [0.0, 1.0]), object()])
 def test_what_has_no_posteriors_is_refused(broken: Any) -> None:
-    with pytest.raises(InputError, match=r"has no .*class_prior_; a working point needs a fitted"):
+    with pytest.raises(
+        InputError, match=r"has no .*class_prior_; a working point needs a classifier"
+    ):
         RetargetedClassifier(broken, WorkingPoint.uniform([0, 1]))
 
 
 def test_what_is_not_fitted_says_so() -> None:
+    moved = RetargetedClassifier(TwoGaussians(), WorkingPoint.uniform([0, 1]))
     with pytest.raises(NotFittedError, match="not fitted yet"):
-        RetargetedClassifier(TwoGaussians(), WorkingPoint.uniform([0, 1]))
+        moved.predict([[0.0]])
+
+
+# --- As an estimator of scikit-learn --------------------------------------------------------------
+
+
+def logistic() -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(120, 3))
+    y = np.where(table[:, 0] + rng.normal(size=120) > 0.5, "ill", "well")
+    point = WorkingPoint.binary(prior=0.3, cost_fn=9.0, cost_fp=1.0, classes=("well", "ill"))
+    return LogisticRegression().at(point), table, y
+
+
+def test_clones_are_fitted_as_the_model_was() -> None:
+    moved, table, y = logistic()
+    again = clone(moved)
+    assert again.model is not moved.model
+    assert again.point == moved.point
+    found = again.fit(table, y)
+    assert found is again
+    np.testing.assert_array_equal(
+        found.predict_proba(table),
+        LogisticRegression().fit(table, y).at(moved.point).predict_proba(table),
+    )
+    weight = np.repeat([1.0, 2.0], 60)
+    assert not np.array_equal(clone(moved).fit(table, y, weight).coef_, found.coef_)
+
+
+def test_fitting_again_leaves_the_model_of_others_alone() -> None:
+    moved, table, y = logistic()
+    model = LogisticRegression().fit(table, y)
+    coef = model.coef_.copy()
+    model.at(moved.point).fit(table[:60], y[:60])
+    np.testing.assert_array_equal(model.coef_, coef)
+
+
+def test_searches_folds_and_permutations_take_it() -> None:
+    moved, table, y = logistic()
+    search = GridSearchCV(moved, {"model__C": [0.01, 1.0]}, cv=3).fit(table, y)
+    assert set(search.best_params_) == {"model__C"}
+    assert isinstance(search.best_estimator_, RetargetedClassifier)
+    by_hand = []
+    for train, test in StratifiedKFold(3).split(table, y):
+        fitted = LogisticRegression().fit(table[train], y[train]).at(moved.point)
+        by_hand.append(fitted.score(table[test], y[test]))
+    np.testing.assert_allclose(cross_val_score(moved, table, y, cv=3), by_hand)
+    found = permutation_importance(clone(moved).fit(table, y), table, y, n_repeats=3)
+    assert found.importances_mean.argmax() == 0
+
+
+def test_parameters_reach_the_model_and_others_are_refused() -> None:
+    moved, _, _ = logistic()
+    assert moved.get_params()["model__C"] == 1.0
+    assert set(moved.get_params(deep=False)) == {"model", "point"}
+    assert moved.set_params(model__C=5.0).model.C == 5.0
+    with pytest.raises(InputError, match="no parameter 'C'"):
+        moved.set_params(C=1.0)

@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.runtime import Pacer, announce_long_call, interrupts, long_call, time_sliced
+from novum.core.runtime import (
+    OutOfTime,
+    Pacer,
+    announce_long_call,
+    interrupts,
+    long_call,
+    time_limit,
+    time_sliced,
+)
 from novum.core.runtime.interrupts import estimated_seconds
 from novum.kernels import Gaussian
 from novum.numerics import eigenpairs, factorize, one_blas_thread
@@ -186,3 +194,69 @@ def test_ctrl_c_ends_a_long_call_into_a_library_at_once() -> None:
 def test_estimates_grow_with_the_work() -> None:
     assert estimated_seconds(0.0) == 0.0
     assert estimated_seconds(2e12) == 2 * estimated_seconds(1e12)
+
+
+# --- Limits of time -------------------------------------------------------------------------------
+
+
+def test_a_limit_ends_the_block_and_only_the_block() -> None:
+    with pytest.raises(OutOfTime), time_limit(0.02):
+        time.sleep(20)
+    with time_limit(0.05):
+        pass
+    time.sleep(0.1)
+
+
+def test_the_inner_of_two_limits_ends_first_and_the_outer_goes_on() -> None:
+    ended = []
+
+    def work() -> None:
+        with pytest.raises(OutOfTime), time_limit(0.02):
+            time.sleep(20)
+        ended.append("inner")
+        time.sleep(20)
+
+    with pytest.raises(OutOfTime), time_limit(0.3):
+        work()
+    assert ended == ["inner"]
+
+
+def test_an_interrupt_that_is_swallowed_comes_again() -> None:
+    swallowed = []
+
+    def work() -> None:
+        try:
+            time.sleep(20)
+        except OutOfTime as end:
+            swallowed.append(end)
+        time.sleep(20)
+
+    with pytest.raises(OutOfTime), time_limit(0.02):
+        work()
+    assert len(swallowed) == 1
+
+
+def test_the_timer_of_somebody_else_is_left_as_it_was() -> None:
+    handler, timer = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
+    with time_limit(5.0):
+        pass
+    assert signal.getsignal(signal.SIGALRM) is handler
+    left = signal.getitimer(signal.ITIMER_REAL)[0]
+    assert (left == 0) == (timer[0] == 0)
+    assert timer[0] - 5 < left <= timer[0]
+
+
+def test_other_threads_and_endless_limits_run_to_the_end() -> None:
+    done = []
+
+    def work() -> None:
+        with time_limit(0.01):
+            time.sleep(0.05)
+            done.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    with time_limit(math.inf):
+        done.append(True)
+    assert done == [True, True]

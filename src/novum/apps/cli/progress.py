@@ -6,6 +6,7 @@ lines are written there is one at least every few seconds. So silence means that
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,22 +19,14 @@ from novum.apps.cli.streams import remarks, say
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from novum.apps.job.record import PlanRecord
-
 
 # --- Time that remains ----------------------------------------------------------------------------
-# How much of a run is left, from the forecasts of its plan and the pace so far.
+# How much of a run is left, from its forecasts and the pace so far.
 #
 # The pace is the time that finished work took over the time that was forecast for it, drawn to 1
-# while little is finished; work under way counts up to its forecast,
-#
-#     left = pace * (forecast of the present work not yet used + forecasts of what follows).
-
-# Fits of the last stage: settings, learning curve, judged fit, fit for use, importances.
-_LAST_FITS = 12
-_LAST_SECONDS = 3.0
-_DRAWING_SECONDS = 3.0
-_STACK_MEMBERS = 3
+# while little is finished. Of the work under way, elapsed time e and finished share s say e / s;
+# while nothing is finished its forecast f does, and beyond two thirds of that what usually does:
+# as long again by half.
 
 
 @dataclass
@@ -44,6 +37,8 @@ class Remaining:
     ----------
     forecasts : mapping of str to float
         Titles with seconds, in the order of the work.
+    end : float
+        Time of the clock when all is over at the latest.
 
     Examples
     --------
@@ -51,11 +46,16 @@ class Remaining:
     >>> work.begin("a", now=0.0)
     >>> work.seconds(now=5.0), work.share(now=5.0)
     (15.0, 0.25)
+    >>> work.advance(0.25)
+    >>> work.seconds(now=5.0)
+    25.0
     """
 
     forecasts: Mapping[str, float]
+    end: float = math.inf
     _present: str = field(init=False, default="")
     _began: float = field(init=False, default=0.0)
+    _done: float = field(init=False, default=0.0)
     _used: float = field(init=False, default=0.0)
     _forecast_of_used: float = field(init=False, default=0.0)
 
@@ -66,16 +66,22 @@ class Remaining:
         if self._present:
             self._used += now - self._began
             self._forecast_of_used += self.forecasts[self._present]
-        self._present, self._began = title, now
+        self._present, self._began, self._done = title, now, 0.0
+
+    def advance(self, share: float) -> None:
+        """Of the present work this share is finished."""
+        self._done = share
 
     def seconds(self, now: float) -> float:
         """Seconds that are left."""
-        return self._pace * self._open_forecast(now)
+        left = self._own(now) + self._pace * self._later
+        return min(left, self.end - now) if self.end > now else left
 
     def share(self, now: float) -> float:
         """Of the whole that is done, between 0 and 1."""
-        total = sum(self.forecasts.values())
-        return 1.0 - self._open_forecast(now) / total if total > 0 else 1.0
+        elapsed = self._used + (now - self._began if self._present else 0.0)
+        total = elapsed + self.seconds(now)
+        return elapsed / total if total > 0 else 1.0
 
     @property
     def _pace(self) -> float:
@@ -83,34 +89,20 @@ class Remaining:
         known = self._forecast_of_used + doubt
         return (self._used + doubt) / known if known > 0 else 1.0
 
-    def _open_forecast(self, now: float) -> float:
-        if not self._present:
-            return sum(self.forecasts.values())
+    @property
+    def _later(self) -> float:
         titles = list(self.forecasts)
-        later = titles[titles.index(self._present) + 1 :]
-        used = (now - self._began) / self._pace
-        # Work that takes longer than forecast is never quite done.
-        own = self.forecasts[self._present]
-        return max(own - used, 0.05 * own) + sum(self.forecasts[title] for title in later)
+        first = titles.index(self._present) + 1 if self._present else 0
+        return sum(self.forecasts[title] for title in titles[first:])
 
-
-def forecasts_of(plan: PlanRecord, stack: str, judging: str, drawing: str) -> dict[str, float]:
-    """Titles of the work of a run with their forecasts.
-
-    Parameters
-    ----------
-    plan : PlanRecord
-    stack, judging, drawing : str
-        Titles of the trial of stacks, of the stage after the trials, and of the report's.
-    """
-    tried = [trial for trial in plan.trials if trial.n_fits > 0]
-    found = {trial.title: trial.forecast_seconds for trial in tried}
-    one_fit = sorted((t.forecast_seconds / t.n_fits for t in tried), reverse=True)
-    n_stacked = plan.repeats * plan.folds * (plan.inner_folds + 1)
-    found[stack] = n_stacked * sum(one_fit[:_STACK_MEMBERS])
-    found[judging] = _LAST_SECONDS + _LAST_FITS * max(one_fit, default=0.0)
-    found[drawing] = _DRAWING_SECONDS
-    return found
+    def _own(self, now: float) -> float:
+        if not self._present:
+            return 0.0
+        elapsed = now - self._began
+        if self._done > 0:
+            return elapsed * (1.0 - self._done) / self._done
+        expected = self._pace * self.forecasts[self._present]
+        return max(expected - elapsed, 0.5 * elapsed) if elapsed > 0 else expected
 
 
 # Seconds between two lines, so that nobody waits five for a sign of life.
@@ -163,10 +155,16 @@ class Progress:
                 self._begin(title)
                 self._show.news(self._text(), self._share())
 
-    def expect(self, work: Remaining) -> None:
-        """From now on the remaining time is known."""
+    def advance(self, share: float) -> None:
+        """Of the present step, this share is finished."""
         with self._lock:
-            self._work = work
+            if self._work is not None:
+                self._work.advance(share)
+
+    def expect(self, forecasts: Mapping[str, float], limit: float = math.inf) -> None:
+        """From now on the remaining time is known; everything ends `limit` after the beginning."""
+        with self._lock:
+            self._work = Remaining(forecasts, self._began + limit)
 
     @contextmanager
     def paused(self) -> Iterator[None]:

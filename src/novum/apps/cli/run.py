@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
@@ -14,7 +15,7 @@ from novum.apps.cli import INTERRUPTED
 from novum.apps.cli import run_options as options
 from novum.apps.cli.failures import guarded
 from novum.apps.cli.options import Debug, Json, MissingValues, Quiet, Sheet, Sql, Table
-from novum.apps.cli.progress import Progress, Remaining, forecasts_of
+from novum.apps.cli.progress import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,39 +27,37 @@ if TYPE_CHECKING:
 # --- Listening to a run ---------------------------------------------------------------------------
 # Between a run and the screen: progress, and how the task was understood.
 
-# Titles of the stages after the trials, whose times are forecast too.
-_JUDGING = "judging the chosen model"
-DRAWING = "drawing the report"
-
 
 class RunListener:
     """Listener of a run.
 
     Parameters
     ----------
-    folder : path
-        Of the run, where its plan is.
     progress : Progress or None
         None shows nothing.
     out : Console or None
         Where to say how the task was understood; None says nothing.
     """
 
-    def __init__(self, folder: Path, progress: Progress | None, out: Console | None) -> None:
-        self._folder, self._progress, self._out = folder, progress, out
-        self._knows_plan = self._has_said = False
+    def __init__(self, progress: Progress | None, out: Console | None) -> None:
+        self._progress, self._out = progress, out
+        self._has_said = False
 
     def stage(self, title: str) -> None:
         if self._progress is not None:
             self._progress.stage(title)
 
     def step(self, title: str, done: int, total: int) -> None:
-        if self._progress is None:
-            return
-        if not self._knows_plan:
-            self._knows_plan = True
-            self._progress.expect(Remaining(self._forecasts()))
-        self._progress.step(title, done, total)
+        if self._progress is not None:
+            self._progress.step(title, done, total)
+
+    def advance(self, share: float) -> None:
+        if self._progress is not None:
+            self._progress.advance(share)
+
+    def expect(self, forecasts: Mapping[str, float], limit: float) -> None:
+        if self._progress is not None:
+            self._progress.expect(forecasts, limit)
 
     def understood(self, data: DataRecord, task: TaskRecord, findings: tuple[Finding, ...]) -> None:
         """How the table and the task were understood; said once."""
@@ -72,15 +71,6 @@ class RunListener:
             return
         with self._progress.paused():
             show_understanding(self._out, data, task, findings)
-
-    def _forecasts(self) -> dict[str, float]:
-        from novum.apps.job.job import PLAN
-        from novum.apps.job.planning import STACK_TITLE
-        from novum.apps.job.record import PlanRecord
-        from novum.apps.job.record_json import read_record
-
-        plan = read_record(self._folder / PLAN, PlanRecord)
-        return forecasts_of(plan, STACK_TITLE, _JUDGING, DRAWING)
 
 
 # --- novum report ---------------------------------------------------------------------------------
@@ -125,8 +115,8 @@ def _drawn(run: Path, output: Path | None) -> Path:
     return path
 
 
-# Mixed columns with many missing cells, and a decision that matters.
-DEFAULT_TABLE = "hepatitis"
+# Mixed columns, and a decision whose costs are published.
+DEFAULT_TABLE = "german_credit"
 REPORT = "report.html"
 _WITH_RESUME = {"resume", "quiet", "as_json", "debug"}
 
@@ -156,7 +146,8 @@ def run(
     time: options.Time = None,
     preset: options.Preset = options.PresetChoice.standard,
     models: options.Models = "",
-    budget: options.Budget = "2m",
+    budget: options.Budget = None,
+    plan: options.Plan = None,
     cv: options.CrossValidation = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
@@ -200,7 +191,8 @@ def run(
         cost_fp=cost_fp,
         preset=preset.value,
         models=names_of(models),
-        budget_seconds=seconds_of(budget),
+        budget_seconds=None if budget is None else seconds_of(budget),
+        plan=plan,
         repeats=repeats,
         folds=folds,
         holdout=holdout,
@@ -240,7 +232,7 @@ def _work(request: Request | None, folder: Path, quiet: bool, as_json: bool) -> 
     shown = None if quiet else Progress("starting")
     try:
         with nullcontext() if shown is None else shown:
-            listener = RunListener(folder, shown, None if quiet or as_json else out)
+            listener = RunListener(shown, None if quiet or as_json else out)
             record = _recorded(request, folder, listener)
     except KeyboardInterrupt:
         raise _stopped(folder) from None
@@ -274,7 +266,7 @@ def _recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord
     else:
         record = job.resume(folder, listener)
     listener.understood(record.data, record.task, record.findings)
-    listener.stage(DRAWING)
+    listener.stage(job.DRAWING)
     _draw(record, folder / REPORT)
     return record
 

@@ -195,7 +195,13 @@ Time = Annotated[str | None, _option(_ROWS, "Order of the rows in time.", metava
 
 Preset = Annotated[PresetChoice, _option(_EFFORT, "How much is tried.")]
 Models = Annotated[str, _option(_EFFORT, "Families to try; see novum models.", metavar="A,B")]
-Budget = Annotated[str, _option(_EFFORT, "Time to plan for, such as 90s or 1h30m.", metavar="TIME")]
+Budget = Annotated[
+    str | None,
+    _option(_EFFORT, "Time until the report lies there, such as 90s or 1h30m.", metavar="TIME"),
+]
+Plan = Annotated[
+    str | None, _option(_EFFORT, "Repeat the plan of another run: its run.json.", metavar="FILE")
+]
 CrossValidation = Annotated[
     str | None, _option(_EFFORT, "Outer cross-validation.", "--cv", metavar="REPEATSxFOLDS")
 ]

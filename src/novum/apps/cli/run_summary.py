@@ -70,22 +70,22 @@ def show_leaderboard(out: Console, record: RunRecord) -> None:
     """All models, the best first, the chosen one marked."""
     label = measure(record.task.metric).label
     plan = record.plan
-    say(
-        out,
-        f"Leaderboard: {label} over {plan.repeats} x {plan.folds} folds, with 95 % intervals; "
-        "the chosen model has a star",
-        "bold",
-    )
+    say(out, f"Leaderboard: {label} over {plan.repeats} x {plan.folds} folds", "bold")
     columns = [
         ("", "left"),
         ("model", "left"),
-        (label, "right"),
-        ("to the best", "right"),
+        (f"{label}, 95 %", "right"),
+        ("to *", "right"),
         ("p", "right"),
         ("fit", "right"),
-        ("predict 1000 rows", "right"),
+        ("1000 rows", "right"),
     ]
     out.print(table_of(columns, [_line(standing) for standing in record.leaderboard]))
+    say(
+        out,
+        "* is the chosen model; the others are compared with it on the same folds, p by Holm. fit: "
+        "one fit; 1000 rows: their prediction.",
+    )
     say(out, "")
 
 
@@ -108,7 +108,8 @@ def written(folder: Path) -> dict[str, str]:
 
 
 def _line(standing: Standing) -> list[str]:
-    score = " ".join(part for part in estimate(standing.score) if part)
+    value, ends = estimate(standing.score)
+    score = f"{value} {ends}" if ends and standing.score.low != standing.score.high else value
     behind = number(None if standing.difference is None else standing.difference.value, 2)
     return [
         "*" if standing.is_chosen else "",

@@ -52,10 +52,11 @@ def table_of(columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]]) 
 
     from novum.core.text import printable
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
     for title, side in columns:
         justify: Any = side
-        table.add_column(Text(printable(title)), justify=justify)
+        # Words may go on in a second line where the screen is narrow, numbers may not.
+        table.add_column(Text(printable(title)), justify=justify, no_wrap=side == "right")
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
     return table

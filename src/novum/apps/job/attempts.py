@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from novum.apps.job.record_json import to_json
 from novum.core.files import replacing
+from novum.core.runtime import OutOfTime
 from novum.core.text import printable
 
 # --- Warnings -------------------------------------------------------------------------------------
@@ -97,6 +98,8 @@ class Attempts:
     ----------
     sentences : list of str
         What is not there, with the reason, in the order of the failures.
+    omitted : list of str
+        What there was no time for; no failure.
 
     Examples
     --------
@@ -110,6 +113,7 @@ class Attempts:
 
     def __init__(self) -> None:
         self.sentences: list[str] = []
+        self.omitted: list[str] = []
 
     def __call__(
         self,
@@ -128,6 +132,10 @@ class Attempts:
             found = step()
             if is_recorded:
                 to_json(found)
+        except OutOfTime:
+            sentence = f"{what} was left out, because the budget was used up; raise --budget."
+            self.omitted.append(sentence)
+            return otherwise(sentence)
         except Exception as error:
             sentence = failed(what, error)
             self.sentences.append(sentence)

@@ -2,7 +2,10 @@
 
 Models are ordered by their mean score over the outer folds. The first is taken, except that a stack
 must beat the best single model by more than a difference that matters, because it is harder to
-explain. Differences are judged by the corrected tests of `novum.evaluation`, all pairs at once.
+explain. Two questions are asked of the corrected resampled t test of `novum.evaluation`. Whether
+the chosen model is better than the same answer for every row is planned, one test, and needs no
+correction. Which of the other models can be told from the chosen one is a family of tests, adjusted
+by Holm, and each difference has the interval that excludes zero exactly where its test rejects.
 """
 
 from __future__ import annotations
@@ -18,11 +21,20 @@ import numpy as np
 from novum.apps.job.attempts import Attempts
 from novum.apps.job.building import build, candidate, settings_text
 from novum.apps.job.families import Family, family
-from novum.apps.job.planning import CONSTANT, STACK, STACK_MEMBERS, STACK_TITLE, TableSize, price
+from novum.apps.job.planning import (
+    CONSTANT,
+    STACK,
+    STACK_MEMBERS,
+    STACK_TITLE,
+    USUAL_SECONDS,
+    TableSize,
+    price,
+)
 from novum.apps.job.record import ComparisonRecord, Estimate, PlanRecord, Standing
 from novum.apps.job.table.task import Task
 from novum.apps.job.trials import LearningRows, Trials, fit_params, stack_of, tuned
 from novum.core.runtime import fitted_model, stream
+from novum.display import number
 from novum.evaluation import (
     Comparison,
     GridSearchCV,
@@ -35,11 +47,11 @@ from novum.evaluation import (
 # --- The fits of the chosen family ----------------------------------------------------------------
 # From the chosen family to fitted models: settings, the judged fit and the fit for use.
 #
-# Settings are chosen once more by the inner folds on all rows of the trials, or, for a stack, are
-# those that the outer folds chose most often. The model is fitted to the training rows and judged;
-# with the same settings it is then fitted to all labeled rows for use. A fit whose forecast does
-# not
-# fit its part of the budget takes a sample of the rows, and the report says so.
+# Settings are chosen once more by the inner folds on all rows of the trials, or, for a stack and
+# where there is no time for that, are those that the outer folds chose most often. The model is
+# fitted to the training rows and judged; with the same settings it is then fitted to all labeled
+# rows for use. A fit whose forecast does not fit its part of the budget takes a sample of the rows,
+# and the report says so.
 
 # Of the budget, for each of the two last fits.
 SHARE_OF_A_FIT = 0.12
@@ -56,7 +68,9 @@ def settled(
         return stack_of(members, plan, rows), members
     model = tuned(plan, name, rows, metric)
     number = 0
-    if isinstance(model, GridSearchCV):
+    if isinstance(model, GridSearchCV) and not plan.last.searches_again:
+        number = _frequent_candidate(name, trials)
+    elif isinstance(model, GridSearchCV):
         search = model.set_params(refit=False)
         more = {} if rows.weight is None else {"sample_weight": rows.weight}
         search.fit(rows.X, rows.y, **more, **fit_params(search, rows))
@@ -71,7 +85,10 @@ def settled(
 
 def most_rows(chosen: dict[str, int], plan: PlanRecord, size: TableSize, kind: str) -> int:
     """Rows that a last fit may have."""
-    allowed = SHARE_OF_A_FIT * plan.budget_seconds / plan.machine_factor
+    if plan.last.n_fitted is not None:
+        return plan.last.n_fitted
+    budget = USUAL_SECONDS if plan.budget_seconds is None else plan.budget_seconds
+    allowed = SHARE_OF_A_FIT * budget / plan.machine_factor
     fits = plan.inner_folds + 1 if len(chosen) > 1 else 1
     n_rows = size.n_rows
     while n_rows > 1 and fits * _price(chosen, replace(size, n_rows=n_rows), kind) > allowed:
@@ -122,11 +139,13 @@ def _frequent_members(trials: Trials) -> dict[str, int]:
     """The families that stacks had most often, each with its most frequent candidate."""
     counts = Counter(member for fold in trials.stacked for member in fold)
     order = sorted(counts, key=lambda name: (-counts[name], list(trials.runs).index(name)))
-    members = {}
-    for name in order[:STACK_MEMBERS]:
-        chosen = Counter(int(run.facts["candidate"]) for run in trials.runs[name])
-        members[name] = min(chosen, key=lambda number: (-chosen[number], number))
-    return members
+    return {name: _frequent_candidate(name, trials) for name in order[:STACK_MEMBERS]}
+
+
+def _frequent_candidate(name: str, trials: Trials) -> int:
+    """The settings that the outer folds chose most often."""
+    chosen = Counter(int(run.facts["candidate"]) for run in trials.runs[name])
+    return min(chosen, key=lambda number: (-chosen[number], number))
 
 
 def _price(chosen: dict[str, int], size: TableSize, kind: str) -> float:
@@ -140,16 +159,29 @@ def _price(chosen: dict[str, int], size: TableSize, kind: str) -> float:
 # Differences below this share of the measure's range, or of what a constant answer has, do not
 # matter.
 ROPE = 0.01
+# The size of the tests: p values below it tell two models apart.
+CLEAR = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The leaderboard, the comparison behind it and the family that was taken."""
+    """The leaderboard, the comparisons behind it and the family that was taken.
+
+    Attributes
+    ----------
+    family, reason : str
+    leaderboard : tuple of Standing
+    comparison : Comparison or None
+        Of the models with the chosen one; None if no other was tried.
+    planned : FoldPair or None
+        The chosen model and the constant answer.
+    """
 
     family: str
     reason: str
     leaderboard: tuple[Standing, ...]
     comparison: Comparison | None
+    planned: Any = None
 
     def after(self, failure: str) -> Choice | None:
         """The choice of the next model on the leaderboard, where the chosen one cannot be fitted.
@@ -160,8 +192,20 @@ class Choice:
         taken = next((r for r in self.leaderboard[place + 1 :] if r.family != CONSTANT), None)
         if taken is None:
             return None
+        return self._taking(taken, failure)
+
+    def cheapest(self, reason: str) -> Choice | None:
+        """The choice of the model that is fitted fastest; None if it is taken already."""
+        rows = [row for row in self.leaderboard if row.family != CONSTANT] or self.leaderboard
+        taken = min(rows, key=lambda row: row.fit_seconds)
+        if taken.is_chosen:
+            return None
+        more = f"{reason} {taken.title[0].upper()}{taken.title[1:]} is taken, the fastest to fit."
+        return self._taking(taken, more)
+
+    def _taking(self, taken: Standing, reason: str) -> Choice:
         rows = tuple(replace(row, is_chosen=row is taken) for row in self.leaderboard)
-        return replace(self, family=taken.family, reason=failure, leaderboard=rows)
+        return replace(self, family=taken.family, reason=reason, leaderboard=rows)
 
 
 def choose(trials: Trials, measure: Measure, kind: str, attempts: Attempts | None = None) -> Choice:
@@ -175,33 +219,48 @@ def choose(trials: Trials, measure: Measure, kind: str, attempts: Attempts | Non
     order = sorted(scores, key=lambda name: (sign * scores[name].mean(), list(scores).index(name)))
     rope = difference_that_matters(measure, scores)
     taken, reason = _taken(order, scores, rope, kind)
-    comparison = None
-    if len(scores) > 1:
-        comparison = (attempts or Attempts())(
-            "The tests between models",
-            lambda: _compared(scores, trials, measure, rope, kind),
-            lambda _: None,
-            is_recorded=False,
-        )
-    standings = tuple(
-        _standing(name, order[0], taken, trials, comparison, measure, kind) for name in order
+    comparison, planned = (attempts or Attempts())(
+        "The tests between models",
+        lambda: _compared(scores, taken, trials, measure, rope, kind),
+        lambda _: (None, None),
+        is_recorded=False,
     )
-    return Choice(taken, reason, standings, comparison)
+    standings = tuple(
+        _standing(name, taken, trials, comparison, planned, measure, kind) for name in order
+    )
+    return Choice(taken, reason, standings, comparison, planned)
 
 
 def _compared(
-    scores: Mapping[str, Any], trials: Trials, measure: Measure, rope: float, kind: str
-) -> Comparison | None:
-    found = compare_scores(
-        {title_of(name, kind): values for name, values in scores.items()},
-        trials.splits.test_train_ratio,
-        measure=measure.label,
-        greater_is_better=measure.greater_is_better,
-        n_repeats=trials.splits.n_repeats,
-        rope=rope,
-    )
-    # Pairs are computed when they are asked for: here, where a failure costs the tests alone.
-    return found if found.pairs else None
+    scores: Mapping[str, Any],
+    taken: str,
+    trials: Trials,
+    measure: Measure,
+    rope: float,
+    kind: str,
+) -> tuple[Comparison | None, Any]:
+    """The models compared with the chosen one, and the chosen one with the constant answer."""
+
+    def against(others: list[str]) -> Comparison:
+        return compare_scores(
+            {title_of(name, kind): scores[name] for name in others},
+            trials.splits.test_train_ratio,
+            measure=measure.label,
+            greater_is_better=measure.greater_is_better,
+            n_repeats=trials.splits.n_repeats,
+            rope=rope,
+            baseline=title_of(taken, kind),
+        )
+
+    models = [name for name in scores if name != CONSTANT or taken == CONSTANT]
+    comparison = against(models) if len(models) > 1 else None
+    if comparison is not None:
+        # Pairs are computed when they are asked for: here, where a failure costs the tests alone.
+        assert comparison.pairs
+    if CONSTANT not in scores or taken == CONSTANT:
+        return comparison, None
+    (planned,) = against([taken, CONSTANT]).pairs
+    return comparison, planned
 
 
 def fold_scores(trials: Trials, name: str, measure: Measure) -> Any:
@@ -229,32 +288,54 @@ def title_of(name: str, kind: str) -> str:
 
 def comparison_record(choice: Choice) -> ComparisonRecord | None:
     """The tests behind the leaderboard, as the report shows them; None for one model."""
-    comparison = choice.comparison
-    if comparison is None:
+    shown = [row for row in choice.leaderboard if row.difference is not None]
+    if not shown:
         return None
+    chosen = next(row.title for row in choice.leaderboard if row.is_chosen)
+    greater = (choice.comparison or choice.planned).greater_is_better
     matrix = np.array([standing.fold_scores for standing in choice.leaderboard])
-    ranks = score_ranks(matrix.T if comparison.greater_is_better else -matrix.T).mean(axis=0)
+    ranks = score_ranks(matrix.T if greater else -matrix.T).mean(axis=0)
     pairs = tuple(
         (
-            pair.first,
-            pair.second,
-            float(pair.difference.estimate),
-            _finite(pair.difference.low),
-            _finite(pair.difference.high),
-            _finite(pair.adjusted_p_value),
-            # Of a loss the smaller is better, so a bare "better" would not say which.
-            f"{pair.winner} is {pair.decision}" if pair.winner else str(pair.decision),
+            row.title,
+            chosen,
+            row.difference.value,
+            row.difference.low,
+            row.difference.high,
+            row.p_value,
+            _decision(row, chosen, greater),
         )
-        for pair in comparison.pairs
+        for row in shown
+        if row.difference is not None and row.difference.value is not None
     )
+    told = sum(1 for pair in pairs if pair[5] is not None and pair[5] < CLEAR)
     return ComparisonRecord(
         names=tuple(standing.title for standing in choice.leaderboard),
         average_ranks=tuple(float(rank) for rank in ranks),
         critical_difference=None,
         friedman_p_value=None,
         pairs=pairs,
-        verdict=comparison.verdict.splitlines()[0],
+        verdict=(
+            f"{chosen[0].upper()}{chosen[1:]} is compared with each of the others; {told} of "
+            f"{len(pairs)} can be told from it."
+        ),
     )
+
+
+def is_told_apart(row: Standing) -> bool:
+    """Whether the test tells a model from the chosen one."""
+    return row.p_value is not None and row.p_value < CLEAR
+
+
+def _decision(row: Standing, chosen: str, greater: bool) -> str:
+    """What can be said of a model and the chosen one, in words."""
+    if not is_told_apart(row):
+        inside = row.probability_equivalent
+        return "equal for practical purposes" if inside and inside > 0.95 else "undecided"
+    assert row.difference is not None
+    ahead = ((row.difference.value or 0.0) > 0) == greater
+    # Of a loss the smaller is better, so a bare "better" would not say which.
+    return f"{row.title if ahead else chosen} is better"
 
 
 # --- Steps ----------------------------------------------------------------------------------------
@@ -269,8 +350,8 @@ def _taken(order: list[str], scores: Mapping[str, Any], rope: float, kind: str) 
         ahead = abs(float(scores[STACK].mean() - scores[single].mean()))
         if ahead <= rope:
             return single, (
-                f"The stack is ahead of {title_of(single, kind)} by {ahead:.3g} only, too little "
-                "to be worth a model that is harder to explain."
+                f"The stack is ahead of {title_of(single, kind)} by {number(ahead, 2)} only, too "
+                "little to be worth a model that is harder to explain."
             )
         return best, "The stack is ahead of every single model by more than what matters."
     return best, f"Its mean over the outer folds is the best: {title_of(best, kind)}."
@@ -278,10 +359,10 @@ def _taken(order: list[str], scores: Mapping[str, Any], rope: float, kind: str) 
 
 def _standing(
     name: str,
-    best: str,
     taken: str,
     trials: Trials,
     comparison: Comparison | None,
+    planned: Any,
     measure: Measure,
     kind: str,
 ) -> Standing:
@@ -290,6 +371,8 @@ def _standing(
     mean = corrected_interval(scores, trials.splits.test_train_ratio)
     # A t interval knows nothing of the measure's limits.
     low, high = np.clip((mean.low, mean.high), *measure.limits)
+    fits = [run.facts.get("refit_seconds", run.fit_seconds) for run in runs]
+    timed = [run.facts["predict_seconds"] for run in runs if "predict_seconds" in run.facts]
     per_thousand = [1000 * run.score_seconds / max(run.n_test, 1) for run in runs]
     standing = Standing(
         family=name,
@@ -298,27 +381,42 @@ def _standing(
         difference=None,
         p_value=None,
         probability_equivalent=None,
-        fit_seconds=float(np.median([run.fit_seconds for run in runs])),
-        predict_seconds=float(np.median(per_thousand)),
+        fit_seconds=float(np.median(fits)),
+        predict_seconds=float(np.median(timed or per_thousand)),
         settings=_most_frequent(name, trials, kind),
         is_chosen=name == taken,
         fold_scores=tuple(map(float, scores)),
+        search_seconds=float(
+            np.median(
+                [max(run.fit_seconds - fit, 0.0) for run, fit in zip(runs, fits, strict=True)]
+            )
+        ),
     )
-    if name == best or comparison is None:
+    if name == taken:
         return standing
-    return _against(standing, title_of(best, kind), comparison)
+    pair = planned
+    if name != CONSTANT:
+        pair = comparison and comparison.pair(standing.title, title_of(taken, kind))
+    if pair is None:
+        return standing
+    ours = scores - fold_scores(trials, taken, measure)
+    return _against(standing, pair, ours, trials.splits.test_train_ratio)
 
 
-def _against(standing: Standing, best: str, comparison: Comparison) -> Standing:
-    """The standing with its difference to the best, this one minus the best."""
-    pair: Any = comparison.pair(standing.title, best)
-    sign = 1.0 if pair.first == standing.title else -1.0
-    ends = sorted((sign * pair.difference.low, sign * pair.difference.high))
-    estimate = sign * pair.difference.estimate
+def _against(standing: Standing, pair: Any, differences: Any, ratio: float) -> Standing:
+    """The standing with its difference to the chosen model, this one minus the chosen one.
+
+    Holm multiplies a p value by some factor; the interval of level `1 - 0.05 / factor` excludes
+    zero exactly where the product is below 0.05.
+    """
+    p_value, adjusted = float(pair.corrected.p_value), float(pair.adjusted_p_value)
+    factor = adjusted / p_value if p_value > 0 else 1.0
+    level = 1.0 - CLEAR / factor if math.isfinite(factor) and factor >= 1 else 1.0 - CLEAR
+    shown = corrected_interval(differences, ratio, level=level)
     return replace(
         standing,
-        difference=Estimate(float(estimate), _finite(ends[0]), _finite(ends[1])),
-        p_value=_finite(pair.adjusted_p_value),
+        difference=Estimate(float(shown.estimate), _finite(shown.low), _finite(shown.high)),
+        p_value=_finite(adjusted),
         probability_equivalent=_finite(pair.posterior.inside),
     )
 
@@ -329,8 +427,7 @@ def _most_frequent(name: str, trials: Trials, kind: str) -> tuple[tuple[str, str
         members = Counter(member for fold in trials.stacked for member in fold)
         shown = ", ".join(title_of(member, kind) for member, _ in members.most_common(3))
         return (("members", shown),)
-    chosen = Counter(int(run.facts["candidate"]) for run in trials.runs[name])
-    number = min(chosen, key=lambda key: (-chosen[key], key))
+    number = _frequent_candidate(name, trials)
     return settings_text(candidate(family(name), kind, number, None, 0, trials.columns))
 
 

@@ -1,35 +1,33 @@
 """The end of a run: the chosen model is fitted and written for use, then judged and explained.
 
 What was fitted is on the disk before anything is said about it, and everything that is said is an
-attempt: if it fails, one sentence stands in its place.
+attempt: if it fails, or if there is no time for it, one sentence stands in its place. Where a
+budget is short, the parts are made smaller by what fits and predictions took so far, and
+`LastSteps` keeps what was decided.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 
 from novum.apps.job.attempts import Attempts, failed
-from novum.apps.job.building import candidate, settings_text
+from novum.apps.job.building import build, candidate, settings_text
 from novum.apps.job.choosing import Choice, fitted, most_rows, settled, some_rows, title_of
-from novum.apps.job.explaining import Terms, column_importances, explain
+from novum.apps.job.clock import END_OF_FITS, END_OF_JUDGMENT, Clock, OutOfTime
+from novum.apps.job.explaining import PERMUTATIONS, Terms, column_importances, explain
 from novum.apps.job.families import family
-from novum.apps.job.judging import judge_classes, judge_numbers
-from novum.apps.job.outputs import (
-    Identifiers,
-    Made,
-    Predictions,
-    model_script,
-    write_predictions,
-)
-from novum.apps.job.planning import STACK, TableSize
+from novum.apps.job.judging import gain_over, judge_classes, judge_numbers
+from novum.apps.job.outputs import Made, Predictions, model_script, names_of, write_predictions
+from novum.apps.job.planning import CONSTANT, STACK, TableSize
 from novum.apps.job.record import (
     ChosenRecord,
     Curve,
@@ -49,9 +47,14 @@ from novum.evaluation import learning_curve
 
 MODEL, PREDICTIONS, SCRIPT = "model.novum", "predictions.csv", "model.py"
 LEARNED = "learned_rows.json"
-_CURVE_SIZES = (0.1, 0.2, 0.4, 0.7, 1.0)
 # Shuffled, because tables are often sorted by class.
 _CURVE_FOLDS = "1x5"
+_SHORT_CURVE = (0.3, 1.0)
+# Rows that a last fit has at least, whatever the budget.
+_FEWEST_FITTED = 500
+# Rows and columns that importances are cut down to before they are given up.
+_FEWEST_PERMUTED = 100
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -69,6 +72,8 @@ class Ending:
     choice: Choice
     folder: Path
     attempts: Attempts
+    clock: Clock
+    fit_seconds: float = field(init=False, default=0.0)
     chosen: ChosenRecord = field(init=False)
     holdout: HoldoutRecord | None = field(init=False, default=None)
     learning_curve: Curve | None = field(init=False, default=None)
@@ -85,7 +90,9 @@ def end(ending: Ending) -> Ending:
     _write_model(used, learned, ending)
     if ending.request.refit and len(parts.holdout):
         last = _some(ending, task.labeled, limit, "last fit")
-        used = attempts(
+        used = _in_time(
+            ending,
+            END_OF_FITS,
             "A fit to all rows, in place of the judged model in model.novum,",
             lambda: fitted(model, last),
             lambda _: judged,
@@ -99,14 +106,36 @@ def end(ending: Ending) -> Ending:
     if aside is not None:
         ending.holdout = attempts(
             "The judgment on the rows set aside",
-            lambda: _judged(judged, aside, ending),
+            lambda: _judged(judged, aside, learned, ending),
             lambda said: HoldoutRecord(aside.n_rows, (), (), (), (), {}, (said,)),
         )
     ending.chosen = _chosen(members, judged, aside, ending)
-    ending.learning_curve = attempts(
-        "The learning curve", lambda: _learning_curve(clone(model), ending), lambda _: None
+    ending.learning_curve = _in_time(
+        ending,
+        END_OF_JUDGMENT,
+        "The learning curve",
+        lambda: _learning_curve(clone(model), ending),
+        lambda _: None,
     )
     return ending
+
+
+def _in_time(
+    ending: Ending,
+    share: float,
+    what: str,
+    step: Callable[[], Result],
+    otherwise: Callable[[str], Result],
+    *,
+    is_recorded: bool = True,
+) -> Result:
+    """An attempt that is over when this share of the budget is used."""
+
+    def limited() -> Result:
+        with ending.clock.within(share):
+            return step()
+
+    return ending.attempts(what, limited, otherwise, is_recorded=is_recorded)
 
 
 # --- Fits -----------------------------------------------------------------------------------------
@@ -117,15 +146,25 @@ def _judged_fit(ending: Ending) -> tuple[Any, LearningRows, dict[str, int], int]
 
     Besides the rows that it has learned from, its candidates, and how many rows a fit may have.
     """
-    task, plan = ending.task, ending.plan
+    task = ending.task
+    if ending.clock.is_limited:
+        ending.plan = _affordable(ending)
     while True:
         name = ending.choice.family
         try:
-            model, members = settled(name, plan, ending.trials, ending.rows, ending.metric)
-            size = replace(ending.size, n_rows=len(task.labeled))
-            limit = most_rows(members, plan, size, task.kind)
-            learned = _some(ending, ending.parts.train, limit, "judged fit")
-            return fitted(model, learned), learned, members, limit
+            with ending.clock.within(END_OF_FITS):
+                return _fit_once(name, ending)
+        except OutOfTime:
+            reason = f"The last fit of {title_of(name, task.kind)} did not fit the budget."
+            choice = ending.choice.cheapest(reason)
+            ending.plan = _with(ending.plan, searches_again=False)
+            if choice is None:
+                n_rows = _last_limit(ending) // 4
+                ending.plan = _with(ending.plan, n_fitted=max(n_rows, _FEWEST_FITTED))
+                if n_rows <= _FEWEST_FITTED:
+                    # So few rows have been fitted many times on the folds.
+                    return _fit_once(name, ending)
+                continue
         except (OSError, MemoryError):
             raise
         except Exception as error:
@@ -135,8 +174,37 @@ def _judged_fit(ending: Ending) -> tuple[Any, LearningRows, dict[str, int], int]
             choice = ending.choice.after(f"{sentence} The next model is taken.")
             if choice is None:
                 raise
-            ending.choice = choice
-            ending.attempts.sentences.append(choice.reason)
+        ending.choice = choice
+        ending.attempts.sentences.append(choice.reason)
+
+
+def _fit_once(name: str, ending: Ending) -> tuple[Any, LearningRows, dict[str, int], int]:
+    model, members = settled(name, ending.plan, ending.trials, ending.rows, ending.metric)
+    size = replace(ending.size, n_rows=len(ending.task.labeled))
+    limit = most_rows(members, ending.plan, size, ending.task.kind)
+    learned = _some(ending, ending.parts.train, limit, "judged fit")
+    began = time.perf_counter()
+    found = fitted(model, learned)
+    ending.fit_seconds = time.perf_counter() - began
+    return found, learned, members, limit
+
+
+def _affordable(ending: Ending) -> PlanRecord:
+    """The plan without a further choice of settings where there is no time for it."""
+    runs = ending.trials.runs[ending.choice.family]
+    searched = float(np.median([run.fit_seconds for run in runs]))
+    more_rows = ending.rows.X.num_rows / max(min(run.n_train for run in runs), 1)
+    fits = ending.clock.until(END_OF_FITS)
+    return _with(ending.plan, searches_again=searched * more_rows < 0.4 * fits)
+
+
+def _last_limit(ending: Ending) -> int:
+    known = ending.plan.last.n_fitted
+    return len(ending.parts.train) if known is None else known
+
+
+def _with(plan: PlanRecord, **changes: Any) -> PlanRecord:
+    return replace(plan, last=replace(plan.last, **changes))
 
 
 def _some(ending: Ending, positions: Any, limit: int, use: str) -> LearningRows:
@@ -150,11 +218,19 @@ def _learning_curve(model: Any, ending: Ending) -> Curve | None:
     rows = ending.rows
     if rows.groups is not None or rows.in_time or rows.X.num_rows < 30:
         return None
+    sizes = ending.plan.last.curve_sizes
+    if ending.clock.is_limited:
+        left = ending.clock.until(END_OF_JUDGMENT)
+        affordable = [one for one in (sizes, _SHORT_CURVE) if _curve_seconds(one, ending) < left]
+        sizes = affordable[0] if affordable else ()
+        ending.plan = _with(ending.plan, curve_sizes=sizes)
+    if not sizes:
+        raise OutOfTime
     found = learning_curve(
         model,
         rows.X,
         rows.y,
-        train_sizes=list(_CURVE_SIZES),
+        train_sizes=list(sizes),
         cv=_CURVE_FOLDS,
         scoring=ending.metric,
         n_jobs=ending.request.n_jobs,
@@ -183,10 +259,35 @@ def _learning_curve(model: Any, ending: Ending) -> Curve | None:
     )
 
 
+def _curve_seconds(sizes: tuple[float, ...], ending: Ending) -> float:
+    """What the fits of a learning curve take, by the fit of the judged model."""
+    folds = int(_CURVE_FOLDS.partition("x")[2])
+    more_rows = ending.rows.X.num_rows / max(ending.n_judged_fit, 1)
+    return 1.2 * folds * sum(sizes) * more_rows * ending.fit_seconds
+
+
 # --- Judgment -------------------------------------------------------------------------------------
 
 
-def _judged(model: Any, aside: Rows, ending: Ending) -> HoldoutRecord:
+def _judged(model: Any, aside: Rows, learned: LearningRows, ending: Ending) -> HoldoutRecord:
+    found = _judged_alone(model, aside, ending)
+    if ending.choice.family == CONSTANT or aside.n_rows < 2:
+        return found
+    gain = ending.attempts(
+        "The comparison with the same answer for every row on the rows set aside",
+        lambda: gain_over(_constant(learned, ending), model, aside, ending.metric),
+        lambda _: None,
+    )
+    return replace(found, gain=gain)
+
+
+def _constant(learned: LearningRows, ending: Ending) -> Any:
+    """The same answer for every row, learned from the same rows."""
+    model = build(family(CONSTANT), ending.task.kind, has_missing=False, seed=ending.plan.seed)
+    return model.fit(learned.X, learned.y, sample_weight=learned.weight)
+
+
+def _judged_alone(model: Any, aside: Rows, ending: Ending) -> HoldoutRecord:
     task = ending.task
     if not task.is_classification:
         return judge_numbers(aside.y, model.predict(aside.X), weight=aside.weight)
@@ -214,14 +315,14 @@ def _chosen(
 ) -> ChosenRecord:
     name, kind = ending.choice.family, ending.task.kind
     example = (aside.X if aside is not None else ending.rows.X).slice(0, 1)
-    importances: Terms = ()
     attempts = ending.attempts
+    importances: Terms = ()
     if aside is not None and aside.n_rows > 1:
-        importances = attempts(
+        importances = _in_time(
+            ending,
+            END_OF_JUDGMENT,
             "The importance of the columns",
-            lambda: column_importances(
-                judged, aside.X, aside.y, ending.metric, ending.plan.seed, aside.weight
-            ),
+            lambda: _importances(judged, aside, ending),
             lambda _: (),
         )
     return ChosenRecord(
@@ -239,6 +340,33 @@ def _chosen(
         ),
         importances=importances,
         refitted_on_all=ending.n_last_fit > 0,
+    )
+
+
+def _importances(judged: Any, aside: Rows, ending: Ending) -> Terms:
+    """Of all columns on many rows, or of as many as there is time for."""
+    if ending.clock.is_limited:
+        began = time.perf_counter()
+        judged.predict(aside.X)
+        one = time.perf_counter() - began
+        # Half of what is left: curves come after.
+        asked = 0.5 * ending.clock.until(END_OF_JUDGMENT) / max(one, 1e-6) * aside.n_rows
+        rows = int(asked / (PERMUTATIONS * aside.X.num_columns))
+        rows = min(max(rows, _FEWEST_PERMUTED), aside.n_rows)
+        columns = min(int(asked / (PERMUTATIONS * rows)), aside.X.num_columns)
+        if columns < 1:
+            raise OutOfTime
+        ending.plan = _with(ending.plan, permuted_rows=rows, permuted_columns=columns)
+    last = ending.plan.last
+    return column_importances(
+        judged,
+        aside.X,
+        aside.y,
+        ending.metric,
+        ending.plan.seed,
+        aside.weight,
+        max_rows=last.permuted_rows,
+        max_columns=last.permuted_columns,
     )
 
 
@@ -299,11 +427,7 @@ def _write_predictions(judged: Any, used: Any, aside: Rows | None, ending: Endin
         lambda _: None,
         is_recorded=False,
     )
-    names = None
-    if ending.task.ids is not None:
-        test = ending.parts.test
-        tested = None if test is None else test.ids
-        names = Identifiers(str(ending.request.id), ending.task.ids, tested)
+    names = names_of(ending.request.id, ending.task, ending.parts.test)
     if answers is not None:
         write_predictions(ending.folder / PREDICTIONS, answers, classes, names)
 

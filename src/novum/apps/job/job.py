@@ -9,28 +9,33 @@ so a run that was interrupted goes on where it stopped and ends as if nothing ha
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from novum.apps.job.attempts import Attempts, Warnings
 from novum.apps.job.choosing import Choice, choose, comparison_record, some_rows
+from novum.apps.job.clock import Clock, Listener
 from novum.apps.job.ending import Ending, end
+from novum.apps.job.families import FAMILIES
 from novum.apps.job.outputs import write_leaderboard
-from novum.apps.job.planning import PRESETS, TableSize, Wish, plan_trials, speed_probe
+from novum.apps.job.planning import (
+    PLANNED,
+    PRESETS,
+    STACK,
+    TableSize,
+    Wish,
+    plan_trials,
+    speed_probe,
+)
 from novum.apps.job.record import (
-    DataRecord,
     Finding,
     PlanRecord,
     ProfileRecord,
     RunRecord,
-    TaskRecord,
 )
 from novum.apps.job.record_json import read_record, write_record
 from novum.apps.job.request import Request
@@ -43,59 +48,22 @@ from novum.apps.job.table.task import Task
 from novum.apps.job.trials import LearningRows, Trials, run_trials
 from novum.apps.job.verdict import not_done, verdict
 from novum.core.decisions import WorkingPoint
-from novum.core.errors import InputError, ReportWarning
+from novum.core.errors import FileFormatError, InputError, ReportWarning
 from novum.core.tables import Coding, Kind
-from novum.core.text import label_text
+from novum.core.text import label_text, printable
 from novum.evaluation import Measure, measure, scorer
 
 REQUEST, PLAN, RUN, JOURNALS = "request.json", "plan.json", "run.json", "trials"
 LEADERBOARD = "leaderboard.csv"
+JUDGING, DRAWING = "judging the chosen model", "drawing the report"
+# Seconds of the last stages besides their fits, and fits there.
+_JUDGING_SECONDS, _DRAWING_SECONDS = 1.0, 1.0
+_LAST_FITS = 12
 # Rows with a target that a run takes at least, and folds below which it warns.
 FEWEST_LABELED = 10
 ENOUGH_FOLDS = 5
 # Measures that are defined on folds without a row of some class.
 RARE_CLASSES_MAY_LACK = ("accuracy", "bayes_risk")
-
-
-class Listener(Protocol):
-    """Who is told how a run goes."""
-
-    def stage(self, title: str) -> None:
-        """A new stage begins."""
-
-    def step(self, title: str, done: int, total: int) -> None:
-        """Of the present stage, `done` of `total` steps are finished, and `title` is next."""
-
-    def understood(self, data: DataRecord, task: TaskRecord, findings: tuple[Finding, ...]) -> None:
-        """How the table and the task were understood, before anything is tried."""
-
-
-class Silent:
-    """Tells nobody."""
-
-    def stage(self, title: str) -> None:
-        del title
-
-    def step(self, title: str, done: int, total: int) -> None:
-        del title, done, total
-
-    def understood(self, data: DataRecord, task: TaskRecord, findings: tuple[Finding, ...]) -> None:
-        del data, task, findings
-
-
-@dataclass
-class _Clock:
-    """Times the stages of a run and tells the listener of them."""
-
-    listener: Listener
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, title: str) -> Iterator[None]:
-        self.listener.stage(title)
-        began = time.perf_counter()
-        yield
-        self.seconds[title] = time.perf_counter() - began
 
 
 def run(request: Request, folder: Path, listener: Listener | None = None) -> RunRecord:
@@ -109,7 +77,9 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
         a finished run, or one with another request, is not overwritten.
     listener : Listener, optional
     """
-    clock, attempts = _Clock(listener or Silent()), Attempts()
+    # A plan that is given is carried out, whatever time that takes.
+    limit = request.budget_seconds if request.plan is None else None
+    clock, attempts = Clock(limit, listener), Attempts()
     _check_folder(request, folder)
     with clock.stage("reading the table"):
         loaded = read(request)
@@ -140,6 +110,7 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
         metric = metric_of(task)
         data = data_record(loaded, task, parts)
     clock.listener.understood(data, task.record(), findings)
+    clock.listener.expect(forecasts(plan), clock.budget)
     heard = Warnings()
     with clock.stage("trying models"):
         trials = run_trials(
@@ -148,15 +119,33 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
             metric,
             folder / JOURNALS,
             n_jobs=request.n_jobs,
-            said=clock.listener.step,
+            clock=clock,
             heard=heard,
         )
+        if trials.stopped:
+            plan = trials.done(plan)
+            write_record(plan, folder / PLAN)
         choice = choose(trials, metric.measure, task.kind, attempts)
         write_leaderboard(folder / LEADERBOARD, choice.leaderboard, metric.measure.label)
-    with clock.stage("judging the chosen model"), heard:
+    clock.listener.expect(last_forecasts(plan, choice), clock.budget)
+    with clock.stage(JUDGING), heard:
         ending = end(
-            Ending(request, task, parts, plan, size, rows, metric, trials, choice, folder, attempts)
+            Ending(
+                request,
+                task,
+                parts,
+                plan,
+                size,
+                rows,
+                metric,
+                trials,
+                choice,
+                folder,
+                attempts,
+                clock,
+            )
         )
+        plan = ending.plan
     if ending.choice is not choice:
         choice = ending.choice
         write_leaderboard(folder / LEADERBOARD, choice.leaderboard, metric.measure.label)
@@ -186,7 +175,7 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
         chosen=ending.chosen,
         holdout=ending.holdout,
         learning_curve=ending.learning_curve,
-        not_done=(*omissions, *failures, *heard.sentences()),
+        not_done=(*omissions, *attempts.omitted, *failures, *heard.sentences()),
         stage_seconds=tuple(clock.seconds.items()),
     )
     write_record(record, folder / RUN)
@@ -203,6 +192,32 @@ def resume(folder: Path, listener: Listener | None = None) -> RunRecord:
             "folder that --output named."
         )
     return run(read_record(folder / REQUEST, Request), folder, listener)
+
+
+# --- Forecasts ------------------------------------------------------------------------------------
+
+
+def forecasts(plan: PlanRecord) -> dict[str, float]:
+    """Titles of the work of a run with their seconds, as planned."""
+    tried = sorted(
+        (trial for trial in plan.trials if trial.status == PLANNED),
+        key=lambda trial: (trial.family == STACK, trial.forecast_seconds),
+    )
+    one_fit = max((trial.forecast_seconds / max(trial.n_fits, 1) for trial in tried), default=0.0)
+    return {
+        **{trial.title: trial.forecast_seconds for trial in tried},
+        JUDGING: _JUDGING_SECONDS + _LAST_FITS * one_fit,
+        DRAWING: _DRAWING_SECONDS,
+    }
+
+
+def last_forecasts(plan: PlanRecord, choice: Choice) -> dict[str, float]:
+    """The last stages, by what the fits of the chosen model took."""
+    chosen = next(row for row in choice.leaderboard if row.is_chosen)
+    seconds = _JUDGING_SECONDS + _LAST_FITS * chosen.fit_seconds
+    if plan.last.searches_again:
+        seconds += chosen.search_seconds
+    return {JUDGING: seconds, DRAWING: _DRAWING_SECONDS}
 
 
 # --- Steps ----------------------------------------------------------------------------------------
@@ -301,6 +316,11 @@ def _planned(
                 "hold. Start a new run with another --output."
             )
         return read_record(path, PlanRecord)
+    if request.plan is not None:
+        plan = _given_plan(request, Path(request.plan), task)
+        digest.touch()
+        write_record(plan, path)
+        return plan
     wish = Wish(
         task.kind,
         request.preset,
@@ -310,9 +330,41 @@ def _planned(
         request.repeats,
         request.folds,
     )
-    plan = plan_trials(size, wish, speed_probe())
+    # Without a budget the plan must not depend on the machine.
+    factor = 1.0 if request.budget_seconds is None else speed_probe()
+    plan = plan_trials(size, wish, factor)
     digest.touch()
     write_record(plan, path)
+    return plan
+
+
+def _given_plan(request: Request, path: Path, task: Task) -> PlanRecord:
+    """The plan of another run, from its plan.json or its run.json."""
+    shown = repr(printable(str(path), 200))
+    source = path / RUN if path.is_dir() else path
+    try:
+        try:
+            plan = read_record(source, PlanRecord)
+        except FileFormatError:
+            plan = read_record(source, RunRecord).plan
+    except OSError as error:
+        raise InputError(
+            f"--plan {shown} cannot be read: {error.strerror}. Name a plan.json or run.json."
+        ) from None
+    except FileFormatError:
+        raise InputError(
+            f"--plan {shown} is no plan. Name the plan.json or run.json of a run."
+        ) from None
+    for trial in plan.trials:
+        if trial.status == PLANNED and trial.family != STACK:
+            known = {row.name for row in FAMILIES if row.role(task.kind) is not None}
+            if trial.family not in known:
+                raise InputError(
+                    f"--plan {shown} tries {trial.title}, which is not for this task. Take a plan "
+                    "of the same kind of target."
+                )
+    if request.models or request.repeats or request.folds:
+        raise InputError("--plan names models and folds already. Leave out --models and --cv.")
     return plan
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 import novum
 from novum.apps.job.record import Standing
+from novum.apps.job.table.task import Task
 from novum.core.decisions import WorkingPoint
 from novum.core.files import replacing
 from novum.data import available
@@ -70,6 +71,13 @@ class Identifiers:
     def of(self, part: Predictions, i: int) -> Any:
         """The name of a row with an answer."""
         return (self.tested if part.source == "test file" else self.names)[part.rows[i]]
+
+
+def names_of(column: str | None, task: Task, test: Task | None) -> Identifiers | None:
+    """The names of the rows of a task and of its test file; None where they have none."""
+    if column is None or task.ids is None:
+        return None
+    return Identifiers(column, task.ids, None if test is None else test.ids)
 
 
 def write_predictions(

@@ -6,8 +6,9 @@ how much slower this machine is,
     seconds = factor * sum over outer folds (candidates * inner folds + 1) * price(rows, columns),
 
 and a plan is made smaller, in a fixed order of what is given up first, until the forecasts fit the
-budget. What happens later depends on the plan alone; a machine that turns out slower takes longer
-and gives the same models.
+budget. Without a budget the plan is that of `USUAL_SECONDS` on the reference machine, so that a
+table has one plan everywhere. The cheapest families are tried first, so that a budget that turns
+out too small costs the dearest ones.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from novum.apps.job.families import FAMILIES, Family, Price, family
 from novum.apps.job.record import PlannedTrial, PlanRecord
 from novum.core.errors import InputError
 
-# Of the budget; the rest is for the stack, the last fits, the curves and the report.
+# Of the budget; the rest is for the last fits, the curves and the report.
 SHARE_OF_TRIALS = 0.6
+# On the reference machine, where no budget is given.
+USUAL_SECONDS = 120.0
 # Rows that trials are not cut below while settings can be given up, and at all.
 ENOUGH_ROWS = 20_000
 FEWEST_ROWS = 2000
@@ -89,10 +92,11 @@ class Effort:
     folds: int
     inner_folds: int
     n_candidates: int
+    stacks: bool = True
 
 
 PRESETS = {
-    "quick": Effort(repeats=1, folds=5, inner_folds=3, n_candidates=1),
+    "quick": Effort(repeats=1, folds=5, inner_folds=3, n_candidates=1, stacks=False),
     "standard": Effort(repeats=2, folds=5, inner_folds=3, n_candidates=4),
     "thorough": Effort(repeats=5, folds=10, inner_folds=5, n_candidates=10),
 }
@@ -104,7 +108,7 @@ class Wish:
 
     kind: str
     preset: str
-    budget_seconds: float
+    budget_seconds: float | None
     seed: int
     models: tuple[str, ...] = ()
     repeats: int | None = None
@@ -128,10 +132,10 @@ def plan_trials(size: TableSize, wish: Wish, machine_factor: float) -> PlanRecor
     draft: Draft | None = Draft(
         effort,
         size.n_rows,
-        {name: reason for name, reason in left_out.items() if reason}
-        | _no_stack(size, effort.folds),
+        {name: reason for name, reason in left_out.items() if reason} | _no_stack(size, effort),
     )
-    limit = SHARE_OF_TRIALS * wish.budget_seconds / machine_factor
+    budget = USUAL_SECONDS if wish.budget_seconds is None else wish.budget_seconds
+    limit = SHARE_OF_TRIALS * budget / machine_factor
     while draft is not None:
         last = draft
         trials = [_trial(row, size, wish.kind, draft) for row in families]
@@ -202,10 +206,12 @@ def _wanted(wish: Wish) -> Sequence[Family]:
     return [row for row in FAMILIES if row.name in {CONSTANT, *wish.models}]
 
 
-def _no_stack(size: TableSize, folds: int) -> dict[str, str]:
+def _no_stack(size: TableSize, effort: Effort) -> dict[str, str]:
+    if not effort.stacks:
+        return {STACK: "takes more than the quick preset allows"}
     if size.keeps_rows_together:
         return {STACK: "has inner folds that know neither groups nor time"}
-    if _inner_units(size, folds) < 2:
+    if _inner_units(size, effort.folds) < 2:
         return {STACK: "has inner folds, for which a class has too few rows"}
     return {}
 

@@ -167,17 +167,46 @@ class PlannedTrial:
 
 
 @dataclass(frozen=True)
+class LastSteps:
+    """How much is done for the chosen model.
+
+    Attributes
+    ----------
+    searches_again : bool
+        Whether its settings are chosen once more, on all rows of the trials; else they are those
+        that the outer folds chose most often.
+    n_fitted : int or None
+        Rows of the last fits; None for as many as the plan's prices allow.
+    permuted_rows, permuted_columns : int or None
+        Of the importances.
+    curve_sizes : tuple of float
+        Shares of the rows in the learning curve; none draws no curve.
+    """
+
+    searches_again: bool = True
+    n_fitted: int | None = None
+    permuted_rows: int | None = None
+    permuted_columns: int | None = None
+    curve_sizes: tuple[float, ...] = (0.1, 0.2, 0.4, 0.7, 1.0)
+
+
+@dataclass(frozen=True)
 class PlanRecord:
-    """What was planned before the first fit; the same plan gives the same models anywhere."""
+    """What was planned before the first fit; the same plan gives the same models anywhere.
+
+    With a budget, families that outgrew it are left out afterwards and `last` says what was cut
+    short, so that the plan of a record repeats the run.
+    """
 
     preset: str
-    budget_seconds: float
+    budget_seconds: float | None
     machine_factor: float
     repeats: int
     folds: int
     inner_folds: int
     seed: int
     trials: tuple[PlannedTrial, ...]
+    last: LastSteps = LastSteps()
 
 
 @dataclass(frozen=True)
@@ -190,13 +219,17 @@ class Standing:
     score : Estimate
         Of the task's metric over the outer folds; the interval is corrected for their overlap.
     difference : Estimate
-        To the best model, paired by fold; None for the best itself.
+        To the chosen model, paired by fold; None for the chosen one itself. The interval excludes
+        zero where `p_value` is below 0.05, and nowhere else.
     p_value : float or None
-        Corrected resampled t against the best, adjusted for the number of models.
+        Corrected resampled t against the chosen model, by Holm over all models compared with it;
+        for the constant answer, which is a question of its own, as it is.
     probability_equivalent : float or None
         That the difference lies within the region of practical equivalence.
     fit_seconds, predict_seconds : float
-        Medians over the outer folds; prediction is of 1000 rows.
+        Of one fit with settings as chosen, the median over the outer folds, and of 1000 rows.
+    search_seconds : float
+        What the choice of settings took besides, likewise.
     settings : tuple of (str, str)
         Chosen most often by the inner searches, as text.
     is_chosen : bool
@@ -214,6 +247,7 @@ class Standing:
     settings: tuple[tuple[str, str], ...]
     is_chosen: bool
     fold_scores: tuple[float, ...]
+    search_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -287,6 +321,24 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Gain:
+    """The chosen model beside the same answer for every row, on the rows set aside.
+
+    Attributes
+    ----------
+    constant, model : float
+        The task's metric of both.
+    gain : Estimate
+        How much better the model is, positive in its favor, with the interval of a paired
+        bootstrap of the rows.
+    """
+
+    constant: float
+    model: float
+    gain: Estimate
+
+
+@dataclass(frozen=True)
 class HoldoutRecord:
     """The one judgment on rows that nothing was learned from.
 
@@ -303,6 +355,8 @@ class HoldoutRecord:
         "predicted", "residuals", "quantiles".
     sentences : tuple of str
         What the numbers say, in words.
+    gain : Gain or None
+        Over the same answer for every row.
     """
 
     n_rows: int
@@ -312,6 +366,7 @@ class HoldoutRecord:
     class_measures: tuple[tuple[str, tuple[tuple[str, Estimate], ...]], ...]
     curves: dict[str, tuple[Curve, ...]]
     sentences: tuple[str, ...]
+    gain: Gain | None = None
 
 
 @dataclass(frozen=True)

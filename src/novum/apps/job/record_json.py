@@ -145,11 +145,17 @@ def _tuple(value: Any, kinds: tuple[Any, ...], place: str) -> Any:
 def _object(value: Any, kind: Any, place: str) -> Any:
     _checked(isinstance(value, dict), value, kind, place)
     hints = typing.get_type_hints(kind)
-    fields = [field.name for field in dataclasses.fields(kind)]
-    if set(value) != set(fields):
-        odd = sorted(set(value) ^ set(fields))
+    fields = dataclasses.fields(kind)
+    # A record of an earlier version lacks fields that have come since, which have defaults.
+    needed = {
+        field.name
+        for field in fields
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    }
+    odd = sorted((needed - set(value)) | (set(value) - {field.name for field in fields}))
+    if odd:
         raise FileFormatError(f"{place} does not have the fields of a run: {', '.join(odd)}.")
-    return kind(**{name: _typed(value[name], hints[name], f"{place}.{name}") for name in fields})
+    return kind(**{name: _typed(value[name], hints[name], f"{place}.{name}") for name in value})
 
 
 def _checked(fits: bool, value: Any, kind: Any, place: str) -> Any:

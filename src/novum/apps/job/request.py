@@ -37,7 +37,10 @@ class Request:
     preset : {"quick", "standard", "thorough"}
     models : tuple of str
         Names of families to try; empty for all that fit.
-    budget_seconds : float
+    budget_seconds : float or None
+        Time that the whole run may take; None plans the same on every machine.
+    plan : str or None
+        Path of a plan, or of the record of a run, that is repeated.
     repeats, folds : int or None
         Outer cross-validation; None leaves it to the preset.
     holdout : float
@@ -76,7 +79,8 @@ class Request:
     cost_fp: float | None = None
     preset: Preset = "standard"
     models: tuple[str, ...] = ()
-    budget_seconds: float = 120.0
+    budget_seconds: float | None = None
+    plan: str | None = None
     repeats: int | None = None
     folds: int | None = None
     holdout: float = 0.2

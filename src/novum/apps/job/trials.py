@@ -4,22 +4,31 @@ Families share the outer folds. A search sees the training part of a fold alone 
 the family's candidates by inner folds; the stack of a fold is made of the families that these inner
 folds rank first, with the settings chosen there, so it has seen no tested row either. Finished
 folds are kept in journals, one for each family, and an interrupted run goes on after them.
+
+The cheapest families run first. Where time is limited, a family may take some times its part of
+what is left; one that takes longer is stopped, goes on after its last finished fold if the others
+leave time, and is left out if they do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from novum.apps.job.attempts import Warnings, failed
 from novum.apps.job.building import build, candidate, grid, imported
+from novum.apps.job.clock import END_OF_TRIALS, Clock, OutOfTime
 from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, PLANNED, STACK, STACK_MEMBERS
-from novum.apps.job.record import PlanRecord
+from novum.apps.job.record import PlannedTrial, PlanRecord
 from novum.apps.job.table.task import PLAIN, Rows, SpecialColumns, Task
-from novum.core.runtime import run_tasks
+from novum.core.runtime import Progress, run_tasks, time_limit
 from novum.evaluation import (
     FoldRun,
     GridSearchCV,
@@ -33,6 +42,10 @@ from novum.evaluation import (
 
 # Members of a stack where no inner folds say which are best.
 _PREFERRED = ("forest", "boosting", "linear", "tree", "naive_bayes")
+# A family is stopped that takes this many times its part of the time left, or this share of it.
+_PATIENCE, _SHARE = 2.0, 0.15
+# Rows that the time of a prediction is measured on.
+TIMED_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,17 +103,24 @@ class LearningRows:
 class Trials:
     """What the outer folds say: for each family its runs, in the order of `splits`.
 
-    `failed` has a sentence for each family whose fits failed, and which is in no run.
+    `failed` has a sentence for each family whose fits failed, and `stopped` the reasons of those
+    that took too long; both are in no run.
     """
 
     splits: Splits
     runs: Mapping[str, tuple[FoldRun, ...]]
     stacked: tuple[tuple[str, ...], ...]
     failed: tuple[str, ...] = ()
+    stopped: Mapping[str, str] = field(default_factory=dict)
     columns: SpecialColumns = PLAIN
 
-
-Said = Callable[[str, int, int], None]
+    def done(self, plan: PlanRecord) -> PlanRecord:
+        """The plan as it was carried out: families that were stopped are left out."""
+        trials = (
+            replace(trial, status=self.stopped.get(trial.family, trial.status))
+            for trial in plan.trials
+        )
+        return replace(plan, trials=tuple(trials))
 
 
 def run_trials(
@@ -110,7 +130,7 @@ def run_trials(
     folder: Path,
     *,
     n_jobs: int = 1,
-    said: Said = lambda *_: None,
+    clock: Clock | None = None,
     heard: Warnings | None = None,
 ) -> Trials:
     """Runs every planned family and the stack on the outer folds.
@@ -125,8 +145,8 @@ def run_trials(
         Of the journals; those of an interrupted run are gone on with.
     n_jobs : int
         Folds at once; the bits do not depend on it.
-    said : callable
-        Told (title, finished, all) before each family and at the end.
+    clock : Clock, optional
+        Whose listener is told of every family and fold, and whose budget ends the trials.
     heard : Warnings, optional
         Hears what the fits warn of; what finished families said is read from the folder.
 
@@ -135,30 +155,50 @@ def run_trials(
     A family whose fits fail is left out with a sentence, so that it costs the others nothing. Where
     the constant answer fails too, or nothing else is left, its error is raised.
     """
-    heard = heard or Warnings()
+    heard, clock = heard or Warnings(), clock or Clock(None)
     with heard.remembered(folder / "folds.warnings.json"):
         splits = outer_splits(plan, rows)
     planned = [trial for trial in plan.trials if trial.status == PLANNED]
-    n_steps = len(planned)
+    queue = sorted(planned, key=lambda trial: (trial.family == STACK, trial.forecast_seconds))
+    n_steps = len(queue)
     runs: dict[str, tuple[FoldRun, ...]] = {}
     stacked: tuple[tuple[str, ...], ...] = ()
     failures: dict[str, Exception] = {}
-    for step, trial in enumerate(planned):
-        said(trial.title, step, n_steps)
+    stopped: dict[str, str] = {}
+    while queue:
+        trial = queue.pop(0)
+        is_again = trial.family in stopped
+        clock.listener.step(trial.title, len(runs) + len(failures), n_steps)
         if trial.family == STACK and len(set(runs) - {CONSTANT}) < 2:
             # Families that failed left fewer than the two that a stack needs.
             continue
+        seconds = _allowed(trial, [] if is_again else queue, clock)
+        if seconds <= 0:
+            stopped.setdefault(
+                trial.family, "was not begun before the budget was used up; raise --budget"
+            )
+            continue
+        folds = _folds(clock, len(splits))
         try:
-            with heard.remembered(folder / f"{trial.family}.warnings.json"):
+            with heard.remembered(folder / f"{trial.family}.warnings.json"), time_limit(seconds):
                 if trial.family == STACK:
                     stacked, runs[STACK] = _run_stacks(
-                        plan, rows, splits, metric, folder, runs, n_jobs
+                        plan, rows, splits, metric, folder, runs, n_jobs, folds
                     )
                 else:
                     model = tuned(plan, trial.family, rows, metric)
                     runs[trial.family] = _run(
-                        trial.family, model, rows, splits, metric, folder, n_jobs
+                        trial.family, model, rows, splits, metric, folder, n_jobs, folds
                     )
+            stopped.pop(trial.family, None)
+        except OutOfTime:
+            stopped[trial.family] = (
+                "was stopped when it had taken more than its part of the budget; raise --budget to "
+                "try it"
+            )
+            if not is_again and trial.family != STACK:
+                # What the others leave of their time is for this one; its folds are not lost.
+                queue.insert(len(queue) - (STACK in {one.family for one in queue}), trial)
         except (OSError, MemoryError):
             # The disk or the memory is at fault: once there is room, the run can go on.
             raise
@@ -168,9 +208,48 @@ def run_trials(
             failures[trial.title] = error
     if failures and set(runs) <= {CONSTANT}:
         raise next(iter(failures.values()))
-    said("", n_steps, n_steps)
-    said_of = tuple(failed(f"Fits of {t}", e) for t, e in failures.items())
-    return Trials(splits, runs, stacked, said_of, rows.columns)
+    clock.listener.step("", n_steps, n_steps)
+    return Trials(
+        splits,
+        {trial.family: runs[trial.family] for trial in planned if trial.family in runs},
+        stacked,
+        tuple(failed(f"Fits of {t}", e) for t, e in failures.items()),
+        stopped,
+        rows.columns,
+    )
+
+
+def _allowed(trial: PlannedTrial, others: Sequence[PlannedTrial], clock: Clock) -> float:
+    """Seconds that a trial may take before others that are to come."""
+    left = clock.until(END_OF_TRIALS)
+    if trial.family == CONSTANT or not clock.is_limited:
+        # What all others have to beat is not given up.
+        return max(left, 60.0)
+    rest = sum(one.forecast_seconds for one in others)
+    part = trial.forecast_seconds / (trial.forecast_seconds + rest) if rest > 0 else 1.0
+    return left * min(1.0, max(_SHARE, _PATIENCE * part))
+
+
+class _FoldsDone:
+    """Tells the listener of a run how many folds of a family are finished."""
+
+    def __init__(self, clock: Clock, total: int) -> None:
+        self._clock, self._total, self._done = clock, total, 0
+
+    def advance(self, _note: str, _fitted: Any, /) -> bool:
+        self._done += 1
+        self._clock.listener.advance(min(1.0, self._done / self._total))
+        return False
+
+    def note(self, text: str) -> None:
+        del text
+
+    def close(self, *, finished: bool) -> None:
+        del finished
+
+
+def _folds(clock: Clock, total: int) -> Progress:
+    return Progress(_FoldsDone(clock, total))
 
 
 def outer_splits(plan: PlanRecord, rows: LearningRows) -> Splits:
@@ -258,10 +337,31 @@ def best_members(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
 
 
 def chosen_candidate(model: Any) -> dict[str, Any]:
-    """Which candidate a fitted search chose, and how well it did on the inner folds."""
+    """Which candidate a fitted search chose, how well it did on the inner folds, and its fit."""
     if not isinstance(model, GridSearchCV):
         return {"candidate": 0, "inner_score": None}
-    return {"candidate": int(model.best_index_), "inner_score": float(model.best_score_)}
+    return {
+        "candidate": int(model.best_index_),
+        "inner_score": float(model.best_score_),
+        "refit_seconds": float(model.refit_time_),
+    }
+
+
+class _Facts:
+    """Facts of every fold's model; of the first one, what predicting a thousand rows takes."""
+
+    def __init__(self, rows: LearningRows) -> None:
+        self._rows, self._is_timed = rows, False
+
+    def __call__(self, model: Any) -> dict[str, Any]:
+        facts = chosen_candidate(model)
+        if not self._is_timed:
+            self._is_timed = True
+            table = self._rows.X.take(pa.array(np.arange(TIMED_ROWS) % self._rows.X.num_rows))
+            began = time.perf_counter()
+            model.predict(table)
+            facts["predict_seconds"] = time.perf_counter() - began
+        return facts
 
 
 def fit_params(model: Any, rows: LearningRows) -> dict[str, Any]:
@@ -278,6 +378,8 @@ def _run(
     metric: Any,
     folder: Path,
     n_jobs: int,
+    progress: Progress | None = None,
+    facts: _Facts | None = None,
 ) -> tuple[FoldRun, ...]:
     found = run_folds(
         {name: model},
@@ -290,7 +392,8 @@ def _run(
         n_jobs=n_jobs,
         journal=folder / f"{name}.jsonl",
         keep="predict_proba" if rows.is_classification else "predict",
-        describe=chosen_candidate,
+        describe=facts or _Facts(rows),
+        progress=progress,
     )
     return found[name]
 
@@ -303,15 +406,17 @@ def _run_stacks(
     folder: Path,
     runs: Mapping[str, tuple[FoldRun, ...]],
     n_jobs: int,
+    progress: Progress | None = None,
 ) -> tuple[tuple[tuple[str, ...], ...], tuple[FoldRun, ...]]:
     """Fold by fold, because the members and their settings are those the fold chose."""
     tried = [name for name in runs if name != CONSTANT]
+    facts = _Facts(rows)
 
     def one(number: int) -> tuple[tuple[str, ...], FoldRun]:
         best = best_members({name: runs[name][number].facts for name in tried})
         alone = Splits((splits.parts[number],), splits.n_rows, 1, 1, "1 fold")
         stack = stack_of(best, plan, rows)
-        (found,) = _run(f"{STACK}_{number}", stack, rows, alone, metric, folder, 1)
+        (found,) = _run(f"{STACK}_{number}", stack, rows, alone, metric, folder, 1, progress, facts)
         return tuple(best), found
 
     pairs = run_tasks(one, range(len(splits)), n_jobs)

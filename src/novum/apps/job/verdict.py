@@ -2,41 +2,56 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from novum.apps.job.choosing import Choice
+from novum.apps.job.choosing import CLEAR, Choice, is_told_apart
 from novum.apps.job.ending import Ending
 from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, PLANNED, STACK
-from novum.apps.job.record import Estimate, PlanRecord, Standing
+from novum.apps.job.record import Estimate, Gain, PlanRecord, Standing
 from novum.apps.job.table.partition import Parts
 from novum.apps.job.table.task import Task
 from novum.core.text import printable
+from novum.display import counted, interval_texts, number
 from novum.evaluation import measure
-
-_CLEAR = 0.05
 
 
 def verdict(task: Task, choice: Choice, ending: Ending, plan: PlanRecord) -> tuple[str, ...]:
     """Which model, how good, how sure."""
     chosen = next(row for row in choice.leaderboard if row.is_chosen)
-    label = measure(task.metric).label
-    count = len(choice.leaderboard)
     first = (
-        f"Of {count} model{'' if count == 1 else 's'}, {chosen.title} is chosen to predict "
+        f"Of {counted(len(choice.leaderboard), 'model')}, {chosen.title} is chosen to predict "
         f"{printable(task.target, 80)}."
     )
-    if ending.holdout is None:
-        second = (
+    return first, _how_good(task, chosen, ending, plan), _how_sure(choice, chosen, ending)
+
+
+def _how_good(task: Task, chosen: Standing, ending: Ending, plan: PlanRecord) -> str:
+    """In the measure that was asked for, and on the rows set aside if there are any."""
+    label = measure(task.metric).label
+    holdout = ending.holdout
+    if holdout is None:
+        return (
             f"Its {label} is {_shown(chosen.score)} over {plan.repeats} x {plan.folds} folds; no "
             "rows were set aside to judge it once more."
         )
-    else:
-        second = ending.holdout.sentences[0]
-    return first, second, _how_sure(choice, chosen)
+    if holdout.gain is None or task.metric in ("accuracy", "rmse"):
+        return holdout.sentences[0]
+    gain, rows = holdout.gain, counted(holdout.n_rows, "row")
+    if task.metric == "bayes_risk":
+        return (
+            f"A decision costs {number(gain.model, 3)} on average on {rows} set aside; the best "
+            f"single action for all would cost {number(gain.constant, 3)}, so that "
+            f"{_shown(gain.gain)} is saved each time."
+        )
+    return (
+        f"Its {label} on {rows} set aside is {number(gain.model, 3)}; the same answer for every "
+        f"row has {number(gain.constant, 3)}."
+    )
 
 
-def _how_sure(choice: Choice, chosen: Standing) -> str:
+def _how_sure(choice: Choice, chosen: Standing, ending: Ending) -> str:
     if len(choice.leaderboard) == 1:
         return "It is the only model that was tried, so nothing is known of how others would do."
     if chosen.family == CONSTANT:
@@ -44,37 +59,47 @@ def _how_sure(choice: Choice, chosen: Standing) -> str:
             "No model was better than the same answer for every row: these rows do not show that "
             "the columns say anything about it."
         )
-    if choice.comparison is None:
+    if choice.comparison is None and choice.planned is None:
         return "Whether it is better than the others was not tested."
-    others = [row for row in choice.leaderboard if row.family != chosen.family]
-    beaten = any(row.family == CONSTANT and _is_beaten(row, chosen, choice) for row in others)
-    rivals = [row for row in others if row.family != CONSTANT]
-    near = [row for row in rivals if not _is_told_apart(row, chosen, choice)]
-    start = (
-        "It is clearly better than the same answer for every row"
-        if beaten
-        else "These rows do not prove that it is better than the same answer for every row"
-    )
+    start = _against_constant(choice, ending.holdout.gain if ending.holdout else None)
+    rivals = [row for row in choice.leaderboard if row.family not in (CONSTANT, chosen.family)]
     if not rivals:
         return f"{start}."
+    near = [row for row in rivals if not is_told_apart(row)]
     if not near:
         return f"{start}, and than every other model that was tried."
+    if len(near) == len(rivals):
+        shown = "the only other model" if len(near) == 1 else f"none of the {len(near)} others"
+        return (
+            f"{start}; {shown} can{'not' if len(near) == 1 else ''} be told apart from it on "
+            "these rows."
+        )
     return f"{start}; {len(near)} of the {len(rivals)} other models cannot be told apart from it."
 
 
-def _is_told_apart(row: Standing, chosen: Standing, choice: Choice) -> bool:
-    """Whether the corrected test tells a model from the chosen one."""
-    if choice.comparison is None:
-        return False
-    pair = choice.comparison.pair(chosen.title, row.title)
-    return bool(pair.adjusted_p_value < _CLEAR)
-
-
-def _is_beaten(row: Standing, chosen: Standing, choice: Choice) -> bool:
-    assert choice.comparison is not None
-    pair = choice.comparison.pair(chosen.title, row.title)
-    is_ahead = pair.is_first_ahead if pair.first == chosen.title else not pair.is_first_ahead
-    return _is_told_apart(row, chosen, choice) and is_ahead
+def _against_constant(choice: Choice, gain: Gain | None) -> str:
+    """One planned comparison, on the folds and on the rows set aside."""
+    planned = choice.planned
+    if planned is None:
+        return "Whether it is better than the same answer for every row was not tested"
+    constant = next(row for row in choice.leaderboard if row.family == CONSTANT)
+    p_value, difference = planned.corrected.p_value, float(planned.difference.estimate)
+    is_ahead = planned.is_first_ahead == (planned.second == constant.title) and difference != 0
+    # Differences that are the same on every fold have no spread to test by.
+    on_folds = is_ahead and (math.isnan(p_value) or p_value < CLEAR)
+    on_aside = gain is not None and gain.gain.low is not None and gain.gain.low > 0
+    same = "the same answer for every row"
+    if on_folds and (gain is None or on_aside):
+        where = "on the folds" if gain is None else "on the folds and on the rows set aside"
+        return f"It is clearly better than {same}, {where}"
+    if on_folds:
+        return (
+            f"It is clearly better than {same} on the folds; the rows set aside are too few to "
+            "show it"
+        )
+    if on_aside:
+        return f"It is better than {same} on the rows set aside; the folds alone do not prove it"
+    return f"These rows do not prove that it is better than {same}"
 
 
 def not_done(plan: PlanRecord, task: Task, parts: Parts, ending: Ending) -> tuple[str, ...]:
@@ -119,6 +144,5 @@ def _clause(status: str) -> str:
 
 
 def _shown(score: Estimate) -> str:
-    if score.low is None or score.high is None:
-        return f"{score.value:.4g}"
-    return f"{score.value:.4g} (between {score.low:.4g} and {score.high:.4g})"
+    value, ends = interval_texts(score.value, score.low, score.high)
+    return f"{value} {ends}" if ends else value

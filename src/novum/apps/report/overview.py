@@ -77,13 +77,19 @@ def _headline(holdout: HoldoutRecord, metric: str) -> tuple[str, Estimate]:
 # --- Plan -----------------------------------------------------------------------------------------
 
 
+def _with_budget(plan: PlanRecord) -> str:
+    if plan.budget_seconds is None:
+        return ""
+    return f" with a budget of {seconds(plan.budget_seconds)}"
+
+
 def plan_section(record: RunRecord, detail: Detail) -> Section:
     """Trials with their forecast prices, times of the stages, and what a reader may miss."""
     plan = record.plan
     blocks: list[Block] = [
         Paragraph(
-            f"The preset “{plan.preset}” with a budget of {seconds(plan.budget_seconds)} was "
-            "turned into this plan before the first fit: "
+            f"The preset “{plan.preset}”{_with_budget(plan)} was turned into this plan before the "
+            "first fit: "
             f"{folds_in_words(plan)}, each with {counted(plan.inner_folds, 'inner fold')} "
             f"to tune, seed {plan.seed}. "
             "The same plan gives the same models on any machine."

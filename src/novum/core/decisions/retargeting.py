@@ -8,10 +8,12 @@ point moves the posteriors to its own priors and takes the action of least expec
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions.working_point import WorkingPoint, label_array
@@ -22,37 +24,92 @@ from novum.numerics import Array, Floats
 _NEEDED = ("predict_proba", "classes_", "class_prior_")
 
 
-@dataclass(frozen=True)
+@dataclass
 class RetargetedClassifier:
-    """A fitted classifier at a working point.
+    """A classifier at a working point.
 
-    Fitted attributes (`coef_`, `classes_`, ...) are those of the model. There is nothing to fit:
-    train the model and go `at` the point again.
+    Fitted attributes (`coef_`, `classes_`, ...) are those of the model. A fitted model answers at
+    once. Like every meta-estimator of scikit-learn it can be cloned, searched
+    (`model__C`), cross-validated and fitted again, which fits a copy of the model.
 
     Parameters
     ----------
     model : classifier
-        Fitted, with `predict_proba`, `classes_` and `class_prior_` (its training priors).
+        With `predict_proba` and, once fitted, `classes_` and `class_prior_` (its training priors).
     point : WorkingPoint
         For the same classes, in any order.
+
+    Examples
+    --------
+    >>> from novum.core import WorkingPoint
+    >>> from novum.linear import LogisticRegression
+    >>> point = WorkingPoint.binary(prior=0.5, cost_fn=9.0, cost_fp=1.0, classes=(0, 1))
+    >>> careful = LogisticRegression().at(point).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> careful.predict([[0.9]]).tolist(), careful.model.predict([[0.9]]).tolist()
+    ([1], [0])
     """
 
     model: Any
     point: WorkingPoint
 
     def __post_init__(self) -> None:
-        lacking = [name for name in _NEEDED if not hasattr(self.model, name)]
-        if lacking:
-            if hasattr(self.model, "fit"):
-                check_is_fitted(self.model)
+        if self.__sklearn_is_fitted__():
+            self.point = self.point.ordered(self.model.classes_)
+        elif not hasattr(self.model, "fit") or _is_fitted(self.model):
+            lacking = [name for name in _NEEDED if not hasattr(self.model, name)]
             raise InputError(
                 f"{type(self.model).__name__} has no {' and no '.join(lacking)}; a working point "
-                "needs a fitted classifier with posteriors and training priors."
+                "needs a classifier with posteriors and training priors."
             )
-        object.__setattr__(self, "point", self.point.ordered(self.model.classes_))
+
+    # scikit-learn
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Fits a copy of the model, which is at the point from then on."""
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        model = clone(self.model)
+        # Some estimators return nothing from fit.
+        model.fit(X, y, **given, **params)
+        self.model = model
+        self.__post_init__()
+        return self
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Model and point, and with `deep` the parameters of the model as `model__name`."""
+        own = {"model": self.model, "point": self.point}
+        if not deep or not hasattr(self.model, "get_params"):
+            return own
+        inner = self.model.get_params(deep=True)
+        return {**own, **{f"model__{name}": value for name, value in inner.items()}}
+
+    def set_params(self, **params: Any) -> Self:
+        """Sets model, point, or parameters of the model by `model__name`."""
+        inner = {}
+        for name, value in params.items():
+            if name in ("model", "point"):
+                setattr(self, name, value)
+            elif name.startswith("model__"):
+                inner[name.removeprefix("model__")] = value
+            else:
+                raise InputError(
+                    f"A re-targeted classifier has no parameter {name!r}; it has model, point and "
+                    "those of the model as model__name."
+                )
+        if inner:
+            self.model.set_params(**inner)
+        return self
+
+    def __sklearn_clone__(self) -> RetargetedClassifier:
+        return RetargetedClassifier(clone(self.model), self.point)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return all(hasattr(self.model, name) for name in _NEEDED)
+
+    # Answers
 
     def predict_proba(self, X: Any) -> Floats:
         """Posteriors under the point's priors, of shape (n, K)."""
+        check_is_fitted(self)
         return self.point.retarget(self.model.predict_proba(X), self.model.class_prior_)
 
     def predict_log_proba(self, X: Any) -> Floats:
@@ -62,11 +119,13 @@ class RetargetedClassifier:
 
     def predict(self, X: Any) -> Array:
         """The class to name for each row: of least expected cost, among the classes."""
-        return np.asarray(self.model.classes_)[self.point.classes_for(self.predict_proba(X))]
+        posteriors = self.predict_proba(X)
+        return np.asarray(self.model.classes_)[self.point.classes_for(posteriors)]
 
     def decide(self, X: Any) -> Array:
         """The action of least expected cost for each row, by name."""
-        return label_array(self.point.action_names)[self.point.actions_for(self.predict_proba(X))]
+        posteriors = self.predict_proba(X)
+        return label_array(self.point.action_names)[self.point.actions_for(posteriors)]
 
     def expected_costs(self, X: Any) -> Floats:
         """Expected cost of each of the point's `action_names`, of shape (n, n_actions)."""
@@ -92,6 +151,14 @@ class RetargetedClassifier:
 
     def __sklearn_tags__(self) -> Any:
         return self.model.__sklearn_tags__()
+
+
+def _is_fitted(model: Any) -> bool:
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
 
 
 class DecisionMixin:

@@ -129,7 +129,8 @@ class StateEncoder:
             raise _refusal(f"{path}, a {_type_name(value)},", _advice(value))
         if isinstance(value, Enum):
             return _encoded_enum(name, value, path)
-        if hasattr(value, "get_params"):
+        # A classifier at a working point is an estimator too, and a value in files.
+        if hasattr(value, "get_params") and not dataclasses.is_dataclass(value):
             return self._estimator(name, value, path, nesting)
         if isinstance(value, Mapping):
             return {"kind": "mapping", "name": name, "items": self._pairs(value, path, nesting)}

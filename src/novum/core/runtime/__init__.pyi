@@ -1,6 +1,13 @@
 from novum.core.runtime.cluster import dask_library, is_dask, partitions_of, sum_on_cluster
 from novum.core.runtime.fit_guard import fitted_model, fitting
-from novum.core.runtime.interrupts import Pacer, announce_long_call, long_call, time_sliced
+from novum.core.runtime.interrupts import (
+    OutOfTime,
+    Pacer,
+    announce_long_call,
+    long_call,
+    time_limit,
+    time_sliced,
+)
 from novum.core.runtime.memory import (
     UNCHECKED_BYTES,
     VARIABLE,
@@ -21,6 +28,7 @@ __all__ = [
     "VARIABLE",
     "CallbackSupport",
     "Cancelled",
+    "OutOfTime",
     "Pacer",
     "Progress",
     "RandomSource",
@@ -47,6 +55,7 @@ __all__ = [
     "stream",
     "streams",
     "sum_on_cluster",
+    "time_limit",
     "time_sliced",
     "track",
     "with_callbacks",

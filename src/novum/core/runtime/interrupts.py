@@ -8,13 +8,19 @@ same bits however fast the machine is.
 
 A single LAPACK call is one such piece of work that cannot be sliced. `long_call` says before how
 long it will take, and lets another thread make it, so that Ctrl-C ends the wait for it.
+
+What Ctrl-C can end, a clock can end: `time_limit` raises `OutOfTime` in the same places.
 """
 
 from __future__ import annotations
 
+import math
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from novum.core.text import printable
@@ -196,3 +202,57 @@ def on_terminal() -> bool:
     """Whether someone reads standard error as it is written."""
     stream = sys.stderr
     return stream is not None and not stream.closed and stream.isatty()
+
+
+# --- Limits of time -------------------------------------------------------------------------------
+
+
+class OutOfTime(KeyboardInterrupt):
+    """The time that a block of `time_limit` may take is over; raised wherever Ctrl-C would be."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Ends the block by `OutOfTime` if it takes longer, wherever Ctrl-C would be answered.
+
+    A signal of the system's timer interrupts the main thread. In other threads, and where a system
+    has no such timer, the block runs to its end. Limits may be nested, and the timer of somebody
+    else goes on afterwards.
+
+    Parameters
+    ----------
+    seconds : float
+        May be infinite; nothing or less ends the block at once.
+
+    Examples
+    --------
+    >>> try:
+    ...     with time_limit(0.01):
+    ...         time.sleep(10)
+    ... except OutOfTime:
+    ...     print("after a moment")
+    after a moment
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not math.isfinite(seconds) or not is_main or not hasattr(signal, "setitimer"):
+        yield
+        return
+    inside = True
+
+    def end(_signal: int, _frame: object) -> None:
+        if inside:
+            raise OutOfTime
+
+    began = time.monotonic()
+    handler = signal.signal(signal.SIGALRM, end)
+    # Again every second: code that is called back from C may have to ignore an exception.
+    outer, interval = signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6), 1.0)
+    try:
+        yield
+    finally:
+        inside = False
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, handler)
+        if outer > 0:
+            left = max(outer - (time.monotonic() - began), 1e-6)
+            signal.setitimer(signal.ITIMER_REAL, left, interval)

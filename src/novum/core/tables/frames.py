@@ -349,9 +349,9 @@ def with_numbers(X: Any, schema: Schema, numbers: Floats, library: str | None = 
     """
     X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
     if is_frame(X):
-        names = [frame_of(X).columns[i] for i in schema.numeric]
-        holed = names if np.isnan(np.sum(numbers)) else ()
-        return in_library(nulls_for_nan(with_columns(X, names, numbers), holed), library)
+        names = np.array(frame_of(X).columns, object)[schema.numeric].tolist()
+        X = with_columns(X, names, numbers)
+        return in_library(nulls_for_nan(X, names) if np.isnan(np.sum(numbers)) else X, library)
     if schema.is_numeric:
         return numbers
     cells = unmasked(X)
@@ -376,8 +376,8 @@ def nulls_for_nan(X: Any, names: Sequence[str]) -> Any:
     """A frame with null for NaN in some columns, where its library has null; arrays stay."""
     if not is_frame(X) or not names or frame_of(X).implementation.is_pandas_like():
         return X
-    columns = [nw.col(name) for name in names]
-    return frame_of(X).with_columns(*(nw.when(~c.is_nan()).then(c) for c in columns)).to_native()
+    known = [nw.when(~nw.col(name).is_nan()).then(nw.col(name)) for name in names]
+    return frame_of(X).with_columns(*known).to_native()
 
 
 def with_levels(X: Any, fills: Mapping[int, tuple[Mask, Level]]) -> Any:

@@ -27,8 +27,10 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, _routing_enabled, process_routing
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from novum.core.decisions import RetargetedClassifier, WorkingPoint
 from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter
 from novum.core.runtime import Progress, fitted_model, fitting, track
@@ -76,6 +78,10 @@ class Trial:
     @property
     def table(self) -> Table:
         return search_results(self.candidates, self.outcomes, self.ratios, self.more)
+
+
+def _decides(search: Search) -> bool:
+    return hasattr(getattr(search, "best_estimator_", search.estimator), "predict_proba")
 
 
 class Search(Learner, BaseSearchCV):
@@ -179,6 +185,16 @@ class Search(Learner, BaseSearchCV):
         """The certificate of the chosen model, if it has one."""
         check_is_fitted(self)
         return self.best_estimator_.certificate_
+
+    @property
+    def class_prior_(self) -> Any:
+        """Shares of the classes in training, of the chosen model."""
+        return self.best_estimator_.class_prior_
+
+    @available_if(_decides)
+    def at(self, point: WorkingPoint) -> RetargetedClassifier:
+        """The search at other priors and costs: what it chose decides there."""
+        return RetargetedClassifier(self, point)
 
     def intervals(self, measure: str = "score", level: float = 0.95) -> list[Interval]:
         """For each candidate the mean score with its interval, corrected for overlapping folds.

@@ -40,6 +40,8 @@ from novum.numerics import (
 # Multiply-adds of one block, so few that Ctrl-C is heard soon, and its most rows.
 BLOCK_WORK = 4e8
 BLOCK_ROWS = 65_536
+# Cells of a design that is kept between passes: 16 MB.
+KEPT_CELLS = 2_000_000
 # Rows from which the middle of a dense table is taken.
 _MIDDLE_ROWS = 4096
 
@@ -211,11 +213,35 @@ class DenseRows(Rows):
 
     def design(self, rows: slice) -> Floats:
         """Some rows of the design, without center and intercept."""
+        if self._is_small:
+            return self._whole_design[rows]
+        return self._designed(rows)
+
+    def _centered(self, rows: slice) -> Floats:
+        """Some rows of the centered design, with a column of ones."""
+        if self._is_small:
+            return self._whole_centered[rows]
+        return self._with_ones(self.design(rows))
+
+    # Steps ask for the rows hundreds of times. A small design is coded and centered once.
+
+    @property
+    def _is_small(self) -> bool:
+        return self.n_rows * (self.n_columns + 1) <= KEPT_CELLS
+
+    @cached_property
+    def _whole_design(self) -> Floats:
+        return self._designed(slice(0, self.n_rows))
+
+    @cached_property
+    def _whole_centered(self) -> Floats:
+        return self._with_ones(self._whole_design)
+
+    def _designed(self, rows: slice) -> Floats:
         X = treatment_rows(self.sample, rows.start, rows.stop)
         return X if self.kept is None else X[:, self.kept]
 
-    def _centered(self, rows: slice) -> Floats:
-        X = self.design(rows)
+    def _with_ones(self, X: Floats) -> Floats:
         Z = np.ones((len(X), self.n_columns + 1))
         np.subtract(X, self.center, out=Z[:, :-1])
         return Z

@@ -13,7 +13,7 @@ are listed with the reason.
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -234,6 +234,7 @@ def formalize(loaded: LoadedTable, request: Request) -> Task:
     ('multiclass', ['setosa', 'versicolor', 'virginica'], 'accuracy')
     """
     target = read_target(feature_cells(loaded, loaded.target), loaded, request.task)
+    request, published = _with_published_costs(loaded, request)
     weight = None if request.weight is None else read_weights(feature_cells(loaded, request.weight))
     groups = None if request.group is None else read_groups(feature_cells(loaded, request.group))
     order = None if request.time is None else read_order(feature_cells(loaded, request.time))
@@ -255,11 +256,20 @@ def formalize(loaded: LoadedTable, request: Request) -> Task:
         metric=goal.metric,
         greater_is_better=goal.greater_is_better,
         left_out=left_out,
-        sentences=(*target.sentences, *goal.sentences, *without),
+        sentences=(*target.sentences, *published, *goal.sentences, *without),
         columns=columns,
         kinds=kinds,
         ids=ids_of(loaded, request),
     )
+
+
+def _with_published_costs(loaded: LoadedTable, request: Request) -> tuple[Request, tuple[str, ...]]:
+    """The request with the costs of a bundled table, if nothing was said of costs or measures."""
+    own = (request.cost, request.prior, request.cost_fn, request.cost_fp, request.positive)
+    if loaded.costs is None or request.metric is not None or any(one is not None for one in own):
+        return request, ()
+    said = f"Costs are those published with {loaded.name}; --cost-fn and --cost-fp give others."
+    return replace(request, **loaded.costs), (said,)
 
 
 def formalize_like(loaded: LoadedTable, task: Task, request: Request) -> Task:

@@ -102,6 +102,8 @@ class LoadedTable:
         What the reader found and decided.
     task : {"classification", "regression"} or None
         What a bundled table is for; a file does not say.
+    costs : dict or None
+        Published with a bundled table.
     """
 
     name: str
@@ -111,6 +113,7 @@ class LoadedTable:
     sha256: str
     report: ReadReport
     task: str | None = None
+    costs: dict[str, Any] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -391,6 +394,7 @@ def _read_bundled(request: Request) -> LoadedTable:
         hashlib.sha256(entry.read_bytes()).hexdigest(),
         report,
         found.task if target == found.target else None,
+        found.costs if target == found.target else None,
     )
 
 
