@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := plot,cli,scale,frames
+EXTRAS := plot,cli,scale,frames,excel
 ALL_EXTRAS := $(EXTRAS),dev
 READY := $(VENV)/.ready
 CHECKS := $(VENV)/.ready-to-check

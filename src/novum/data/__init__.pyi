@@ -1,5 +1,6 @@
 from novum.core.sources import Dialect, open_source
 from novum.data.bundled import BundledTable, available, load
+from novum.data.date_features import DateFeatures
 
 # What other packages use.
 from novum.data.readers import ReadTable, read
@@ -13,10 +14,12 @@ from novum.data.synthetic import (
     SyntheticSample,
     TwoMoons,
 )
+from novum.data.text_features import TextFeatures
 
 __all__ = [
     "BundledTable",
     "Checkerboard",
+    "DateFeatures",
     "Dialect",
     "GaussianClasses",
     "LinearResponse",
@@ -24,6 +27,7 @@ __all__ = [
     "ReadTable",
     "SvmlightTable",
     "SyntheticSample",
+    "TextFeatures",
     "TwoMoons",
     "available",
     "load",

@@ -61,12 +61,14 @@ def read(
     columns: Sequence[str] | None = None,
     dialect: Dialect | None = None,
     memory_limit: int | str | None = None,
+    sheet: str | None = None,
+    sql: str | None = None,
 ) -> ReadTable:
-    """Read a CSV, TSV, ARFF or Parquet file into typed columns.
+    """Read a CSV, TSV, ARFF, Parquet, Excel, JSON, DuckDB or SQLite file into typed columns.
 
     Parameters
     ----------
-    path, kinds, missing, columns, dialect
+    path, kinds, missing, columns, dialect, sheet, sql
         As in `open_source`.
     memory_limit : int or str, default=None
         Bytes the table may take, or text such as `"2GB"`; None allows 80 % of what is available.
@@ -93,6 +95,8 @@ def read(
         columns=columns,
         dialect=dialect,
         memory_limit=memory_limit,
+        sheet=sheet,
+        sql=sql,
     )
     schema, report = source.schema(), source.report()
     # Eight bytes per number, four per code, and as much again while chunks are put together.

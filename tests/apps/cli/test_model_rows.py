@@ -16,6 +16,7 @@ from novum.apps.cli.model_rows import (
     schema_of,
     unseen_levels,
 )
+from novum.apps.job.request import Request
 from novum.core import WorkingPoint, save
 from novum.core.errors import InputError
 from novum.core.learners import Pipeline
@@ -50,15 +51,15 @@ def test_every_form_of_a_model_says_its_columns() -> None:
 def test_rows_have_the_labels_of_the_model(tmp_path: Path) -> None:
     tree = models()[0]
     (tmp_path / "t.csv").write_text("y,b,a\nn,u,1\n,v,2\ny,u,?\n")
-    rows = rows_for(tree, str(tmp_path / "t.csv"), "y", None)
+    rows = rows_for(tree, Request(str(tmp_path / "t.csv"), "y"))
     # The second row has no truth.
     assert (rows.y.tolist(), rows.positions.tolist()) == (["n", "y"], [0, 2])
-    assert features_for(tree, str(tmp_path / "t.csv")).column_names == ["a", "b"]
+    assert features_for(tree, Request(str(tmp_path / "t.csv")))[0].column_names == ["a", "b"]
     (tmp_path / "t.csv").write_text("y,b,a\nmaybe,u,1\n")
     with pytest.raises(InputError, match="has the class 'maybe' of 'y'"):
-        rows_for(tree, str(tmp_path / "t.csv"), "y", None)
+        rows_for(tree, Request(str(tmp_path / "t.csv"), "y"))
     with pytest.raises(InputError, match="Which column holds the truth"):
-        rows_for(tree, str(tmp_path / "t.csv"), None, None)
+        rows_for(tree, Request(str(tmp_path / "t.csv")))
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], [False, True, True], ["0.5", "1.5", "2.5"]])
@@ -66,13 +67,13 @@ def test_labels_that_are_no_words(labels: list[object], tmp_path: Path) -> None:
     model = DecisionTreeClassifier().fit(pa.table({"a": [1.0, 2.0, 3.0]}), labels)
     lines = "".join(f"{a},{label}\n" for a, label in zip("123", labels, strict=True))
     (tmp_path / "t.csv").write_text(f"a,y\n{lines}")
-    assert rows_for(model, str(tmp_path / "t.csv"), "y", None).y.tolist() == labels
+    assert rows_for(model, Request(str(tmp_path / "t.csv"), "y")).y.tolist() == labels
 
 
 def test_numbers_and_weights(tmp_path: Path) -> None:
     model = LinearRegression().fit(pa.table({"a": [1.0, 2.0, 3.0]}), [1.0, 2.0, 4.0])
     (tmp_path / "t.csv").write_text("a,y,w\n1,1.5,2\n2,,1\n3,3.5,0.5\n")
-    rows = rows_for(model, str(tmp_path / "t.csv"), "y", "w")
+    rows = rows_for(model, Request(str(tmp_path / "t.csv"), "y", weight="w"))
     np.testing.assert_array_equal(rows.y, [1.5, 3.5])
     np.testing.assert_array_equal(rows.weight, [2.0, 0.5])
 

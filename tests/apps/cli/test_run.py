@@ -106,7 +106,9 @@ def test_every_option_reaches_the_request(tmp_path: Path, monkeypatch: pytest.Mo
         "t.csv --target y --task binary --metric f1 --positive 1 --prior 0.1 --cost-fn 5 "
         "--cost-fp 2 --preset thorough --models tree,forest --budget 3m --cv 3x7 --holdout 0.3 "
         "--weight w --group g --time t --seed 9 --plan p.json --no-refit --jobs 2 --cost c.csv "
-        "--test s.csv"
+        "--test s.csv "
+        "--id k --kind a=b=text --kind z=drop --levels s=low,high --missing-values=-9,none "
+        "--sheet one --sql select"
     )
     done = invoke("run", *given.split(), "--output", tmp_path)
     assert (done.exit_code, last_line(done.stderr)) == (1, "enough")
@@ -115,7 +117,10 @@ def test_every_option_reaches_the_request(tmp_path: Path, monkeypatch: pytest.Mo
         "cost": "c.csv", "prior": 0.1, "cost_fn": 5.0, "cost_fp": 2.0, "preset": "thorough",
         "models": ("tree", "forest"), "budget_seconds": 180.0, "repeats": 3, "folds": 7,
         "holdout": 0.3, "test": "s.csv", "weight": "w", "group": "g", "time": "t", "seed": 9,
-        "refit": False, "n_jobs": 2, "plan": "p.json",
+        "refit": False, "n_jobs": 2, "plan": "p.json", "id": "k",
+        "kind": (("a=b", "text"), ("z", "drop")),
+        "levels": (("s", ("low", "high")),), "missing_values": ("-9", "none"), "sheet": "one",
+        "sql": "select",
     }  # fmt: skip
     assert vars(heard[0]) == wanted
 
@@ -146,6 +151,16 @@ BAD: dict[str, tuple[Callable[[], bytes], tuple[str, ...], str]] = {
         "10,000 different values in 20,000 rows, too many to be classes",
     ),
     "metric": (lambda: table().encode(), ("--target", "y", "--metric", "acuracy"), "'accuracy'"),
+    "kind": (lambda: table().encode(), ("--target", "y", "--kind", "V=text"), "Did you mean 'v'?"),
+    "no kind": (lambda: table().encode(), ("--target", "y", "--kind", "v=txt"), "mean text?"),
+    "levels": (
+        lambda: table().encode(),
+        ("--target", "y", "--levels", "v=low,high"),
+        "none of the levels that --levels lists",
+    ),
+    "id": (lambda: table().encode(), ("--target", "y", "--id", "vv"), "Did you mean 'v'?"),
+    "sql": (lambda: table().encode(), ("--target", "y", "--sql", "select 1"), "Leave it out."),
+    "sheet": (lambda: table().encode(), ("--target", "y", "--sheet", "a"), "Leave it out."),
     "family": (lambda: table().encode(), ("--target", "y", "--models", "oak"), "forest"),
     "positive": (lambda: table().encode(), ("--target", "y", "--positive", "maybe"), "'no', 'yes'"),
     "cost": (lambda: table().encode(), ("--target", "y", "--cost", "c.csv"), "Check the path"),
@@ -192,6 +207,9 @@ def test_other_encodings_are_read(encoding: str, tmp_path: Path) -> None:
         (("--holdout", "1.5"), "--holdout"),
         (("--jobs", "0"), "--jobs"),
         (("--nonsense",), "--nonsense"),
+        (("--kind", "species"), "--kind"),
+        (("--levels", "species=one"), "--levels"),
+        (("--levels", "=a,b"), "--levels"),
         (("--resume", "x", "--seed", "1"), "--seed"),
     ],
 )

@@ -7,6 +7,7 @@ that lacks is named before anything is computed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pyarrow as pa
 from novum import data
 from novum.apps.job.record import TaskKind
 from novum.apps.job.request import Request
+from novum.apps.job.table.features import ids_of
 from novum.apps.job.table.formalizing import formalize_like
 from novum.apps.job.table.reading import LoadedTable, read, read_like, suggestion
 from novum.apps.job.table.task import Rows, Task
@@ -60,10 +62,11 @@ def schema_of(model: Any) -> Schema:
     )
 
 
-def features_for(model: Any, table: str) -> pa.Table:
-    """The columns of a table that the model predicts from, all rows."""
+def features_for(model: Any, request: Request) -> tuple[pa.Table, Any]:
+    """The columns of a table that the model predicts from, all rows, and the names of the rows."""
     schema = schema_of(model)
-    return _read(model, table, schema, None).table.select(list(schema.names))
+    loaded = _read(model, request, schema)
+    return loaded.table.select(list(schema.names)), ids_of(loaded, request)
 
 
 def unseen_levels(X: pa.Table, schema: Schema) -> tuple[str, ...]:
@@ -73,7 +76,8 @@ def unseen_levels(X: pa.Table, schema: Schema) -> tuple[str, ...]:
     """
     found = []
     for column in schema.columns:
-        if column.kind is Kind.NUMERIC:
+        # Dates and texts have no levels to know.
+        if column.kind is Kind.NUMERIC or not column.levels:
             continue
         cells = X.column(column.name).to_pylist()
         strange = [
@@ -90,29 +94,30 @@ def unseen_levels(X: pa.Table, schema: Schema) -> tuple[str, ...]:
     return tuple(found)
 
 
-def rows_for(model: Any, table: str, target: str | None, weight: str | None) -> Rows:
+def rows_for(model: Any, request: Request) -> Rows:
     """The rows of a table that have a target, with the model's classes."""
-    if target is None and table in data.available():
-        target = data.load(table).target
+    target = request.target
+    if target is None and request.table in data.available():
+        target = data.load(request.table).target
     if target is None:
         raise InputError("Which column holds the truth? Name it with --target, as in novum run.")
     schema = schema_of(model)
-    loaded = _read(model, table, schema, target, weight)
-    task = _task(model, schema, target)
-    return formalize_like(loaded, task, Request(table, target, weight=weight)).rows()
+    loaded = _read(model, replace(request, target=target), schema)
+    return formalize_like(loaded, _task(model, schema, target), request).rows()
 
 
 # --- Steps ----------------------------------------------------------------------------------------
 
 
-def _read(
-    model: Any, table: str, schema: Schema, target: str | None, weight: str | None = None
-) -> LoadedTable:
+def _read(model: Any, request: Request, schema: Schema) -> LoadedTable:
+    target, weight = request.target, request.weight
     extra = [] if target is None else [_target_column(model, target)]
     extra += [] if weight is None else [Column(weight)]
+    if request.id is not None and request.id not in schema.names:
+        extra.append(Column(request.id, Kind.NOMINAL))
     needed = [*schema.names, *(column.name for column in extra)]
-    if table in data.available():
-        found = read(Request(table, target))
+    if request.table in data.available():
+        found = read(replace(request, weight=None))
         _refuse_absent(found, needed)
         return found
     known = LoadedTable(
@@ -123,7 +128,7 @@ def _read(
         sha256="",
         report=ReadReport("the model", "model", 0, (), ()),
     )
-    return read_like(table, known, needed)
+    return read_like(request.table, known, needed, request)
 
 
 def _refuse_absent(found: LoadedTable, needed: Sequence[str]) -> None:

@@ -8,7 +8,24 @@ from typing import Annotated
 import typer
 
 Model = Annotated[Path, typer.Argument(help="Model file, such as model.novum of a run.")]
-Table = Annotated[str, typer.Argument(help="CSV, Parquet or ARFF file, or a bundled table.")]
+Table = Annotated[
+    str,
+    typer.Argument(
+        help="CSV, Excel, JSON, Parquet, ARFF, DuckDB or SQLite file, or a bundled table."
+    ),
+]
+MissingValues = Annotated[
+    str,
+    typer.Option(
+        metavar="A,B", help="Cells that mean missing, besides the usual ones.", show_default=False
+    ),
+]
+Sheet = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Sheet of an Excel file. Default: the first.")
+]
+Sql = Annotated[
+    str | None, typer.Option(metavar="SELECT", help="Question to a DuckDB or SQLite file.")
+]
 Positive = Annotated[
     str | None, typer.Option(metavar="LABEL", help="The positive one of two classes.")
 ]

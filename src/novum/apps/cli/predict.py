@@ -11,11 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from novum.apps.cli.failures import guarded
-from novum.apps.cli.options import Debug, Json, Model, Positive, Quiet, Table, Weight
+from novum.apps.cli.options import (
+    Debug,
+    Json,
+    MissingValues,
+    Model,
+    Positive,
+    Quiet,
+    Sheet,
+    Sql,
+    Table,
+    Weight,
+)
 
 if TYPE_CHECKING:
     from novum.apps.cli.progress import Progress
     from novum.apps.job.outputs import Predictions
+    from novum.apps.job.request import Request
     from novum.apps.job.table.task import Rows
 
 
@@ -30,6 +42,9 @@ def evaluate(
     target: Annotated[str | None, typer.Option(help="Column that holds the truth.")] = None,
     positive: Positive = None,
     weight: Weight = None,
+    missing_values: MissingValues = "",
+    sheet: Sheet = None,
+    sql: Sql = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with pictures.")
     ] = None,
@@ -51,7 +66,8 @@ def evaluate(
         from novum.apps.cli.model_rows import model_of, rows_for
 
         fitted = model_of(model)
-        rows = rows_for(fitted, table, target, weight)
+        request = _request(table, missing_values, sheet, sql, target=target, weight=weight)
+        rows = rows_for(fitted, request)
         if shown is not None:
             shown.stage(f"judging {rows.n_rows:,} rows")
         found = _report(fitted, rows, positive)
@@ -117,6 +133,13 @@ def predict(
         Path | None,
         typer.Option(metavar="FILE", help="CSV to write. Default: <table>-predictions.csv here."),
     ] = None,
+    id: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Names the rows; the first column of the CSV."),
+    ] = None,
+    missing_values: MissingValues = "",
+    sheet: Sheet = None,
+    sql: Sql = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -133,11 +156,20 @@ def predict(
     path = Path(f"{Path(table).name.split('.')[0]}-predictions.csv") if output is None else output
     shown = None if quiet else Progress("reading model and table")
     with nullcontext() if shown is None else shown:
-        n_rows = _write(model, table, path, shown)
+        request = _request(table, missing_values, sheet, sql, id=id)
+        n_rows = _write(model, request, path, shown)
     typer.echo(f"{n_rows:,} {'row' if n_rows == 1 else 'rows'} predicted: {path}")
 
 
-def _write(model: Path, table: str, path: Path, shown: Progress | None) -> int:
+def _request(table: str, missing: str, sheet: str | None, sql: str | None, **more: Any) -> Request:
+    """What is said about a table, as a run holds it."""
+    from novum.apps.cli.run_options import names_of
+    from novum.apps.job.request import Request
+
+    return Request(table, missing_values=names_of(missing), sheet=sheet, sql=sql, **more)
+
+
+def _write(model: Path, request: Request, path: Path, shown: Progress | None) -> int:
     from novum.apps.cli.model_rows import (
         features_for,
         is_classifier,
@@ -145,18 +177,19 @@ def _write(model: Path, table: str, path: Path, shown: Progress | None) -> int:
         schema_of,
         unseen_levels,
     )
-    from novum.apps.job.outputs import write_predictions
+    from novum.apps.job.outputs import Identifiers, write_predictions
     from novum.core.errors import UnseenLevelWarning
 
     fitted = model_of(model)
-    X = features_for(fitted, table)
+    X, names = features_for(fitted, request)
+    named = None if names is None else Identifiers(str(request.id), names)
     for sentence in unseen_levels(X, schema_of(fitted)):
         typer.echo(sentence, err=True)
     classes = [str(label) for label in fitted.classes_] if is_classifier(fitted) else None
     with warnings.catch_warnings():
         # Said above for the whole table; a model would say it again for each part of it.
         warnings.simplefilter("ignore", UnseenLevelWarning)
-        return write_predictions(path, _answers(fitted, X, shown), classes)
+        return write_predictions(path, _answers(fitted, X, shown), classes, named)
 
 
 def _answers(model: Any, X: Any, shown: Progress | None) -> Iterator[Predictions]:

@@ -14,7 +14,7 @@ import typer
 from novum.apps.cli import INTERRUPTED
 from novum.apps.cli import run_options as options
 from novum.apps.cli.failures import guarded
-from novum.apps.cli.options import Debug, Json, Quiet, Table
+from novum.apps.cli.options import Debug, Json, MissingValues, Quiet, Sheet, Sql, Table
 from novum.apps.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -133,6 +133,12 @@ def run(
     prior: options.Prior = None,
     cost_fn: options.CostFn = None,
     cost_fp: options.CostFp = None,
+    kind: options.Kind = None,
+    levels: options.Levels = None,
+    missing_values: MissingValues = "",
+    id: options.Id = None,
+    sheet: Sheet = None,
+    sql: Sql = None,
     holdout: options.Holdout = 0.2,
     test: options.Test = None,
     weight: options.Weight = None,
@@ -157,7 +163,14 @@ def run(
     Without a table, a bundled one is used. Everything is written to one folder: report.html,
     model.novum, predictions.csv, leaderboard.csv, run.json and model.py.
     """
-    from novum.apps.cli.run_options import cross_validation_of, jobs_of, names_of, seconds_of
+    from novum.apps.cli.run_options import (
+        cross_validation_of,
+        jobs_of,
+        levels_of,
+        names_of,
+        pairs_of,
+        seconds_of,
+    )
     from novum.apps.job.request import Request
 
     del debug
@@ -187,6 +200,12 @@ def run(
         weight=weight,
         group=group,
         time=time,
+        id=id,
+        kind=pairs_of(kind or [], "--kind", "zip=nominal"),
+        levels=levels_of(levels or []),
+        missing_values=names_of(missing_values),
+        sql=sql,
+        sheet=sheet,
         seed=seed,
         refit=not no_refit,
         n_jobs=jobs_of(jobs),

@@ -62,6 +62,48 @@ def names_of(text: str) -> tuple[str, ...]:
     return tuple(name for part in text.split(",") if (name := part.strip()))
 
 
+def pairs_of(texts: list[str], option: str, example: str) -> tuple[tuple[str, str], ...]:
+    """Columns and what is said about them, written `COLUMN=...`.
+
+    Examples
+    --------
+    >>> pairs_of(["size=small,large"], "--levels", "size=small,large")
+    (('size', 'small,large'),)
+    """
+    pairs = []
+    for text in texts:
+        # A name of a column may have the sign too; what is said about it never does.
+        name, sign, said = text.rpartition("=")
+        if not (name and sign and said.strip()):
+            raise typer.BadParameter(
+                f"{text!r} does not name a column and what it is. Write it like {example}.",
+                param_hint=f"'{option}'",
+            )
+        pairs.append((name, said.strip()))
+    return tuple(pairs)
+
+
+def levels_of(texts: list[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Ordinal columns with their levels, written `COLUMN=LOW,...,HIGH`.
+
+    Examples
+    --------
+    >>> levels_of(["size=small, large"])
+    (('size', ('small', 'large')),)
+    """
+    found = []
+    for name, said in pairs_of(texts, "--levels", "size=small,medium,large"):
+        levels = names_of(said)
+        if len(levels) < 2 or len(set(levels)) < len(levels):
+            raise typer.BadParameter(
+                f"{name}={said!r} lists no two different levels, each once. Write them from low to "
+                "high, like size=small,medium,large.",
+                param_hint="'--levels'",
+            )
+        found.append((name, levels))
+    return tuple(found)
+
+
 class TaskChoice(StrEnum):
     """What the target is."""
 
@@ -83,7 +125,7 @@ def _option(panel: str, help: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
-_TASK, _ROWS, _EFFORT = "Task", "Rows", "Effort"
+_TASK, _COLUMNS, _ROWS, _EFFORT = "Task", "Columns", "Rows", "Effort"
 
 # --- Task -----------------------------------------------------------------------------------------
 
@@ -99,6 +141,25 @@ Cost = Annotated[
 Prior = Annotated[float | None, _option(_TASK, "Share of the positive class in use.")]
 CostFn = Annotated[float | None, _option(_TASK, "Cost of missing a positive case.")]
 CostFp = Annotated[float | None, _option(_TASK, "Cost of a false alarm.")]
+
+# --- Columns --------------------------------------------------------------------------------------
+
+Kind = Annotated[
+    list[str] | None,
+    _option(
+        _COLUMNS,
+        "What a column is: numeric, nominal, ordinal, text, date, id or drop. Repeatable.",
+        metavar="COLUMN=KIND",
+    ),
+]
+Levels = Annotated[
+    list[str] | None,
+    _option(_COLUMNS, "Ordered levels of a column. Repeatable.", metavar="COLUMN=LOW,...,HIGH"),
+]
+Id = Annotated[
+    str | None,
+    _option(_COLUMNS, "Names the rows: no feature, but in predictions.csv.", metavar="COLUMN"),
+]
 
 # --- Rows -----------------------------------------------------------------------------------------
 

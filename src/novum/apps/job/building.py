@@ -1,8 +1,12 @@
 """From a row of the table of families to an estimator that can be fitted.
 
-Steps that a learner needs before it stand in a pipeline, each of them visible: missing cells are
-filled by `FillMissing` only where there are some and the learner cannot take them, and columns are
-scaled only where the learner depends on their units.
+Steps that a learner needs before it stand in a pipeline, each of them visible: dates become
+features, free text becomes terms or is not passed on, missing cells are filled by `FillMissing`
+only where there are some and the learner cannot take them, and columns are scaled only where the
+learner depends on their units.
+
+Columns of few whole numbers may be amounts or names of levels. Families to which that matters are
+tried with their preferred settings both ways, and the inner folds choose.
 """
 
 from __future__ import annotations
@@ -12,9 +16,11 @@ from importlib import import_module
 from typing import Any
 
 from novum.apps.job.families import Family, Part, Role, Settings
+from novum.apps.job.table.task import PLAIN, SpecialColumns
 from novum.core.learners import Pipeline
 
 LEARNER = "learner"
+_LEVELS = "categorical_features"
 
 
 def imported(path: str) -> Any:
@@ -23,7 +29,9 @@ def imported(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def build(family: Family, kind: str, *, has_missing: bool, seed: int) -> Any:
+def build(
+    family: Family, kind: str, *, has_missing: bool, seed: int, columns: SpecialColumns = PLAIN
+) -> Any:
     """The family's estimator for a task of this kind, with its preferred settings.
 
     Examples
@@ -32,29 +40,66 @@ def build(family: Family, kind: str, *, has_missing: bool, seed: int) -> Any:
     >>> build(family("linear"), "regression", has_missing=False, seed=0).steps[-1]
     ('learner', Ridge(random_state=0))
     """
-    role = _role(family, kind)
+    role = _role(family, kind, columns)
     learner = _made(role.learner, {**role.settings, **role.candidates[0]}, seed)
+    if family.name == "constant":
+        return learner
     steps = []
-    if has_missing and not family.takes_missing:
+    takes_text = columns.texts and _takes_text(family, kind)
+    apart = () if takes_text else columns.texts
+    if columns.dates or apart:
+        dates = {
+            "columns": list(columns.dates),
+            # What comes back every year is near itself for learners that measure distances.
+            "cyclic": family.scales,
+            "day_first": list(columns.day_first),
+            "leave_out": list(apart),
+        }
+        steps.append(("dates", imported("novum.data:DateFeatures")(**dates)))
+    if has_missing and (takes_text or not family.takes_missing):
         steps.append(("fill", imported("novum.data.filling:FillMissing")()))
-    if family.scales:
+    if role.nonnegative:
+        steps.append(("scale", imported("novum.data.scaling:MinMaxScaler")(clip=True)))
+    elif family.scales:
         steps.append(("scale", imported("novum.data.scaling:StandardScaler")()))
+    if takes_text:
+        others = None if columns.are_texts_alone else Pipeline(steps)
+        text = imported("novum.data:TextFeatures")(list(columns.texts), others=others)
+        steps = [("text", text)]
     return Pipeline([*steps, (LEARNER, learner)]) if steps else learner
 
 
-def candidate(family: Family, kind: str, number: int, estimator: Any, seed: int) -> dict[str, Any]:
+def candidate(
+    family: Family,
+    kind: str,
+    number: int,
+    estimator: Any,
+    seed: int,
+    columns: SpecialColumns = PLAIN,
+) -> dict[str, Any]:
     """The settings of one candidate, as `estimator.set_params` takes them."""
     prefix = f"{LEARNER}__" if isinstance(estimator, Pipeline) else ""
-    role = _role(family, kind)
-    settings = (*role.candidates, *role.if_missing)[number]
-    return {f"{prefix}{name}": _value(value, seed) for name, value in settings.items()}
+    settings = dict(_candidates(family, kind, columns)[number])
+    as_levels = settings.pop(_LEVELS, None)
+    found = {f"{prefix}{name}": _value(value, seed) for name, value in settings.items()}
+    if as_levels is not None:
+        steps = estimator.steps if isinstance(estimator, Pipeline) else [("", estimator)]
+        for name, step in steps:
+            if step is None or _LEVELS in step.get_params():
+                found[f"{name}__{_LEVELS}" if name else _LEVELS] = list(as_levels)
+    return found
 
 
 def grid(
-    family: Family, kind: str, n_candidates: int, estimator: Any, seed: int
+    family: Family,
+    kind: str,
+    n_candidates: int,
+    estimator: Any,
+    seed: int,
+    columns: SpecialColumns = PLAIN,
 ) -> list[dict[str, list[Any]]]:
     """The first candidates as a grid for a search over `estimator`."""
-    found = (candidate(family, kind, i, estimator, seed) for i in range(n_candidates))
+    found = (candidate(family, kind, i, estimator, seed, columns) for i in range(n_candidates))
     return [{name: [value] for name, value in settings.items()} for settings in found]
 
 
@@ -67,6 +112,10 @@ def settings_text(params: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     (('C', '0.5'),)
     """
     shown = {name.removeprefix(f"{LEARNER}__"): value for name, value in params.items()}
+    levels = next((value for name, value in shown.items() if name.endswith(_LEVELS)), None)
+    shown = {name: value for name, value in shown.items() if not name.endswith(_LEVELS)}
+    if levels is not None:
+        shown["as levels"] = ", ".join(levels)
     return tuple(
         (name, value if isinstance(value, str) else " ".join(repr(value).split()))
         for name, value in sorted(shown.items())
@@ -78,11 +127,26 @@ def learner_of(model: Any) -> Any:
     return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
-def _role(family: Family, kind: str) -> Role:
-    role = family.role(kind)
+def _role(family: Family, kind: str, columns: SpecialColumns) -> Role:
+    role = family.role(kind, bool(columns.texts))
     if role is None:
         raise ValueError(f"{family.name} has no learner for {kind}.")
     return role
+
+
+def _takes_text(family: Family, kind: str) -> bool:
+    role = family.role(kind)
+    return role is not None and role.for_text is not None
+
+
+def _candidates(family: Family, kind: str, columns: SpecialColumns) -> list[Settings]:
+    """Settings to try in order; the second has columns of few whole numbers as levels."""
+    role = _role(family, kind, columns)
+    found: list[Settings] = [*role.candidates, *role.if_missing]
+    if family.tries_levels(0 if columns.texts else columns.most_whole):
+        whole = [name for name, count in columns.whole if count >= (family.levels_from or 0)]
+        found.insert(1, {**role.candidates[0], _LEVELS: (*columns.levels, *whole)})
+    return found
 
 
 def _made(path: str, settings: Settings, seed: int) -> Any:

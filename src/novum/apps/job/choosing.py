@@ -76,8 +76,10 @@ def settled(
         search.fit(rows.X, rows.y, **more, **fit_params(search, rows))
         number = int(search.best_index_)
     row = family(name)
-    estimator = build(row, rows.kind, has_missing=rows.has_missing, seed=plan.seed)
-    settings = candidate(row, rows.kind, number, estimator, plan.seed)
+    estimator = build(
+        row, rows.kind, has_missing=rows.has_missing, seed=plan.seed, columns=rows.columns
+    )
+    settings = candidate(row, rows.kind, number, estimator, plan.seed, rows.columns)
     return estimator.set_params(**settings), {name: number}
 
 
@@ -148,7 +150,7 @@ def _frequent_candidate(name: str, trials: Trials) -> int:
 
 def _price(chosen: dict[str, int], size: TableSize, kind: str) -> float:
     def one(row: Family) -> float:
-        role = row.role(kind)
+        role = row.role(kind, size.has_text)
         return 0.0 if role is None else price(role.price, size)
 
     return sum(one(family(name)) for name in chosen)
@@ -426,7 +428,7 @@ def _most_frequent(name: str, trials: Trials, kind: str) -> tuple[tuple[str, str
         shown = ", ".join(title_of(member, kind) for member, _ in members.most_common(3))
         return (("members", shown),)
     number = _frequent_candidate(name, trials)
-    return settings_text(candidate(family(name), kind, number, None, 0))
+    return settings_text(candidate(family(name), kind, number, None, 0, trials.columns))
 
 
 def _finite(value: Any) -> float | None:

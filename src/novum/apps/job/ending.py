@@ -26,7 +26,7 @@ from novum.apps.job.clock import END_OF_FITS, END_OF_JUDGMENT, Clock, OutOfTime
 from novum.apps.job.explaining import PERMUTATIONS, Terms, column_importances, explain
 from novum.apps.job.families import family
 from novum.apps.job.judging import gain_over, judge_classes, judge_numbers
-from novum.apps.job.outputs import Made, Predictions, model_script, write_predictions
+from novum.apps.job.outputs import Made, Predictions, model_script, names_of, write_predictions
 from novum.apps.job.planning import CONSTANT, STACK, TableSize
 from novum.apps.job.record import (
     ChosenRecord,
@@ -37,6 +37,7 @@ from novum.apps.job.record import (
 )
 from novum.apps.job.request import Request
 from novum.apps.job.table.partition import Parts
+from novum.apps.job.table.reading import reading_options
 from novum.apps.job.table.task import Rows, Task
 from novum.apps.job.trials import LearningRows, Trials
 from novum.core import save
@@ -374,7 +375,8 @@ def _settings(members: dict[str, int], ending: Ending) -> tuple[tuple[str, str],
     if ending.choice.family == STACK:
         return (("members", ", ".join(title_of(name, kind) for name in members)),)
     ((name, number),) = members.items()
-    return settings_text(candidate(family(name), kind, number, None, ending.plan.seed))
+    columns = ending.rows.columns
+    return settings_text(candidate(family(name), kind, number, None, ending.plan.seed, columns))
 
 
 def _certificate(model: Any) -> tuple[str, ...]:
@@ -410,6 +412,7 @@ def _write_model(used: Any, learned: LearningRows, ending: Ending) -> None:
         weight=ending.request.weight,
         rows=None if whole else LEARNED,
         point=point,
+        reading=reading_options(ending.request),
     )
     with replacing(folder / SCRIPT) as file:
         file.write(model_script(made).encode())
@@ -424,8 +427,9 @@ def _write_predictions(judged: Any, used: Any, aside: Rows | None, ending: Endin
         lambda _: None,
         is_recorded=False,
     )
+    names = names_of(ending.request.id, ending.task, ending.parts.test)
     if answers is not None:
-        write_predictions(ending.folder / PREDICTIONS, answers, classes)
+        write_predictions(ending.folder / PREDICTIONS, answers, classes, names)
 
 
 def _predictions(

@@ -39,6 +39,8 @@ def explain(model: Any, kind: str, example: Any) -> ExplanationRecord:
     """The model in its own terms; `example` is a table of one row."""
     learner = learner_of(model)
     name = type(learner).__name__
+    if learner is not model and type(model.steps[0][1]).__name__ == "TextFeatures":
+        return _terms(model, learner)
     for known, explained in _EXPLAINED.items():
         if name.startswith(known):
             found: ExplanationRecord = explained(learner, kind, example)
@@ -154,6 +156,51 @@ def _coefficients(learner: Any) -> tuple[Any, Any, Any, Any, Any]:
         coef = coef[1:] - coef[:1]
     ends = np.full((*coef.shape, 2), np.nan)
     return learner.classes_[1:], learner.classes_[0], learner.coef_names_, coef, ends
+
+
+def _terms(model: Any, learner: Any) -> ExplanationRecord:
+    """The telling words of a model of text, besides its other columns."""
+    names = model.steps[0][1].get_feature_names_out().tolist()
+    if hasattr(learner, "feature_log_prob_"):
+        weights, classes = np.asarray(learner.feature_log_prob_), learner.classes_
+        rows = weights - np.log((np.exp(weights).sum(axis=0) - np.exp(weights)).clip(1e-300))
+        rows += math.log(max(len(classes) - 1, 1))
+        label, what = "log-odds", "How much more often a word stands in a class than in the others"
+        rows, classes = (rows[1:], classes[1:]) if len(classes) == 2 else (rows, classes)
+    else:
+        linear = learner if hasattr(learner, "coef_") else _member(learner)
+        if linear is None or not hasattr(linear, "coef_"):
+            text = "This model has no short form; the columns it leans on are listed below."
+            return ExplanationRecord("none", text, None, (), (), "")
+        rows = np.atleast_2d(np.asarray(linear.coef_))
+        classes = getattr(linear, "classes_", np.array([""]))
+        classes = classes[-len(rows) :]
+        label, what = (
+            "coefficient",
+            "How much a word, or a step of another column, speaks for a class",
+        )
+    # Sequences of characters are written in quotes; words say more to a reader.
+    shown = [j for j, name in enumerate(names) if not name.endswith("'")]
+    found = []
+    for row, one in zip(rows, classes, strict=True):
+        prefix = f"{one}: " if len(rows) > 1 else ""
+        found += [(f"{prefix}{names[j]}", _estimate(row[j])) for j in shown]
+    speaks = f", here for {classes[0]}" if len(rows) == 1 and str(classes[0]) else ""
+    return ExplanationRecord(
+        "coefficients",
+        f"{what}{speaks}. The most telling words are shown; sequences of characters count too, and "
+        "are not listed.",
+        None,
+        (),
+        _largest(found),
+        label,
+    )
+
+
+def _member(learner: Any) -> Any:
+    """The linear machine inside a calibrated one."""
+    members = getattr(learner, "calibrated_classifiers_", None)
+    return None if not members else getattr(members[0], "estimator", members[0])
 
 
 def _ridge(learner: Any, kind: str, example: Any) -> ExplanationRecord:

@@ -57,6 +57,11 @@ class Role:
         Settings to try after the candidates where cells are missing.
     title : str
         Where it differs from the family's.
+    for_text : Role or None
+        The learner for tables with free text, whose sparse features it takes; None where the
+        family has no use for text and sees the other columns.
+    nonnegative : bool
+        Whether it takes no negative numbers, as counts and weights of terms are.
     """
 
     learner: str
@@ -65,10 +70,13 @@ class Role:
     settings: Settings = field(default_factory=dict)
     if_missing: tuple[Settings, ...] = ()
     title: str = ""
+    for_text: Role | None = None
+    nonnegative: bool = False
 
-    def n_candidates(self, has_missing: bool) -> int:
+    def n_candidates(self, has_missing: bool, with_levels: bool = False) -> int:
         """How many settings there are to try."""
-        return len(self.candidates) + (len(self.if_missing) if has_missing else 0)
+        more = len(self.if_missing) if has_missing else 0
+        return len(self.candidates) + more + with_levels
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,10 @@ class Family:
         Whether another family does nearly the same; given up early if time is short.
     most_columns : int or None
         Columns, with one for each level, beyond which it is not tried.
+    levels_from : int or None
+        Different whole numbers of a column from which the preferred setting is also tried with
+        such columns as levels: two where a law of two levels is another than that of numbers,
+        three where it is the same.
     """
 
     name: str
@@ -102,10 +114,16 @@ class Family:
     scales: bool = False
     has_near_relative: bool = False
     most_columns: int | None = None
+    levels_from: int | None = None
 
-    def role(self, kind: str) -> Role | None:
-        """The learner for a task of this kind."""
-        return self.regression if kind == "regression" else self.classification
+    def role(self, kind: str, has_text: bool = False) -> Role | None:
+        """The learner for a task of this kind, of a table with or without text."""
+        role = self.regression if kind == "regression" else self.classification
+        return role.for_text if has_text and role is not None and role.for_text else role
+
+    def tries_levels(self, most_whole: int) -> bool:
+        """Whether columns of so many whole numbers at most are also tried as levels."""
+        return self.levels_from is not None and most_whole >= self.levels_from
 
     def title_for(self, kind: str) -> str:
         """The name to show in a task of this kind."""
@@ -164,16 +182,27 @@ FAMILIES: tuple[Family, ...] = (
             Price(0.01, 5e-7, 6e-8, class_power=1.0),
             candidates=({"C": 1.0}, {"C": 0.1}, {"C": 10.0}, {"C": 0.01}, {"C": 100.0}),
             title="logistic regression",
+            for_text=Role(
+                "novum.linear:LogisticRegression",
+                Price(0.05, 1e-4, 2e-7, class_power=0.7),
+                candidates=({"C": 10.0}, {"C": 100.0}, {"C": 1.0}, {"C": 1000.0}),
+            ),
         ),
         Role(
             "novum.linear:Ridge",
             Price(0.005, 2e-7, 2e-8),
             candidates=tuple({"alpha": alpha} for alpha in (1.0, 10.0, 0.1, 100.0, 0.01)),
             title="ridge regression",
+            for_text=Role(
+                "novum.linear:Ridge",
+                Price(0.05, 1e-4, 1e-7),
+                candidates=tuple({"alpha": alpha} for alpha in (1.0, 0.1, 10.0)),
+            ),
         ),
         takes_missing=False,
         scales=True,
         most_columns=3000,
+        levels_from=3,
     ),
     Family(
         "naive_bayes",
@@ -182,8 +211,15 @@ FAMILIES: tuple[Family, ...] = (
             "novum.bayes:NaiveBayes",
             Price(0.004, 2e-7, 1e-8),
             if_missing=({"missing": "level"},),
+            for_text=Role(
+                "novum.bayes:MultinomialNB",
+                Price(0.02, 5e-5, 1e-8),
+                candidates=tuple({"alpha": alpha} for alpha in (0.1, 0.01, 1.0)),
+                nonnegative=True,
+            ),
         ),
         None,
+        levels_from=2,
     ),
     Family(
         "gaussian",
@@ -205,6 +241,15 @@ FAMILIES: tuple[Family, ...] = (
             Price(0.05, 1e-4, 1e-6, per_pair=1e-7),
             candidates=tuple({"C": C} for C in (1.0, 10.0, 0.1, 100.0)),
             settings={"probability": True},
+            # Thousands of sparse columns are nearly separable: a line is enough, and quick.
+            for_text=Role(
+                "novum.evaluation:CalibratedClassifierCV",
+                Price(0.05, 2e-4, 1e-7, class_power=0.7),
+                candidates=tuple(
+                    {"estimator": Part("novum.svm:LinearSVC", {"C": C})} for C in (1.0, 0.1, 10.0)
+                ),
+                settings={"cv": 3, "ensemble": False},
+            ),
         ),
         Role(
             "novum.svm:SVR",
@@ -212,6 +257,12 @@ FAMILIES: tuple[Family, ...] = (
             candidates=tuple({"C": C} for C in (1.0, 10.0, 0.1, 100.0)),
             settings={"units": "spread"},
             title="support vector regression",
+            for_text=Role(
+                "novum.svm:SVR",
+                Price(0.05, 1e-4, 1e-6, per_pair=1e-7),
+                candidates=tuple({"C": C} for C in (1.0, 10.0, 0.1)),
+                settings={"units": "spread", "kernel": "linear"},
+            ),
         ),
         takes_missing=False,
         scales=True,

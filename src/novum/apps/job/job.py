@@ -91,7 +91,9 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
     with clock.stage("looking at the columns"):
         profile = attempts(
             "The profile of the columns",
-            lambda: profile_table(loaded.table, loaded.schema, loaded.target, task.kind),
+            lambda: profile_table(
+                loaded.table, loaded.schema, loaded.target, task.kind, task.kinds
+            ),
             lambda _: ProfileRecord(loaded.table.num_rows, (), None, 0, 0, (), 0),
         )
     with clock.stage("planning"):
@@ -382,13 +384,16 @@ def table_size(task: Task, parts: Parts) -> TableSize:
     return TableSize(
         n_rows=len(parts.train),
         n_columns=task.X.num_columns,
-        n_coded=len(Coding(task.schema).names),
+        n_coded=len(Coding(task.plain_schema).names),
         n_classes=n_classes,
         smallest_class=smallest,
         has_missing=any(column.null_count for column in task.X.columns),
-        has_nominal=any(column.kind is not Kind.NUMERIC for column in task.schema.columns),
+        has_nominal=any(column.kind is not Kind.NUMERIC for column in task.plain_schema.columns),
         n_groups=None if task.groups is None else len(np.unique(task.groups[parts.train])),
         in_time=task.order is not None,
+        has_text=bool(task.columns.texts),
+        is_text_alone=task.columns.are_texts_alone,
+        most_whole=task.columns.most_whole,
     )
 
 

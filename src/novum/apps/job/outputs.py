@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import inspect
 import io
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 
 import novum
 from novum.apps.job.record import Standing
+from novum.apps.job.table.task import Task
 from novum.core.decisions import WorkingPoint
 from novum.core.files import replacing
 from novum.data import available
@@ -50,8 +51,40 @@ class Predictions:
     decisions: Any = None
 
 
+@dataclass(frozen=True, eq=False)
+class Identifiers:
+    """Names of the rows, which stand first in every line of predictions.
+
+    Attributes
+    ----------
+    column : str
+    names : array (n,)
+        Of the rows of the table.
+    tested : array or None
+        Of the rows of a test file.
+    """
+
+    column: str
+    names: Any
+    tested: Any = None
+
+    def of(self, part: Predictions, i: int) -> Any:
+        """The name of a row with an answer."""
+        return (self.tested if part.source == "test file" else self.names)[part.rows[i]]
+
+
+def names_of(column: str | None, task: Task, test: Task | None) -> Identifiers | None:
+    """The names of the rows of a task and of its test file; None where they have none."""
+    if column is None or task.ids is None:
+        return None
+    return Identifiers(column, task.ids, None if test is None else test.ids)
+
+
 def write_predictions(
-    path: Path, parts: Iterable[Predictions], classes: Sequence[Any] | None
+    path: Path,
+    parts: Iterable[Predictions],
+    classes: Sequence[Any] | None,
+    identifiers: Identifiers | None = None,
 ) -> int:
     """Writes one line for each row that has an answer; returns how many.
 
@@ -59,7 +92,8 @@ def write_predictions(
     """
     parts = list(parts)
     with_decision = any(part.decisions is not None for part in parts)
-    head = ["row", "answered", "target", "prediction"]
+    head = [] if identifiers is None else [identifiers.column]
+    head += ["row", "answered", "target", "prediction"]
     head += ["decision"] if with_decision else []
     head += [f"probability {label}" for label in classes or ()]
     n_lines = 0
@@ -69,7 +103,8 @@ def write_predictions(
         writer.writerow([safe_cell(name) for name in head])
         for part in parts:
             for i in range(len(part.rows)):
-                writer.writerow(_line(part, i, with_decision))
+                named = [] if identifiers is None else [safe_cell(identifiers.of(part, i))]
+                writer.writerow([*named, *_line(part, i, with_decision)])
             n_lines += len(part.rows)
         text.flush()
         text.detach()
@@ -121,6 +156,8 @@ class Made:
     rows : str or None
         File with the positions of the rows that were learned from, unless all were.
     point : WorkingPoint or None
+    reading : mapping
+        Arguments of `novum.data.read` besides the table.
     """
 
     learner: Any
@@ -130,6 +167,7 @@ class Made:
     weight: str | None = None
     rows: str | None = None
     point: WorkingPoint | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
 
 def model_script(made: Made) -> str:
@@ -158,7 +196,8 @@ def model_script(made: Made) -> str:
 
 def _program(made: Made, reader: str) -> list[str]:
     drop = f"[{', '.join(repr(name) for name in (made.target, *made.left_out))}]"
-    lines = [f"table = {reader}({made.table!r}).table"]
+    more = "".join(f", {name}={value!r}" for name, value in made.reading.items())
+    lines = [f"table = {reader}({made.table!r}{more if reader == 'read' else ''}).table"]
     if made.rows is None:
         lines.append(f"table = table.filter(table.column({made.target!r}).is_valid())")
     else:

@@ -59,6 +59,10 @@ class TableSize:
     in_time : bool
         Whether folds keep the order in time.
     has_missing, has_nominal : bool
+    has_text, is_text_alone : bool
+        Whether there is free text, and nothing else.
+    most_whole : int
+        Most different values of a column that may be numbers or names of levels.
     """
 
     n_rows: int
@@ -70,6 +74,9 @@ class TableSize:
     has_nominal: bool
     n_groups: int | None = None
     in_time: bool = False
+    has_text: bool = False
+    is_text_alone: bool = False
+    most_whole: int = 0
 
     @property
     def keeps_rows_together(self) -> bool:
@@ -236,8 +243,11 @@ def _started(wish: Wish, size: TableSize) -> Effort:
 
 def _reason(row: Family, size: TableSize, kind: str) -> str:
     """Why a family does not fit the table; empty if it does."""
-    if row.role(kind) is None:
+    role = row.role(kind)
+    if role is None:
         return f"has no learner for {kind}"
+    if size.is_text_alone and role.for_text is None and row.name != CONSTANT:
+        return "takes no text, and the table has nothing else"
     if not row.takes_kinds and size.has_nominal:
         return "takes numbers alone, and the table has columns with levels"
     if row.most_columns is not None and size.n_coded > row.most_columns:
@@ -246,10 +256,11 @@ def _reason(row: Family, size: TableSize, kind: str) -> str:
 
 
 def _trial(row: Family, size: TableSize, kind: str, draft: Draft) -> PlannedTrial:
-    role, effort = row.role(kind), draft.effort
+    role, effort = row.role(kind, size.has_text), draft.effort
     if role is None or row.name in draft.left_out:
         return PlannedTrial(row.name, row.title_for(kind), 0, 0, 0, 0.0, draft.left_out[row.name])
-    n_candidates = min(effort.n_candidates, role.n_candidates(size.has_missing))
+    with_levels = not size.has_text and row.tries_levels(size.most_whole)
+    n_candidates = min(effort.n_candidates, role.n_candidates(size.has_missing, with_levels))
     searched = n_candidates * effort.inner_folds if n_candidates > 1 else 0
     n_fits = effort.repeats * effort.folds * (searched + 1)
     seconds = n_fits * price(role.price, replace(size, n_rows=draft.n_rows))

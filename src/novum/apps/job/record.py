@@ -61,7 +61,8 @@ class TaskRecord:
 class DataRecord:
     """Where the rows come from and where they went; nothing is dropped without a count here.
 
-    `features` are the columns that models see, `left_out` the others with the reason.
+    `features` are the columns that models see, `left_out` the others with the reason; `kinds` has
+    every column with its kind (numeric, nominal, ordinal, text, date or id) and the reason.
     """
 
     name: str
@@ -74,6 +75,7 @@ class DataRecord:
     features: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
     holdout_way: str
+    kinds: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True)

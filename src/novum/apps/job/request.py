@@ -14,6 +14,7 @@ from novum.core.errors import InputError
 
 Preset = Literal["quick", "standard", "thorough"]
 TaskChoice = Literal["auto", "binary", "multiclass", "regression"]
+KINDS = ("numeric", "nominal", "ordinal", "text", "date", "id", "drop")
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Request:
     Attributes
     ----------
     table : str
-        Path of a CSV, Parquet or ARFF file, or the name of a bundled table.
+        Path of a file that `novum.data.read` takes, or the name of a bundled table.
     target : str or None
         Column to predict; None only for a bundled table, which knows its own.
     task : {"auto", "binary", "multiclass", "regression"}
@@ -51,6 +52,18 @@ class Request:
         Path of a file to judge on, in place of a share.
     weight, group, time : str or None
         Columns with weights, with groups that stay together, with the order in time.
+    id : str or None
+        Column that names the rows: no feature, but the first column of predictions.csv.
+    kind : tuple of (column, kind)
+        Kinds that are not left to guessing, each of `KINDS`.
+    levels : tuple of (column, levels)
+        Ordinal columns with their levels from low to high.
+    missing_values : tuple of str
+        Cells that mean missing, besides those that are usual in the format.
+    sql : str or None
+        The question to a DuckDB or SQLite file whose answer is the table.
+    sheet : str or None
+        The sheet of an Excel file; None takes the first.
     seed : int
     refit : bool
         Whether the chosen model is fitted to all rows at the end.
@@ -78,6 +91,12 @@ class Request:
     weight: str | None = None
     group: str | None = None
     time: str | None = None
+    id: str | None = None
+    kind: tuple[tuple[str, str], ...] = ()
+    levels: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    missing_values: tuple[str, ...] = ()
+    sql: str | None = None
+    sheet: str | None = None
     seed: int = 0
     refit: bool = True
     n_jobs: int = 1

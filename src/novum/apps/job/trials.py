@@ -27,7 +27,7 @@ from novum.apps.job.clock import END_OF_TRIALS, Clock, OutOfTime
 from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, PLANNED, STACK, STACK_MEMBERS
 from novum.apps.job.record import PlannedTrial, PlanRecord
-from novum.apps.job.table.task import Rows, Task
+from novum.apps.job.table.task import PLAIN, Rows, SpecialColumns, Task
 from novum.core.runtime import Progress, run_tasks, time_limit
 from novum.evaluation import (
     FoldRun,
@@ -63,6 +63,8 @@ class LearningRows:
     has_missing : bool
     positions : array or None
         Of the rows in the table.
+    columns : SpecialColumns
+        Dates, free text, and columns that count in two ways.
     """
 
     kind: str
@@ -73,6 +75,7 @@ class LearningRows:
     in_time: bool = False
     has_missing: bool = False
     positions: Any = None
+    columns: SpecialColumns = PLAIN
 
     @classmethod
     def of(cls, task: Task, rows: Rows) -> LearningRows:
@@ -88,6 +91,7 @@ class LearningRows:
             rows.order is not None,
             has_missing,
             rows.positions,
+            task.columns,
         )
 
     @property
@@ -108,6 +112,7 @@ class Trials:
     stacked: tuple[tuple[str, ...], ...]
     failed: tuple[str, ...] = ()
     stopped: Mapping[str, str] = field(default_factory=dict)
+    columns: SpecialColumns = PLAIN
 
     def done(self, plan: PlanRecord) -> PlanRecord:
         """The plan as it was carried out: families that were stopped are left out."""
@@ -213,6 +218,7 @@ def run_trials(
         stacked,
         tuple(failed(f"Fits of {t}", e) for t, e in failures.items()),
         stopped,
+        rows.columns,
     )
 
 
@@ -270,13 +276,15 @@ def outer_splits(plan: PlanRecord, rows: LearningRows) -> Splits:
 def tuned(plan: PlanRecord, name: str, rows: LearningRows, metric: Any) -> Any:
     """The family's estimator, inside a search where there are settings to choose from."""
     row = family(name)
-    estimator = build(row, rows.kind, has_missing=rows.has_missing, seed=plan.seed)
+    estimator = build(
+        row, rows.kind, has_missing=rows.has_missing, seed=plan.seed, columns=rows.columns
+    )
     n_candidates = next(trial.n_candidates for trial in plan.trials if trial.family == name)
     if n_candidates < 2:
         return estimator
     return GridSearchCV(
         estimator,
-        grid(row, rows.kind, n_candidates, estimator, plan.seed),
+        grid(row, rows.kind, n_candidates, estimator, plan.seed, rows.columns),
         scoring=metric,
         cv=inner_folds(plan, rows),
         error_score="raise",
@@ -296,8 +304,10 @@ def stack_of(members: Mapping[str, int], plan: PlanRecord, rows: LearningRows) -
     estimators = []
     for member, number in members.items():
         row = family(member)
-        model = build(row, rows.kind, has_missing=rows.has_missing, seed=plan.seed)
-        settings = candidate(row, rows.kind, number, model, plan.seed)
+        model = build(
+            row, rows.kind, has_missing=rows.has_missing, seed=plan.seed, columns=rows.columns
+        )
+        settings = candidate(row, rows.kind, number, model, plan.seed, rows.columns)
         estimators.append((member, model.set_params(**settings)))
     # Shuffled, because tables are often sorted; a value that model files can hold.
     folds = RepeatedFolds(plan.inner_folds, 1, plan.seed)

@@ -35,6 +35,7 @@ _ESTIMATORS = {
     ),
     "novum.core.learners.multiclass_members": ("ConstantPredictor",),
     "novum.core.learners.pipeline": ("Pipeline",),
+    "novum.data.date_features": ("DateFeatures",),
     "novum.data.filling": ("FillMissing",),
     "novum.data.scaling": (
         "CenterThenUnitLength",
@@ -43,6 +44,7 @@ _ESTIMATORS = {
         "StandardScaler",
         "Whitener",
     ),
+    "novum.data.text_features": ("TextFeatures",),
     "novum.decomposition": ("DiscriminantProjection", "PCA", "ProbabilisticPCA"),
     "novum.ensemble": (
         "AdaBoostClassifier",

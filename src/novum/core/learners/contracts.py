@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
 from novum.core.errors import InputError
@@ -319,7 +320,8 @@ def predictions(model: Any, X: Any) -> Array:
     """Probabilities where a model has them, numbers or labels elsewhere."""
     for method in ("predict_proba", "predict", "transform"):
         if hasattr(model, method):
-            return np.asarray(getattr(model, method)(X))
+            found = getattr(model, method)(X)
+            return found.toarray() if sparse.issparse(found) else np.asarray(found)
     raise InputError(f"{type(model).__name__} neither predicts nor transforms.")
 
 

@@ -10,6 +10,7 @@ from novum.core.errors import InputError
 from novum.core.sources.arff import ArffSource
 from novum.core.sources.delimited import DelimitedSource
 from novum.core.sources.dialect import Dialect
+from novum.core.sources.held import DATABASES, held_source
 from novum.core.sources.parquet import ParquetSource
 from novum.core.sources.source import KindLike, Options, Source
 
@@ -24,14 +25,17 @@ def open_source(
     columns: Sequence[str] | None = None,
     dialect: Dialect | None = None,
     memory_limit: int | str | None = None,
+    sheet: str | None = None,
+    sql: str | None = None,
 ) -> Source:
     """A file as schema plus restartable chunks; nothing is read before the first question.
 
     Parameters
     ----------
     path : path
-        `.csv`, `.tsv`, `.txt` and `.arff`, plain or with `.gz` behind, `.parquet`, or a folder of
-        Parquet files that are parts of one table.
+        `.csv`, `.tsv`, `.txt`, `.arff`, `.jsonl` and `.json`, plain or with `.gz` behind,
+        `.parquet`, or a folder of Parquet files that are parts of one table, `.xlsx`, or a DuckDB
+        or SQLite file.
     kinds : mapping, default=None
         Kinds of columns that the file does not tell: `{"zip": "nominal"}`; a sequence of levels
         makes a column ordinal in that order.
@@ -43,6 +47,10 @@ def open_source(
         How a delimited file is written, as far as it is known.
     memory_limit : int or str, default=None
         Bytes (or `"400MB"`) that a chunk, and DuckDB for Parquet, may take.
+    sheet : str, default=None
+        Of an Excel file; None takes the first.
+    sql : str, default=None
+        A question to a DuckDB or SQLite file; None takes its only table.
 
     Returns
     -------
@@ -64,17 +72,31 @@ def open_source(
     suffix = suffixes[-2 if packed else -1] if len(suffixes) > packed else ""
     options = Options(kinds=kinds, missing=missing, columns=columns, memory_limit=memory_limit)
     folder = Path(path).is_dir()
+    name = Path(path).name
+    if sheet is not None and suffix != ".xlsx":
+        raise InputError(f"A sheet is part of an Excel file, and {name!r} is none. Leave it out.")
+    if sql is not None and suffix not in DATABASES:
+        raise InputError(
+            f"A question in SQL is for a DuckDB or SQLite file, and {name!r} is none. Leave it out."
+        )
     if suffix in _DELIMITED and not folder:
         return DelimitedSource(path, dialect=dialect, **options)
     if dialect is not None:
-        raise InputError(
-            f"`dialect` is for delimited text, and {Path(path).name!r} is none. Leave it out."
-        )
+        raise InputError(f"`dialect` is for delimited text, and {name!r} is none. Leave it out.")
     if suffix == ".arff" and not folder:
         return ArffSource(path, **options)
     if folder or (suffix == ".parquet" and not packed):
         return ParquetSource(path, **options)
+    if suffix == ".xls":
+        raise InputError(f"{name!r} is of Excel before 2007. Save it as .xlsx.")
+    is_json = suffix in (".jsonl", ".ndjson", ".json")
+    source: Source | None = None
+    if not packed or is_json:
+        source = held_source(path, suffix, sheet, sql, options)
+    if source is not None:
+        return source
     raise InputError(
-        f"{Path(path).name!r} has no suffix that tells its format. Readable are .csv, .tsv, .txt "
-        "and .arff, each also with .gz behind, .parquet, and folders of Parquet files."
+        f"{name!r} has no suffix that tells its format. Readable are .csv, .tsv, .txt, .arff, "
+        ".jsonl, .ndjson and .json, each also with .gz behind, .parquet and folders of Parquet "
+        "files, .xlsx, and DuckDB and SQLite files (.duckdb, .sqlite, .db)."
     )

@@ -347,16 +347,11 @@ def with_numbers(X: Any, schema: Schema, numbers: Floats, library: str | None = 
     >>> with_numbers([[1.0, "a"]], schema, np.array([[0.5]])).tolist()
     [[0.5, 'a']]
     """
-    if isinstance(X, pa.RecordBatch):
-        X = pa.Table.from_batches([X])
+    X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
     if is_frame(X):
-        known = frame_of(X).columns
-        names = [known[i] for i in schema.numeric]
-        frame = frame_of(with_columns(X, names, numbers))
-        if np.isnan(np.sum(numbers)) and not frame.implementation.is_pandas_like():
-            columns = [nw.col(name) for name in names]
-            frame = frame.with_columns(*(nw.when(~c.is_nan()).then(c) for c in columns))
-        return in_library(frame.to_native(), library)
+        names = np.array(frame_of(X).columns, object)[schema.numeric].tolist()
+        X = with_columns(X, names, numbers)
+        return in_library(nulls_for_nan(X, names) if np.isnan(np.sum(numbers)) else X, library)
     if schema.is_numeric:
         return numbers
     cells = unmasked(X)
@@ -375,6 +370,14 @@ def with_numbers(X: Any, schema: Schema, numbers: Floats, library: str | None = 
     out = cells.astype(kept_float(cells) if cells.dtype.kind in "iuf" else object)
     out[:, schema.numeric] = numbers
     return out
+
+
+def nulls_for_nan(X: Any, names: Sequence[str]) -> Any:
+    """A frame with null for NaN in some columns, where its library has null; arrays stay."""
+    if not is_frame(X) or not names or frame_of(X).implementation.is_pandas_like():
+        return X
+    known = [nw.when(~nw.col(name).is_nan()).then(nw.col(name)) for name in names]
+    return frame_of(X).with_columns(*known).to_native()
 
 
 def with_levels(X: Any, fills: Mapping[int, tuple[Mask, Level]]) -> Any:

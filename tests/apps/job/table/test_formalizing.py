@@ -38,13 +38,17 @@ def test_columns_left_out_have_their_reasons() -> None:
         t=np.arange(N) / 3,
         y=Y,
     )
-    assert task.features == ("x", "color")
-    assert task.X.column_names == ["x", "color"]
+    assert task.features == ("x", "born", "note", "color")
+    assert task.X.column_names == ["x", "born", "note", "color"]
+    assert (task.columns.dates, task.columns.texts) == (("born",), ("note",))
+    assert task.columns.levels == ("color",)
+    kinds = {name: kind for name, kind, _ in task.kinds}
+    assert kinds["born"] == "date"
+    assert kinds["note"] == "text"
+    assert kinds["row"] == "id"
     assert {column.name: column.nature for column in task.left_out} == {
         "row": "identifier",
         "name": "identifier",
-        "born": "date",
-        "note": "text",
         "same": "constant",
         "none": "empty",
         "w": "weight",

@@ -36,4 +36,4 @@ def test_declared_kinds_become_those_of_the_table(tmp_path: Path) -> None:
     found = for_a_run(str(caught.value))
     assert not ARGUMENTS.search(found), found
     assert "the table has column 'a' numeric, but it holds 'x'" in found
-    assert found.endswith("Correct the cell, or leave it empty.")
+    assert found.endswith("Correct the cell, or name the word with --missing-values.")

@@ -4,14 +4,17 @@
 |---|---|
 | empty | no cell has a value |
 | constant | every cell has the same value and none is missing |
-| date | every level is written as a date |
+| date | every level is a date |
 | text | nominal, many levels of several words each |
 | identifier | nominal with fewer than two rows for each level |
 | identifier | different whole numbers that count the rows, or that the name calls identifiers |
 
-Nothing can be learned from such a column, or not without deriving something from it first; it
-takes no part in models, and the reason is always said. Tables with few rows are given the benefit
-of the doubt.
+Dates and texts become features by a step of each model (`novum.data.DateFeatures` and
+`TextFeatures`). Nothing can be learned from the others, which take no part in models; the reason is
+always said. Tables with few rows are given the benefit of the doubt.
+
+What a user declares with `--kind` holds, but that a column without values or with one value only
+teaches nothing, whatever it is called.
 """
 
 from __future__ import annotations
@@ -21,12 +24,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 
 from novum.apps.job.table.column_cells import Cells
 from novum.core.sources import DATE, all_match
-from novum.core.tables import Kind
+from novum.core.tables import Kind, are_dates
+from novum.core.text import label_text
 
-NatureName = Literal["feature", "empty", "constant", "date", "text", "identifier"]
+NatureName = Literal["feature", "empty", "constant", "date", "text", "identifier", "dropped"]
 
 # Below this many known cells an all-different column may well be a measurement.
 FEWEST_ROWS = 20
@@ -48,13 +53,13 @@ _MANY_LEVELS = 100
 
 @dataclass(frozen=True)
 class Nature:
-    """What a column is, and why it is no feature.
+    """What a column is, and why.
 
     Attributes
     ----------
-    name : {"feature", "empty", "constant", "date", "text", "identifier"}
+    name : {"feature", "empty", "constant", "date", "text", "identifier", "dropped"}
     reason : str
-        In words, empty for a feature.
+        In words, empty for a feature that is nothing besides.
     """
 
     name: NatureName
@@ -62,14 +67,20 @@ class Nature:
 
     @property
     def is_feature(self) -> bool:
-        return self.name == "feature"
+        return self.name in ("feature", "date", "text")
 
 
 FEATURE = Nature("feature")
+_DECLARED = {
+    "id": Nature("identifier", "an identifier, as --kind says"),
+    "drop": Nature("dropped", "left out, as --kind says"),
+    "date": Nature("date", "dates, as --kind says"),
+    "text": Nature("text", "free text, as --kind says"),
+}
 
 
-def nature_of(cells: Cells) -> Nature:
-    """The nature of a column.
+def nature_of(cells: Cells, declared: str | None = None) -> Nature:
+    """The nature of a column, by its cells or, where that says more, by the declared kind.
 
     Examples
     --------
@@ -78,9 +89,24 @@ def nature_of(cells: Cells) -> Nature:
     'an identifier: 100 different whole numbers that count the rows'
     """
     n_known = len(cells.values) - cells.n_missing
+    if declared in ("id", "drop"):
+        return _DECLARED[declared]
     if n_known == 0:
         return Nature("empty", "no values: every cell is missing")
+    if declared is not None:
+        found = _constant(cells)
+        return _DECLARED.get(declared, FEATURE) if found is None else found
     return _of_numbers(cells, n_known) if cells.is_numeric else _of_levels(cells, n_known)
+
+
+def _constant(cells: Cells) -> Nature | None:
+    if cells.n_missing:
+        return None
+    first = cells.values[0]
+    if (cells.values != first).any():
+        return None
+    shown = f"{float(first):g}" if cells.is_numeric else repr(cells.level(int(first)))
+    return Nature("constant", f"constant: every cell is {shown}")
 
 
 # --- Numbers --------------------------------------------------------------------------------------
@@ -90,9 +116,9 @@ def _of_numbers(cells: Cells, n_known: int) -> Nature:
     values = cells.values
     if cells.n_missing:
         return FEATURE
+    if (constant := _constant(cells)) is not None:
+        return constant
     low, high = float(values.min()), float(values.max())
-    if low == high:
-        return Nature("constant", f"constant: every cell is {low:g}")
     if n_known < FEWEST_ROWS or not _all_different_wholes(values, low, high):
         return FEATURE
     if high - low == n_known - 1:
@@ -129,14 +155,15 @@ def _identifier(how: str) -> Nature:
 
 
 def _of_levels(cells: Cells, n_known: int) -> Nature:
+    if (constant := _constant(cells)) is not None:
+        return constant
     met = np.flatnonzero(cells.level_counts)
-    if len(met) == 1 and not cells.n_missing:
-        return Nature("constant", f"constant: every cell is {cells.level(int(met[0]))!r}")
-    words = [str(cells.level(int(code))) for code in met[:_SEEN_LEVELS]]
     if cells.column.kind is not Kind.NOMINAL or not isinstance(cells.level(int(met[0])), str):
         return FEATURE
-    if all_match(DATE, words):
-        return Nature("date", "dates: derive numbers from them (elapsed days, month, weekday)")
+    words = [str(cells.level(int(code))) for code in met[:_SEEN_LEVELS]]
+    # The first levels tell most columns from dates; all of them have to be some.
+    if all_match(DATE, words) and are_dates(pa.array([cells.level(int(code)) for code in met])):
+        return Nature("date", f"dates such as {label_text(words[0])}")
     if n_known < FEWEST_ROWS:
         return FEATURE
     few_rows = n_known < _ROWS_PER_LEVEL * len(met)

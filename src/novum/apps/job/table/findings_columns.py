@@ -2,7 +2,9 @@
 
 | finding | rule |
 |---|---|
-| identifier, date, free text, constant, empty | the nature of the column (`column_natures`) |
+| identifier, constant, empty | the nature of the column (`column_natures`) |
+| dates, free text | the same; they become features, and how to change that is said |
+| numbers or levels | few different whole numbers, which may be names of levels |
 | nearly constant | one value in 99 % of the known cells or more |
 | mostly missing | half of the cells or more |
 | sentinel values | an extreme such as -999, far from all other values, in three cells or more |
@@ -65,7 +67,11 @@ def _copies(evidence: Evidence) -> list[tuple[str, str]]:
     glance = np.arange(min(task.n_rows, _GLANCE))
     seen: dict[bytes, list[int]] = {}
     found: list[tuple[str, str]] = []
+    # Texts and dates that all differ would look like copies of each other.
+    apart = {*task.columns.dates, *task.columns.texts}
     for place in range(task.schema.n_columns):
+        if task.features[place] in apart:
+            continue
         digest = hashlib.sha256(canonical(task.cells_at(place, glance)).tobytes()).digest()
         earlier = seen.setdefault(digest, [])
         for other in earlier:
@@ -188,6 +194,8 @@ _FEWEST_SENTINELS = 3
 def column_findings(evidence: Evidence) -> Iterator[Finding]:
     """Findings about single columns, those of one sort together."""
     yield from _natures(evidence)
+    yield from _derived(evidence)
+    yield from _numbers_or_levels(evidence)
     yield from _nearly_constant(evidence)
     yield from _mostly_missing(evidence)
     yield from _sentinels(evidence)
@@ -201,15 +209,11 @@ def column_findings(evidence: Evidence) -> Iterator[Finding]:
 _LEFT_OUT = "This run leaves {} out of the features."
 _ADVICE = {
     "identifier": "Identifiers name rows and say nothing about new ones.",
-    "date": "Derive numbers from dates first, such as elapsed days or the month.",
-    "text": "Derive numbers or categories from the texts first.",
     "constant": "Constant columns cannot tell rows apart.",
     "empty": "Columns without values can be removed from the table.",
 }
 _KINDS = {
     "identifier": "identifier",
-    "date": "dates",
-    "text": "free text",
     "constant": "constant column",
     "empty": "empty column",
 }
@@ -226,6 +230,60 @@ def _natures(evidence: Evidence) -> Iterator[Finding]:
         text = f"{shown}{more}."
         them = "it" if len(names) == 1 else "them"
         yield Finding(_KINDS[nature], "note", names, text, f"{advice} {_LEFT_OUT.format(them)}")
+
+
+# --- Columns that count in other ways -------------------------------------------------------------
+
+
+def _derived(evidence: Evidence) -> Iterator[Finding]:
+    """Dates and texts, which become features."""
+    columns, reasons = evidence.task.columns, {n: why for n, _, why in evidence.task.kinds}
+    made = {
+        "dates": (columns.dates, "makes features of the calendar and of elapsed time of"),
+        "free text": (columns.texts, "gives linear models, naive Bayes and SVMs the words of"),
+    }
+    for kind, (names, does) in made.items():
+        if names:
+            shown = "; ".join(f"{printable(n, 60)!r} is {reasons.get(n, kind)}" for n in names[:5])
+            more = f"; and {len(names) - 5} more columns" if len(names) > 5 else ""
+            name = printable(names[0], 60)
+            yield Finding(
+                kind,
+                "note",
+                names,
+                f"{shown}{more}.",
+                f"This run {does} {'it' if len(names) == 1 else 'them'}. If that is wrong, say "
+                f"--kind {name}=nominal, or --kind {name}=drop.",
+            )
+
+
+def _numbers_or_levels(evidence: Evidence) -> Iterator[Finding]:
+    """Columns of few whole numbers; those of two values are the same either way for most models."""
+    found = [(name, count) for name, count in evidence.task.columns.whole if count > 2]
+    two = [name for name, count in evidence.task.columns.whole if count == 2]
+    if found:
+        shown = ", ".join(f"{printable(n, 60)!r} ({count})" for n, count in found[:5])
+        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+        name = printable(found[0][0], 60)
+        yield Finding(
+            "numbers or levels",
+            "note",
+            tuple(name for name, _ in found),
+            f"Few different whole numbers, which may be amounts or names of levels: {shown}{more}.",
+            "This run takes them for numbers; where several settings are tried and there is no "
+            "text, linear models and naive Bayes are tried both ways. If you know better, say "
+            f"--kind {name}=nominal or --kind {name}=numeric.",
+        )
+    if two:
+        name = printable(two[0], 60)
+        yield Finding(
+            "two values",
+            "note",
+            tuple(two),
+            f"Columns of two whole numbers, such as yes and no: {quoted(two)}.",
+            "This run takes them for numbers, which to most models is the same; naive Bayes is "
+            f"tried both ways as above. If they are levels, say --kind {name}=nominal.",
+        )
 
 
 # --- Little variation -----------------------------------------------------------------------------
@@ -300,8 +358,7 @@ def _sentinels(evidence: Evidence) -> Iterator[Finding]:
                     (record.name,),
                     f"{value:g} stands in {count:,} cells of {printable(record.name)!r}, far from "
                     "all its other values: it may mean missing.",
-                    "If it does, leave such cells empty in the table. This run takes it for a "
-                    "number.",
+                    f"If it does, say --missing-values={value:g}. This run takes it for a number.",
                 )
 
 

@@ -33,7 +33,10 @@ def leak_findings(evidence: Evidence) -> Iterator[Finding]:
     """Findings about columns that know too much."""
     copies: list[str] = []
     knowing: list[tuple[str, str]] = []
+    texts = evidence.task.columns.texts
     for place, column in enumerate(evidence.task.schema.columns):
+        if column.name in texts:
+            continue
         if _renames(evidence, place):
             copies.append(column.name)
         elif said := _knows(evidence, place):

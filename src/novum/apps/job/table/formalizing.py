@@ -2,7 +2,8 @@
 
 1. The target: classes or numbers, by the rule of `target_column` unless `--task` says otherwise.
 2. Columns about rows: weight, group, time.
-3. Features: all other columns whose nature (`column_natures`) lets a model learn from them.
+3. Features: all other columns whose nature (`column_natures`) lets a model learn from them; dates
+   and free text among them are kept as such, for a step of each model.
 4. The goal: positive class, working point, measure.
 
 Nothing is changed: rows without a target are kept aside and counted, columns that models do not see
@@ -19,8 +20,8 @@ import numpy as np
 
 from novum.apps.job.record import TaskKind
 from novum.apps.job.request import Request
-from novum.apps.job.table.column_cells import Cells, cells_of
-from novum.apps.job.table.column_natures import nature_of
+from novum.apps.job.table.column_cells import Cells
+from novum.apps.job.table.features import feature_cells, features_of, ids_of, refuse_infinite
 from novum.apps.job.table.reading import LoadedTable
 from novum.apps.job.table.target_column import (
     Target,
@@ -29,11 +30,10 @@ from novum.apps.job.table.target_column import (
     read_target,
     read_weights,
 )
-from novum.apps.job.table.task import LeftOut, Task
+from novum.apps.job.table.task import Task
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.sources import counted
-from novum.core.tables import MISSING, Column, Schema
+from novum.core.tables import MISSING, Schema
 from novum.core.text import label_text, listed, printable
 from novum.evaluation import RATES, is_measure, measure, measure_names
 from novum.numerics import Array, Floats, Integers
@@ -212,14 +212,6 @@ def _metric(
     return found.name, found.greater_is_better, [said]
 
 
-_ROLES = {
-    "target": "the target",
-    "weight": "the weights of the rows",
-    "group": "the groups of the rows",
-    "time": "the order of the rows in time",
-}
-
-
 def formalize(loaded: LoadedTable, request: Request) -> Task:
     """The task of a table.
 
@@ -241,12 +233,12 @@ def formalize(loaded: LoadedTable, request: Request) -> Task:
     >>> task.kind, task.classes.tolist(), task.metric
     ('multiclass', ['setosa', 'versicolor', 'virginica'], 'accuracy')
     """
-    target = read_target(_cells(loaded, loaded.target), loaded, request.task)
+    target = read_target(feature_cells(loaded, loaded.target), loaded, request.task)
     request, published = _with_published_costs(loaded, request)
-    weight = None if request.weight is None else read_weights(_cells(loaded, request.weight))
-    groups = None if request.group is None else read_groups(_cells(loaded, request.group))
-    order = None if request.time is None else read_order(_cells(loaded, request.time))
-    features, left_out = _features(loaded, request)
+    weight = None if request.weight is None else read_weights(feature_cells(loaded, request.weight))
+    groups = None if request.group is None else read_groups(feature_cells(loaded, request.group))
+    order = None if request.time is None else read_order(feature_cells(loaded, request.time))
+    features, left_out, columns, kinds = features_of(loaded, request)
     goal = read_goal(request, target.kind, target.classes, _shares(target, weight))
     without = _without_target(target)
     return Task(
@@ -265,6 +257,9 @@ def formalize(loaded: LoadedTable, request: Request) -> Task:
         greater_is_better=goal.greater_is_better,
         left_out=left_out,
         sentences=(*target.sentences, *published, *goal.sentences, *without),
+        columns=columns,
+        kinds=kinds,
+        ids=ids_of(loaded, request),
     )
 
 
@@ -283,11 +278,11 @@ def formalize_like(loaded: LoadedTable, task: Task, request: Request) -> Task:
     Rows without a target are kept aside here too; a class that the other table does not have is
     refused.
     """
-    cells = _cells(loaded, loaded.target)
+    cells = feature_cells(loaded, loaded.target)
     coded = cells.values if task.classes is None else _codes_like(cells, task.classes, loaded.name)
-    weight = None if request.weight is None else read_weights(_cells(loaded, request.weight))
+    weight = None if request.weight is None else read_weights(feature_cells(loaded, request.weight))
     for name in task.features:
-        _refuse_infinite(_cells(loaded, name))
+        refuse_infinite(feature_cells(loaded, name))
     found = Task(
         kind=task.kind,
         target=task.target,
@@ -304,6 +299,9 @@ def formalize_like(loaded: LoadedTable, task: Task, request: Request) -> Task:
         greater_is_better=task.greater_is_better,
         left_out=task.left_out,
         sentences=task.sentences,
+        columns=task.columns,
+        kinds=task.kinds,
+        ids=ids_of(loaded, request),
     )
     if not found.labeled.size:
         raise InputError(
@@ -311,56 +309,6 @@ def formalize_like(loaded: LoadedTable, task: Task, request: Request) -> Task:
             "nothing can be judged on it. Give a file with targets, or use --holdout."
         )
     return found
-
-
-# --- Features -------------------------------------------------------------------------------------
-
-
-def _features(
-    loaded: LoadedTable, request: Request
-) -> tuple[tuple[Column, ...], tuple[LeftOut, ...]]:
-    named = {
-        loaded.target: "target",
-        request.weight: "weight",
-        request.group: "group",
-        request.time: "time",
-    }
-    features: list[Column] = []
-    left_out: list[LeftOut] = []
-    for column in loaded.schema.columns:
-        role = named.get(column.name)
-        if role is not None:
-            left_out.append(LeftOut(column.name, role, _ROLES[role]))
-            continue
-        cells = _cells(loaded, column.name)
-        nature = nature_of(cells)
-        if nature.is_feature:
-            _refuse_infinite(cells)
-            features.append(column)
-        else:
-            left_out.append(LeftOut(column.name, nature.name, nature.reason))
-    if not features:
-        reasons = "; ".join(f"{printable(c.name)!r} is {c.reason}" for c in left_out[:5])
-        raise InputError(
-            f"{printable(loaded.name)} has no column left to learn from: {reasons}. Add columns "
-            "that say something about the target."
-        )
-    return tuple(features), tuple(left_out)
-
-
-def _refuse_infinite(cells: Cells) -> None:
-    if not cells.is_numeric or not np.isinf(cells.values).any():
-        return
-    rows = np.flatnonzero(np.isinf(cells.values))
-    raise InputError(
-        f"Column {printable(cells.name)!r} is infinite in data row {rows[0] + 1}, "
-        f"{counted(rows.size, 'such cell')} in all. Write finite numbers there, or leave the cells "
-        "empty."
-    )
-
-
-def _cells(loaded: LoadedTable, name: str) -> Cells:
-    return cells_of(loaded.table.column(name), loaded.column(name))
 
 
 # --- Parts of the target --------------------------------------------------------------------------

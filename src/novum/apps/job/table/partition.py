@@ -130,6 +130,7 @@ def data_record(loaded: LoadedTable, task: Task, parts: Parts) -> DataRecord:
         features=task.features,
         left_out=tuple((column.name, column.reason) for column in task.left_out),
         holdout_way=parts.way,
+        kinds=task.kinds,
     )
 
 
@@ -139,8 +140,8 @@ def data_record(loaded: LoadedTable, task: Task, parts: Parts) -> DataRecord:
 def _test_file(task: Task, request: Request, loaded: LoadedTable | None) -> Parts:
     if loaded is None or request.test is None:
         raise InputError("A test file is read by the schema of the table. Pass `loaded` too.")
-    weight = () if request.weight is None else (request.weight,)
-    found = read_like(request.test, loaded, (*task.features, task.target, *weight))
+    more = [name for name in (request.weight, request.id) if name is not None]
+    found = read_like(request.test, loaded, (*task.features, task.target, *more), request)
     if found.sha256 == loaded.sha256:
         raise InputError(
             f"{printable(found.name)} is the table itself, byte for byte: judged on it, every "

@@ -229,8 +229,12 @@ MOST_LEVELS = 10
 MOST_BARS = 20
 
 
-def column_record(cells: Cells, target: TargetValues | None) -> ColumnRecord:
+def column_record(
+    cells: Cells, target: TargetValues | None, kind: str | None = None
+) -> ColumnRecord:
     """A column in brief, with its association to a target where one is given.
+
+    `kind` is that of the column where it is settled; otherwise its cells tell.
 
     Examples
     --------
@@ -240,7 +244,7 @@ def column_record(cells: Cells, target: TargetValues | None) -> ColumnRecord:
     (1, 3, (1.0, 1.5, 2.0, 3.0, 4.0))
     """
     share = None if target is None else association(cells, target)
-    return _of_numbers(cells, share) if cells.is_numeric else _of_levels(cells, share)
+    return _of_numbers(cells, share) if cells.is_numeric else _of_levels(cells, share, kind)
 
 
 # --- Numbers --------------------------------------------------------------------------------------
@@ -317,14 +321,14 @@ def _histogram(ordered: Floats, n_distinct: int) -> tuple[tuple[float, ...], tup
 # --- Levels ---------------------------------------------------------------------------------------
 
 
-def _of_levels(cells: Cells, share: float | None) -> ColumnRecord:
+def _of_levels(cells: Cells, share: float | None, kind: str | None) -> ColumnRecord:
     counts = cells.level_counts
     met = np.flatnonzero(counts)
     if cells.column.kind.value == "ordinal" and len(met) <= MOST_LEVELS:
         shown = met
     else:
         shown = met[np.argsort(-counts[met], kind="stable")[:MOST_LEVELS]]
-    nature = nature_of(cells).name
+    nature = nature_of(cells).name if kind is None else kind
     kind = nature if nature in ("text", "date") else cells.column.kind.value
     return ColumnRecord(
         name=cells.name,
@@ -348,7 +352,11 @@ MOST_PATTERNS = 10
 
 
 def profile_table(
-    table: pa.Table, schema: Schema, target: str | None = None, kind: TaskKind | None = None
+    table: pa.Table,
+    schema: Schema,
+    target: str | None = None,
+    kind: TaskKind | None = None,
+    kinds: tuple[tuple[str, str, str], ...] = (),
 ) -> ProfileRecord:
     """A table in brief.
 
@@ -361,6 +369,8 @@ def profile_table(
         Column whose association with the others is measured; it stands apart in the result.
     kind : {"binary", "multiclass", "regression"}, optional
         What the target is; by default found by the rule of `target_column`.
+    kinds : tuple of (column, kind, reason)
+        Kinds as a task has them, where they are settled.
 
     Examples
     --------
@@ -375,12 +385,14 @@ def profile_table(
     if target is not None:
         place = schema.names.index(target)
         aim = target_values(cells_of(table.column(place), schema.columns[place]), kind)
+    settled = {name: one for name, one, _ in kinds}
     rows = _RowPass(n_rows)
     records: dict[str, ColumnRecord] = {}
     for place, column in enumerate(schema.columns):
         cells = cells_of(table.column(place), column)
         rows.add(cells)
-        records[column.name] = column_record(cells, None if column.name == target else aim)
+        goal = None if column.name == target else aim
+        records[column.name] = column_record(cells, goal, settled.get(column.name))
     return ProfileRecord(
         n_rows=n_rows,
         columns=tuple(record for name, record in records.items() if name != target),

@@ -11,17 +11,18 @@ import difflib
 import hashlib
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib.resources import files
+from dataclasses import dataclass, replace
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from novum import data
-from novum.apps.job.request import Request
+from novum.apps.job.request import KINDS, Request
 from novum.core.errors import (
     FileFormatError,
     InputError,
@@ -29,7 +30,7 @@ from novum.core.errors import (
     MixedColumnWarning,
     SchemaError,
 )
-from novum.core.sources import ColumnReport, KindLike, ReadReport
+from novum.core.sources import ColumnReport, KindLike, ReadReport, is_number_text
 from novum.core.tables import Column, Kind, Schema
 from novum.core.text import printable
 from novum.numerics import cached_property
@@ -53,7 +54,16 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"(Read fewer columns) \(`columns=`\), or give the path itself to a learner's `fit_file`",
      "Give the run fewer columns or rows"),
     (r"Ask for smaller chunks \(`rows=`\) or fewer columns \(`columns=`\)", "Keep fewer columns"),
-    (r"add the word to `missing`, or declare the column nominal", "or leave it empty"),
+    (r"add the word to `missing`, or declare the column nominal",
+     "or name the word with --missing-values"),
+    (r"`kinds` makes column ('[^']*') ordinal without an order, and (.*?) is no number. Give the "
+     r"levels from low to high: kinds=.*", r"--kind makes column \1 ordinal, and \2 is no number. "
+     "Give its levels from low to high with --levels COLUMN=LOW,...,HIGH."),
+    (r"none of the levels that `kinds` declares", "none of the levels that --levels lists"),
+    (r"Declare it in `kinds`", "List it in --levels"),
+    (r"sql=\"", "--sql \""),
+    (r"Name another sheet\.", "Name another with --sheet."),
+    (r"it has (.*)\. Name one of them\.", r"it has \1. Name one of them with --sheet."),
     (r"`kinds` declares column", "the table has column"),
     (r"that `kinds` declares", "of the table"),
     (r"(Open (it|the file)|Read it) again( with open_source)?", "Start the run again"),
@@ -127,7 +137,7 @@ def read(request: Request) -> LoadedTable:
     Parameters
     ----------
     request : Request
-        Of which `table`, `target`, `weight`, `group` and `time` matter here.
+        Of which the table, what is said about its columns and cells, and their roles matter here.
 
     Examples
     --------
@@ -142,6 +152,7 @@ def read(request: Request) -> LoadedTable:
         "weight": request.weight,
         "group": request.group,
         "time": request.time,
+        "id": request.id,
     }
     for role, name in roles.items():
         if name is not None and name not in loaded.schema.names:
@@ -150,10 +161,13 @@ def read(request: Request) -> LoadedTable:
                 f"{suggestion(name, loaded.schema.names)}"
             )
     _check_roles(roles)
+    _check_declared(request, roles, loaded.schema.names, loaded.name)
     return loaded
 
 
-def read_like(path: str, loaded: LoadedTable, needed: Sequence[str]) -> LoadedTable:
+def read_like(
+    path: str, loaded: LoadedTable, needed: Sequence[str], request: Request | None = None
+) -> LoadedTable:
     """Another file, read by the schema of a table.
 
     Parameters
@@ -163,15 +177,18 @@ def read_like(path: str, loaded: LoadedTable, needed: Sequence[str]) -> LoadedTa
         Whose kinds and levels hold; a level that it does not have is kept as a new one.
     needed : sequence of str
         Columns that the file must have; its others are not read.
+    request : Request, optional
+        Of which `missing_values`, and `sheet` and `sql` where the file has such, hold here too.
     """
     source = Path(path)
+    asked = Request(path) if request is None else request
     wishes = {name: wish for name in needed if (wish := _wish(loaded.column(name))) is not None}
     with _as_one_sentence(path):
         digest = _sha256(source)
         try:
-            found = _quietly(source, wishes, needed)
+            found = _quietly(source, asked, wishes, needed)
         except SchemaError:
-            _refuse_absent(source, needed)
+            _refuse_absent(source, asked, needed)
             raise
         except FileFormatError as error:
             raise FileFormatError(
@@ -210,7 +227,16 @@ def _read_file(request: Request) -> LoadedTable:
     path = Path(request.table)
     with _as_one_sentence(request.table):
         digest = _sha256(path)
-        found = _quietly(path)
+        try:
+            found = _quietly(path, request, _declared(request))
+        except SchemaError:
+            # A column that is declared and not there is told apart from one that does not fit.
+            names = _quietly(path, request).schema.names
+            _check_declared(request, {"id": request.id}, names, path.name)
+            raise
+        except FileFormatError as error:
+            words = str(error).replace("`kinds` declares column", "--kind declares column")
+            raise FileFormatError(words, line=error.line, column=error.column) from None
     if request.target is None:
         raise InputError(
             f"Which column of {printable(path.name)} is to be predicted? Name it with --target. "
@@ -219,18 +245,74 @@ def _read_file(request: Request) -> LoadedTable:
     return LoadedTable(path.name, found.table, found.schema, request.target, digest, found.report)
 
 
+def _declared(request: Request) -> dict[str, KindLike]:
+    """What a reader has to know; names, dates and text are kept as the file writes them."""
+    kinds: dict[str, KindLike] = {} if request.id is None else {request.id: "nominal"}
+    for name, kind in request.kind:
+        if kind != "drop":
+            kinds[name] = kind if kind in ("numeric", "nominal", "ordinal") else "nominal"
+    return kinds | dict(request.levels)
+
+
+def reading_options(request: Request) -> dict[str, Any]:
+    """Arguments of `novum.data.read` that a request stands for."""
+    found: dict[str, Any] = {"sheet": request.sheet, "sql": request.sql}
+    if request.table not in data.available():
+        found["kinds"] = _declared(request)
+        if request.missing_values:
+            usual = getattr(data.open_source(request.table), "usual_missing", ())
+            found["missing"] = (*usual, *request.missing_values)
+    return {name: value for name, value in found.items() if value}
+
+
 def _quietly(
     path: Path,
-    kinds: dict[str, KindLike] | None = None,
+    request: Request,
+    kinds: Mapping[str, KindLike] | None = None,
     columns: Sequence[str] | None = None,
 ) -> data.ReadTable:
-    """Reads a file; columns of mixed types are in the report and become a finding."""
+    """Reads a file; columns of mixed types are in the report and become a finding.
+
+    What a request says of a sheet or a question holds for the table itself, and for other files of
+    its format.
+    """
+    same = path.suffix.lower() == Path(request.table).suffix.lower()
+    source = data.open_source(path)
+    usual = getattr(source, "usual_missing", ())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixedColumnWarning)
-        return data.read(path, kinds=kinds, columns=columns)
+        found = data.read(
+            path,
+            kinds=kinds,
+            missing=(*usual, *request.missing_values) if request.missing_values else None,
+            columns=columns,
+            sheet=request.sheet if same else None,
+            sql=request.sql if same else None,
+        )
+    return _without(found, request.missing_values)
+
+
+def _without(found: data.ReadTable, missing: Sequence[str]) -> data.ReadTable:
+    """Numbers of files that store them as such, without those that mean missing."""
+    marks = [float(text) for text in missing if is_number_text(text)]
+    table, columns = found.table, list(found.report.columns)
+    for place, column in enumerate(found.schema.columns):
+        if marks and column.kind is Kind.NUMERIC:
+            cells = table.column(place)
+            gone = pc.is_in(cells, value_set=pa.array(marks, pa.float64()))
+            if pc.any(gone).as_py():
+                cells = pc.if_else(gone, pa.scalar(None, pa.float64()), cells)
+                table = table.set_column(place, column.name, cells)
+                columns[place] = replace(columns[place], missing=cells.null_count)
+    return replace(found, table=table, report=replace(found.report, columns=tuple(columns)))
 
 
 def _sha256(path: Path) -> str:
+    """Of the file's bytes, or of those of all files of a folder."""
+    if path.is_dir():
+        parts = sorted(part for part in path.glob("*.parquet") if part.name[0] not in "._")
+        digests = [f"{part.name} {_sha256(part)}" for part in parts]
+        return hashlib.sha256("\n".join(digests).encode()).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -278,27 +360,38 @@ def _near_files(path: Path) -> str:
 def _read_bundled(request: Request) -> LoadedTable:
     found = data.load(request.table)
     folder = files("novum.data") / "tables"
-    content = next(
-        entry.read_bytes()
+    entry = next(
+        entry
         for entry in folder.iterdir()
         if entry.name in (f"{found.name}.csv", f"{found.name}.csv.gz")
     )
+    table, schema = found.table, found.schema
+    if request.sql is not None or request.sheet is not None:
+        option = "--sql" if request.sql is not None else "--sheet"
+        raise InputError(
+            f"{option} is for files, and {found.name} is a bundled table. Leave it out."
+        )
+    declared = _declared(request)
+    if declared or request.missing_values:
+        _check_declared(request, {"id": request.id}, schema.names, found.name)
+        known = {c.name: wish for c in schema.columns if (wish := _wish(c)) is not None}
+        with as_file(entry) as path, _as_one_sentence(str(path)):
+            again = _quietly(path, request, known | declared, schema.names)
+        table, schema = again.table, again.schema
     columns = tuple(
         ColumnReport(
-            column.name, column.kind, found.table.column(column.name).null_count, column.n_levels
+            column.name, column.kind, table.column(column.name).null_count, column.n_levels
         )
-        for column in found.schema.columns
+        for column in schema.columns
     )
-    report = ReadReport(
-        found.name, "bundled table", found.table.num_rows, columns, (found.description,)
-    )
+    report = ReadReport(found.name, "bundled table", table.num_rows, columns, (found.description,))
     target = found.target if request.target is None else request.target
     return LoadedTable(
         found.name,
-        found.table,
-        found.schema,
+        table,
+        schema,
         target,
-        hashlib.sha256(content).hexdigest(),
+        hashlib.sha256(entry.read_bytes()).hexdigest(),
         report,
         found.task if target == found.target else None,
         found.costs if target == found.target else None,
@@ -322,6 +415,43 @@ def _check_roles(roles: dict[str, str | None]) -> None:
         seen[name] = role
 
 
+def _check_declared(
+    request: Request, roles: Mapping[str, str | None], names: Sequence[str], table: str
+) -> None:
+    """Columns that options speak of are there, once, and their kinds are some."""
+    seen: dict[str, str] = {}
+    listed = [("--kind", name) for name, _ in request.kind]
+    listed += [("--levels", name) for name, _ in request.levels]
+    if roles.get("id") is not None:
+        listed.append(("--id", str(roles["id"])))
+    for option, name in listed:
+        shown = repr(printable(name))
+        if name not in names:
+            raise InputError(
+                f"{option} names the column {shown}, which {printable(table)} does not have. "
+                f"{suggestion(name, names)}"
+            )
+        ordered = {option, seen.get(name)} == {"--kind", "--levels"}
+        if name in seen and not (ordered and dict(request.kind)[name] == "ordinal"):
+            both = "twice" if option == seen[name] else f"too, as {seen[name]} does"
+            raise InputError(f"{option} names the column {shown} {both}. Leave out one of them.")
+        seen[name] = option
+    for name, kind in request.kind:
+        if kind not in KINDS:
+            near = difflib.get_close_matches(kind, KINDS, n=1)
+            raise InputError(
+                f"--kind {printable(name, 60)}={printable(kind, 40)} is no kind. "
+                + (f"Did you mean {near[0]}?" if near else f"Kinds are {', '.join(KINDS)}.")
+            )
+    for role, column in roles.items():
+        said = dict(request.kind).get(str(column))
+        if role in ("target", "weight", "group", "time") and said in ("id", "drop", "text"):
+            raise InputError(
+                f"--kind {printable(str(column), 60)}={said} does not go with the {role}. Leave "
+                "out one of them."
+            )
+
+
 def _wish(column: Column) -> KindLike | None:
     if column.kind is Kind.ORDINAL:
         return column.levels
@@ -330,9 +460,9 @@ def _wish(column: Column) -> KindLike | None:
     return None if is_truth else column.kind
 
 
-def _refuse_absent(path: Path, needed: Sequence[str]) -> None:
+def _refuse_absent(path: Path, request: Request, needed: Sequence[str]) -> None:
     """Names the first needed column that a file does not have."""
-    names = _quietly(path).schema.names
+    names = _quietly(path, request).schema.names
     absent = [name for name in needed if name not in names]
     if absent:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""

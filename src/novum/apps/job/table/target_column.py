@@ -6,12 +6,11 @@ every classifier's `classes_`. Only labels that occur are classes.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from novum.apps.job.record import TaskKind
 from novum.apps.job.request import TaskChoice
@@ -20,7 +19,7 @@ from novum.apps.job.table.column_natures import nature_of
 from novum.apps.job.table.reading import LoadedTable
 from novum.core.errors import InputError
 from novum.core.sources import AMOUNT, all_match, counted, is_number_text
-from novum.core.tables import MISSING, Kind
+from novum.core.tables import MISSING, Kind, are_dates, moments_of
 from novum.core.text import label_text, listed, printable
 from novum.numerics import Array, Floats, Integers
 
@@ -93,9 +92,6 @@ def _distinct(known: Array) -> int:
 # --- Columns about rows ---------------------------------------------------------------------------
 # Columns that say something about rows: their weight, their group, their place in time.
 
-_YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(.*)", re.DOTALL)
-_HOUR = re.compile(r"[ T](\d):")
-
 
 def read_weights(cells: Cells) -> Floats:
     """Finite weights of at least 0, one for each row."""
@@ -135,7 +131,7 @@ def read_groups(cells: Cells) -> Integers:
 
 
 def read_order(cells: Cells) -> Integers:
-    """Ranks in time: of numbers, of ordered levels, or of dates with the year first.
+    """Ranks in time: of numbers, of ordered levels, or of dates.
 
     Examples
     --------
@@ -148,9 +144,9 @@ def read_order(cells: Cells) -> Integers:
     if cells.is_numeric or cells.column.kind is Kind.ORDINAL:
         return np.unique(cells.values, return_inverse=True)[1].astype(np.int64)
     met = np.flatnonzero(cells.level_counts)
-    times = np.array([_time(str(cells.level(int(code))), cells.name) for code in met])
+    texts = [str(cells.level(int(code))) for code in met]
     ranks = np.zeros(cells.column.n_levels, np.int64)
-    ranks[met] = np.unique(times, return_inverse=True)[1]
+    ranks[met] = np.unique(_times(texts, cells.name), return_inverse=True)[1]
     return ranks[cells.values]
 
 
@@ -163,26 +159,19 @@ def _refuse_missing(cells: Cells, role: str, remedy: str) -> None:
         )
 
 
-def _time(text: str, name: str) -> float:
-    """Seconds of a date, with a zone or as if in UTC."""
-    parts = _YEAR_FIRST.fullmatch(text.strip())
-    found: Any = None
-    if parts is not None:
-        year, month, day, rest = parts.groups()
-        clock = _HOUR.sub(r"T0\1:", rest.rstrip()).replace(" ", "T", 1).replace(",", ".")
-        try:
-            found = datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{clock}")
-        except ValueError:
-            found = None
-    if found is None:
-        raise InputError(
-            f"The time column {printable(name)!r} holds {label_text(text)}, whose place in time is "
-            "not clear. Write dates as 2024-01-31 or 2024-01-31 18:30, or give numbers that rise "
-            "with time."
-        )
-    naive = found.replace(tzinfo=None) - datetime(1970, 1, 1)
-    offset = found.utcoffset()
-    return float((naive if offset is None else naive - offset).total_seconds())
+def _times(texts: list[str], name: str) -> Array:
+    """Moments in UTC, or those of a zone where a text has one."""
+    unclear = next((text for text in texts if not are_dates(pa.array([text]))), None)
+    if unclear is None:
+        found = moments_of(pa.array(texts), name)
+        if not found.is_doubtful and found.has_date:
+            return found.utc
+        unclear = texts[0]
+    raise InputError(
+        f"The time column {printable(name)!r} holds {label_text(unclear)}, whose place in time is "
+        "not clear. Write dates as 2024-01-31 or 2024-01-31 18:30, or give numbers that rise with "
+        "time."
+    )
 
 
 MOST_CLASSES = 1000

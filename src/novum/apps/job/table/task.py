@@ -25,12 +25,50 @@ from novum.numerics import Array, Floats, Integers
 class LeftOut:
     """A column that models do not see.
 
-    `nature` is a name of `column_natures`, or "target", "weight", "group" or "time".
+    `nature` is a name of `column_natures`, or "target", "weight", "group", "time" or "id".
     """
 
     name: str
     nature: str
     reason: str
+
+
+@dataclass(frozen=True)
+class SpecialColumns:
+    """Features that need a step of their own before a learner, or that count in two ways.
+
+    Attributes
+    ----------
+    dates, texts : tuples of str
+        Columns of dates, and of free text.
+    day_first : tuple of str
+        Columns of dates whose text begins with the day.
+    levels : tuple of str
+        Nominal and ordinal columns.
+    whole : tuple of (str, int)
+        Numeric columns of few whole numbers, which may be names of levels, and how many they have.
+    n_plain : int
+        Features that are neither dates nor text.
+    """
+
+    dates: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    day_first: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    whole: tuple[tuple[str, int], ...] = ()
+    n_plain: int = 1
+
+    @property
+    def are_texts_alone(self) -> bool:
+        return bool(self.texts) and not self.dates and self.n_plain == 0
+
+    @property
+    def most_whole(self) -> int:
+        """Most different values of a column that may be numbers or names of levels."""
+        return max((count for _, count in self.whole), default=0)
+
+
+PLAIN = SpecialColumns()
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +126,12 @@ class Task:
     left_out : tuple of LeftOut
     sentences : tuple of str
         How the task was understood.
+    columns : SpecialColumns
+        Which features are dates or text, and which count in two ways.
+    kinds : tuple of (str, str, str)
+        Every column of the table with its kind and the reason.
+    ids : array (n,) or None
+        Identifiers of the rows, as the file writes them.
     """
 
     kind: TaskKind
@@ -105,6 +149,9 @@ class Task:
     greater_is_better: bool
     left_out: tuple[LeftOut, ...]
     sentences: tuple[str, ...]
+    columns: SpecialColumns = PLAIN
+    kinds: tuple[tuple[str, str, str], ...] = ()
+    ids: Array | None = None
     labeled: Integers = field(init=False)
     unlabeled: Integers = field(init=False)
 
@@ -147,6 +194,12 @@ class Task:
             None if self.groups is None else self.groups[chosen],
             None if self.order is None else self.order[chosen],
         )
+
+    @property
+    def plain_schema(self) -> Schema:
+        """Of the features that are neither dates nor text."""
+        apart = {*self.columns.dates, *self.columns.texts}
+        return Schema(tuple(c for c in self.schema.columns if c.name not in apart))
 
     def each_feature(self) -> Iterator[Cells]:
         """The features one after the other, all rows of each."""
