@@ -13,6 +13,7 @@ from novum.display.drawing import (
 )
 from novum.display.markup import Markup, element, escaped, joined, printable, rounded
 from novum.display.numbers import (
+    about,
     counted,
     fixed,
     interval_texts,
@@ -81,6 +82,7 @@ __all__ = [
     "Summary",
     "Table",
     "Words",
+    "about",
     "aligned",
     "counted",
     "element",

@@ -7,6 +7,7 @@ attempt: if it fails, one sentence stands in its place.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,19 +18,28 @@ import pyarrow as pa
 from sklearn.base import clone
 
 from novum.apps.job.attempts import Attempts, failed
-from novum.apps.job.building import candidate, settings_text
+from novum.apps.job.building import build, candidate, settings_text
 from novum.apps.job.choosing import Choice, fitted, most_rows, settled, some_rows, title_of
-from novum.apps.job.explaining import Terms, column_importances, explain
+from novum.apps.job.explaining import (
+    Terms,
+    column_importances,
+    contributions,
+    dependences,
+    explain,
+)
 from novum.apps.job.families import family
 from novum.apps.job.judging import judge_classes, judge_numbers
+from novum.apps.job.mistakes import find_mistakes, find_saving, telling_rows
 from novum.apps.job.outputs import Made, Predictions, model_script, write_predictions
-from novum.apps.job.planning import STACK, TableSize
+from novum.apps.job.planning import CONSTANT, STACK, TableSize
 from novum.apps.job.record import (
     ChosenRecord,
+    ContributionRecord,
     Curve,
     ExplanationRecord,
     HoldoutRecord,
     PlanRecord,
+    SavingRecord,
 )
 from novum.apps.job.request import Request
 from novum.apps.job.table.partition import Parts
@@ -96,6 +106,8 @@ def end(ending: Ending) -> Ending:
             lambda said: HoldoutRecord(aside.n_rows, (), (), (), (), {}, (said,)),
         )
     ending.chosen = _chosen(members, judged, aside, ending)
+    if aside is not None and ending.holdout is not None:
+        _look_closer(judged, learned, aside, ending)
     ending.learning_curve = attempts(
         "The learning curve", lambda: _learning_curve(clone(model), ending), lambda _: None
     )
@@ -233,6 +245,58 @@ def _chosen(
         importances=importances,
         refitted_on_all=ending.n_last_fit > 0,
     )
+
+
+def _look_closer(judged: Any, learned: LearningRows, aside: Rows, ending: Ending) -> None:
+    """What the model saves, where it is wrong, and how columns move it, on the rows set aside."""
+    task, attempts, seed = ending.task, ending.attempts, ending.plan.seed
+    columns = [name for name, _ in ending.chosen.importances] or list(aside.X.column_names)
+    has_all = task.classes is None or len(judged.classes_) == len(task.classes)
+    point = task.point if has_all else None
+    assert ending.holdout is not None
+
+    def saving() -> SavingRecord:
+        same = build(family(CONSTANT), task.kind, has_missing=False, seed=seed)
+        return find_saving(judged, fitted(same, learned), aside, ending.metric, seed=seed)
+
+    ending.holdout = replace(
+        ending.holdout,
+        saving=attempts("What the model saves", saving, lambda _: None),
+        mistakes=attempts(
+            "The list of the worst errors",
+            lambda: find_mistakes(_aside_answers(judged, aside, task), aside.X, task, columns),
+            lambda _: None,
+        ),
+    )
+    if ending.choice.family == CONSTANT:
+        return
+    how = {"seed": seed, "positive": task.positive, "point": point}
+
+    def of_rows() -> tuple[ContributionRecord, ...]:
+        answers = _aside_answers(judged, aside, task)
+        rows = telling_rows(answers, task)
+        return contributions(judged, aside.X, answers, rows, columns, **how)
+
+    credits = attempts("The contributions of single rows", of_rows, lambda _: ())
+    # Where no decision hangs on a column, and no score with it, predictions still move.
+    moved = Counter(dict.fromkeys(columns, 0.0))
+    for row in credits:
+        moved.update({name: abs(value.value or 0.0) for name, _, value in row.terms})
+    scores = {name: value.value or 0.0 for name, value in ending.chosen.importances}
+    columns.sort(key=lambda name: (-max(scores.get(name, 0.0), 0.0), -moved[name]))
+    ending.chosen = replace(
+        ending.chosen,
+        dependences=attempts(
+            "The dependence on single columns",
+            lambda: dependences(judged, aside.X, columns, **how),
+            lambda _: (),
+        ),
+        contributions=credits,
+    )
+
+
+def _aside_answers(judged: Any, aside: Rows, task: Task) -> Predictions:
+    return _answers(judged, aside.X, aside.positions, "", aside.y, task)
 
 
 def _settings(members: dict[str, int], ending: Ending) -> tuple[tuple[str, str], ...]:

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -186,6 +187,7 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
         learning_curve=ending.learning_curve,
         not_done=(*omissions, *failures, *heard.sentences()),
         stage_seconds=tuple(clock.seconds.items()),
+        date=date.today().isoformat(),
     )
     write_record(record, folder / RUN)
     for sentence in failures:

@@ -12,6 +12,7 @@ from scipy import special
 from novum.apps.job.record import Curve, Estimate, HoldoutRecord
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
+from novum.display import about
 from novum.evaluation import (
     ClassificationReport,
     Interval,
@@ -207,7 +208,7 @@ def _class_sentences(report: ClassificationReport) -> tuple[str, ...]:
     ]
     if "bayes_risk" in report.costs:
         cost = report.costs["bayes_risk"]
-        found.append(f"A decision costs {cost.estimate:.3g} on average at the working point.")
+        found.append(f"A decision costs {about(cost.estimate)} on average at the working point.")
     return (*found, *report.notes)
 
 
@@ -221,8 +222,8 @@ def judge_numbers(y: Any, predicted: Any, *, weight: Any = None) -> HoldoutRecor
     report = RegressionReport(y, predicted, sample_weight=weight, n_resamples=_resamples(len(y)))
     error = report["rmse"]
     sentences = [
-        f"Predictions of {report.n_rows} rows set aside are off by {error.estimate:.4g} (root mean "
-        f"square; between {error.low:.4g} and {error.high:.4g} with 95 % confidence)."
+        f"Predictions of {report.n_rows} rows set aside are off by {about(error.estimate)} (root "
+        f"mean square; between {about(error.low)} and {about(error.high)} with 95 % confidence)."
     ]
     sentences += [
         f"{one.name.capitalize()}: {one.detail}."
@@ -250,7 +251,7 @@ def _few_numbers(y: Any, predicted: Any) -> HoldoutRecord:
         confusion_columns=(),
         class_measures=(),
         curves={},
-        sentences=(f"The prediction of {_rows(len(y))} set aside is off by {error:.4g}.",),
+        sentences=(f"The prediction of {_rows(len(y))} set aside is off by {about(error)}.",),
     )
 
 
