@@ -7,10 +7,12 @@ from novum.display.drawing import (
     Group,
     Label,
     Path,
+    fitting,
     literal,
     new_axes,
     text_width,
 )
+from novum.display.inline import inline_svg
 from novum.display.markup import Markup, element, escaped, joined, printable, rounded
 from novum.display.numbers import (
     about,
@@ -87,7 +89,9 @@ __all__ = [
     "counted",
     "element",
     "escaped",
+    "fitting",
     "fixed",
+    "inline_svg",
     "interval_chart",
     "interval_texts",
     "joined",

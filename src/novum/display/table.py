@@ -11,6 +11,8 @@ from novum.display.markup import Markup, element, joined, printable, scrolled, s
 # Longer cells would push the others off the line of a terminal, and a page's column off the page.
 _WIDEST = 90
 _WIDEST_HTML = 160
+# Columns that fit on any page, and on that of a tablet.
+_FEW, _MANY = 3, 6
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,8 @@ class Table:
                 "tr",
                 element("th", _inside(row[0]), scope="row", class_=looks[0]),
                 (
-                    element("td", _inside(cell), class_=look)
-                    for cell, look in zip(row[1:], looks[1:], strict=True)
+                    element("td", _inside(cell), class_=look, data_label=column.title or None)
+                    for cell, look, column in zip(row[1:], looks[1:], heads[1:], strict=True)
                 ),
                 class_="marked" if place in self.marked else None,
             )
@@ -105,7 +107,9 @@ class Table:
             element("tbody", body),
         )
         if self.caption:
-            table = scrolled(table, self.caption)
+            # A page that is too narrow for the columns shows each row as a list of its cells.
+            look = "many" if len(heads) > _MANY else "some" if len(heads) > _FEW else ""
+            table = scrolled(table, self.caption, look)
         return joined([table, element("p", self.note, class_="quiet") if self.note else None])
 
 

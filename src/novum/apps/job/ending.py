@@ -259,6 +259,28 @@ def _look_closer(judged: Any, learned: LearningRows, aside: Rows, ending: Ending
         same = build(family(CONSTANT), task.kind, has_missing=False, seed=seed)
         return find_saving(judged, fitted(same, learned), aside, ending.metric, seed=seed)
 
+    how = {"seed": seed, "positive": task.positive, "point": point}
+
+    def credit() -> tuple[ContributionRecord, ...]:
+        answers = _aside_answers(judged, aside, task)
+        rows = telling_rows(answers, task)
+        return contributions(judged, aside.X, answers, rows, columns, **how)
+
+    is_constant = ending.choice.family == CONSTANT
+    if not is_constant:
+        credits = attempts("The contributions of single rows", credit, lambda _: ())
+        # Where no score hangs on a column, predictions still move with it.
+        moved = Counter(dict.fromkeys(columns, 0.0))
+        for row in credits:
+            moved.update({name: abs(value.value or 0.0) for name, _, value in row.terms})
+        scores = {name: max(value.value or 0.0, 0.0) for name, value in ending.chosen.importances}
+        columns.sort(key=lambda name: (-scores.get(name, 0.0), -moved[name]))
+        followed = attempts(
+            "The dependence on single columns",
+            lambda: dependences(judged, aside.X, columns, **how),
+            lambda _: (),
+        )
+        ending.chosen = replace(ending.chosen, dependences=followed, contributions=credits)
     ending.holdout = replace(
         ending.holdout,
         saving=attempts("What the model saves", saving, lambda _: None),
@@ -267,31 +289,6 @@ def _look_closer(judged: Any, learned: LearningRows, aside: Rows, ending: Ending
             lambda: find_mistakes(_aside_answers(judged, aside, task), aside.X, task, columns),
             lambda _: None,
         ),
-    )
-    if ending.choice.family == CONSTANT:
-        return
-    how = {"seed": seed, "positive": task.positive, "point": point}
-
-    def of_rows() -> tuple[ContributionRecord, ...]:
-        answers = _aside_answers(judged, aside, task)
-        rows = telling_rows(answers, task)
-        return contributions(judged, aside.X, answers, rows, columns, **how)
-
-    credits = attempts("The contributions of single rows", of_rows, lambda _: ())
-    # Where no decision hangs on a column, and no score with it, predictions still move.
-    moved = Counter(dict.fromkeys(columns, 0.0))
-    for row in credits:
-        moved.update({name: abs(value.value or 0.0) for name, _, value in row.terms})
-    scores = {name: value.value or 0.0 for name, value in ending.chosen.importances}
-    columns.sort(key=lambda name: (-max(scores.get(name, 0.0), 0.0), -moved[name]))
-    ending.chosen = replace(
-        ending.chosen,
-        dependences=attempts(
-            "The dependence on single columns",
-            lambda: dependences(judged, aside.X, columns, **how),
-            lambda _: (),
-        ),
-        contributions=credits,
     )
 
 

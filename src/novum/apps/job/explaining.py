@@ -51,7 +51,7 @@ MOST_PERMUTED_ROWS = 2000
 MOST_PERMUTED_COLUMNS = 200
 # Rows that mean predictions are over, columns followed, and their values.
 DEPENDENCE_ROWS = 300
-DEPENDENCE_COLUMNS = 4
+DEPENDENCE_COLUMNS = 5
 DEPENDENCE_VALUES = 21
 MOST_LEVELS = 12
 MOST_OUTPUTS = 5
@@ -180,7 +180,7 @@ def dependences(
             cells = table.column(name).to_pylist()
             counts = [cells.count(level) for level in axis.values.tolist()]
             kept = np.sort(np.argsort(-np.array(counts), kind="stable")[:MOST_LEVELS])
-        middle = np.quantile(curves[:, kept], [0.25, 0.75], axis=0)
+        middle = np.quantile(curves[:, kept], [0.1, 0.9], axis=0)
         found.append(
             DependenceRecord(
                 column=name,

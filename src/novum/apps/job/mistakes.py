@@ -19,7 +19,14 @@ import numpy as np
 from scipy import special
 
 from novum.apps.job.outputs import Predictions
-from novum.apps.job.record import Estimate, GroupError, MistakesRecord, RowError, SavingRecord
+from novum.apps.job.record import (
+    Estimate,
+    GroupError,
+    LossKind,
+    MistakesRecord,
+    RowError,
+    SavingRecord,
+)
 from novum.apps.job.table.column_cells import cells_of
 from novum.apps.job.table.task import Task
 from novum.core.errors import InputError
@@ -49,7 +56,7 @@ class Losses:
     values : array (m,)
     """
 
-    kind: str
+    kind: LossKind
     values: Floats
 
     @classmethod
@@ -116,7 +123,7 @@ def find_mistakes(
     ]
     found.sort(key=lambda group: (group.p_value, group.others - (group.loss.value or 0.0)))
     return MistakesRecord(
-        loss=losses.kind,
+        kind=losses.kind,
         n_wrong=0 if losses.kind == "distance" else int(np.count_nonzero(losses.values)),
         worst=tuple(
             _row_error(place, losses, answers, X, task, ordered[:_CELLS])

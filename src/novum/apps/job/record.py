@@ -15,6 +15,7 @@ from typing import Any, Literal
 Plain = dict[str, Any]
 TaskKind = Literal["binary", "multiclass", "regression"]
 Severity = Literal["note", "warning", "danger"]
+LossKind = Literal["wrong", "cost", "distance"]
 
 
 @dataclass(frozen=True)
@@ -272,7 +273,7 @@ class DependenceRecord:
     means : tuple of tuple of float
         `means[output][value]`.
     low, high : tuples of tuples of float
-        Between them lie the predictions of the middle half of the rows.
+        Between them lie the predictions of eight rows of ten.
     n_rows : int
         Rows that the means are over.
     """
@@ -420,8 +421,8 @@ class MistakesRecord:
 
     Attributes
     ----------
-    loss : {"wrong", "cost", "distance"}
-        What is counted: wrong decisions, their cost, or the distance of a number.
+    kind : {"wrong", "cost", "distance"}
+        What the loss of a row is: a wrong decision, its cost, or the distance of a number.
     n_wrong : int
         Rows of a wrong decision; of numbers, 0.
     worst : tuple of RowError
@@ -432,7 +433,7 @@ class MistakesRecord:
         How many were looked at.
     """
 
-    loss: str
+    kind: LossKind
     n_wrong: int
     worst: tuple[RowError, ...]
     groups: tuple[GroupError, ...]
