@@ -103,6 +103,13 @@ FAULTS = """() => {
                     faults.push(['text over text', shown(a.part), shown(b.part)]);
             }
     }
+    for (const cell of document.querySelectorAll('th, td')) {
+        const words = cell.firstChild;
+        if (!words || words.nodeType !== 3 || !/^[^\\s-]{1,14}$/.test(words.data)) continue;
+        const range = document.createRange();
+        range.selectNodeContents(words);
+        if (range.getClientRects().length > 1) faults.push(['a word is broken', shown(cell)]);
+    }
     for (const part of document.querySelectorAll('span'))
         if (part.textContent.endsWith('…') && !part.title)
             faults.push(['cut without a way to read it', shown(part)]);

@@ -256,8 +256,10 @@ def _look_closer(judged: Any, learned: LearningRows, aside: Rows, ending: Ending
     assert ending.holdout is not None
 
     def saving() -> SavingRecord:
+        more = {} if learned.weight is None else {"sample_weight": learned.weight}
         same = build(family(CONSTANT), task.kind, has_missing=False, seed=seed)
-        return find_saving(judged, fitted(same, learned), aside, ending.metric, seed=seed)
+        same.fit(learned.X, learned.y, **more)
+        return find_saving(judged, same, aside, ending.metric, seed=seed)
 
     how = {"seed": seed, "positive": task.positive, "point": point}
 
