@@ -357,15 +357,8 @@ class Curve:
 class SavingRecord:
     """The model against the best answer that looks at no row, on the rows set aside.
 
-    Attributes
-    ----------
-    metric : str
-    answer : str
-        What is always said.
-    model, constant : Estimate
-        The metric of each.
-    saved : Estimate
-        By how much the model is better, positive if it is; the interval is of the same resamples.
+    `answer` is what is always said, `model` and `constant` are the metric of each, and `saved` is
+    by how much the model is better (positive if it is), all from the same resamples.
     """
 
     metric: str
@@ -377,19 +370,10 @@ class SavingRecord:
 
 @dataclass(frozen=True)
 class RowError:
-    """A row that the model was wrong about.
+    """A row, numbered from 1 as in `predictions.csv`, that the model was wrong about.
 
-    Attributes
-    ----------
-    row : int
-        Number of the row, from 1, as in `predictions.csv`.
-    true, decided : str
-    loss : float
-        What the decision cost, or the distance of the prediction.
-    probability : float or None
-        That the model gave to the truth.
-    cells : tuple of (column, cell)
-        Of the columns that matter most.
+    `loss` is what the decision cost, or the distance of the prediction; `probability` is what the
+    model gave to the truth, None for numbers; `cells` are of the columns that matter most.
     """
 
     row: int
@@ -419,18 +403,9 @@ class GroupError:
 class MistakesRecord:
     """Where the model is wrong on the rows set aside.
 
-    Attributes
-    ----------
-    kind : {"wrong", "cost", "distance"}
-        What the loss of a row is: a wrong decision, its cost, or the distance of a number.
-    n_wrong : int
-        Rows of a wrong decision; of numbers, 0.
-    worst : tuple of RowError
-        The worst first.
-    groups : tuple of GroupError
-        The clearest first.
-    n_groups : int
-        How many were looked at.
+    The loss of a row is a wrong decision, its cost, or the distance of a number (`kind`). The worst
+    rows and the clearest groups come first; `n_wrong` are all rows of a wrong decision (0 for
+    numbers), `n_groups` all groups that were looked at.
     """
 
     kind: LossKind
