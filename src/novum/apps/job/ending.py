@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,8 @@ from sklearn.base import clone
 from novum.apps.job.attempts import Attempts, failed
 from novum.apps.job.building import build, candidate, settings_text
 from novum.apps.job.choosing import Choice, fitted, most_rows, settled, some_rows, title_of
-from novum.apps.job.explaining import (
-    Terms,
-    column_importances,
-    contributions,
-    dependences,
-    explain,
-)
+from novum.apps.job.effects import contributions, dependences
+from novum.apps.job.explaining import Terms, column_importances, explain
 from novum.apps.job.families import family
 from novum.apps.job.judging import judge_classes, judge_numbers
 from novum.apps.job.mistakes import find_mistakes, find_saving, telling_rows
@@ -263,10 +259,13 @@ def _look_closer(judged: Any, learned: LearningRows, aside: Rows, ending: Ending
 
     how = {"seed": seed, "positive": task.positive, "point": point}
 
+    @cache
+    def answers() -> Predictions:
+        return _answers(judged, aside.X, aside.positions, "", aside.y, task)
+
     def credit() -> tuple[ContributionRecord, ...]:
-        answers = _aside_answers(judged, aside, task)
-        rows = telling_rows(answers, task)
-        return contributions(judged, aside.X, answers, rows, columns, **how)
+        rows = telling_rows(answers(), task)
+        return contributions(judged, aside.X, answers(), rows, columns, **how)
 
     is_constant = ending.choice.family == CONSTANT
     if not is_constant:
@@ -288,14 +287,10 @@ def _look_closer(judged: Any, learned: LearningRows, aside: Rows, ending: Ending
         saving=attempts("What the model saves", saving, lambda _: None),
         mistakes=attempts(
             "The list of the worst errors",
-            lambda: find_mistakes(_aside_answers(judged, aside, task), aside.X, task, columns),
+            lambda: find_mistakes(answers(), aside.X, task, columns),
             lambda _: None,
         ),
     )
-
-
-def _aside_answers(judged: Any, aside: Rows, task: Task) -> Predictions:
-    return _answers(judged, aside.X, aside.positions, "", aside.y, task)
 
 
 def _settings(members: dict[str, int], ending: Ending) -> tuple[tuple[str, str], ...]:

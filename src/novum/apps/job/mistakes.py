@@ -41,7 +41,11 @@ MOST_COLUMNS = 50
 # Rows that a group has at least, and levels of a column that are looked at.
 FEWEST_ROWS = 8
 MOST_LEVELS = 12
-RESAMPLES = 200
+# Of the bootstrap: fewest and most, and rows that all resamples have together.
+RESAMPLES = (20, 200)
+_RESAMPLED_ROWS = 1_000_000
+# Resamples that ends of intervals are counted from; fewer give their deviation alone.
+_COUNTED = 100
 _CELLS = 4
 _LONGEST_CELL = 200
 
@@ -309,7 +313,7 @@ def find_saving(
     metric: Any,
     *,
     seed: int,
-    n_resamples: int = RESAMPLES,
+    n_resamples: int | None = None,
 ) -> SavingRecord:
     """The metric of the model and of the same answer for every row, with bootstrap intervals.
 
@@ -321,9 +325,12 @@ def find_saving(
     metric : Scorer
         With the working point, where there is one: the constant then takes the best action there.
     seed : int
-    n_resamples : int
-        Resamples of the rows, the same for both; 0 gives no intervals.
+    n_resamples : int, optional
+        Resamples of the rows, the same for both; 0 gives no intervals. Fewer by default where
+        there are many rows.
     """
+    if n_resamples is None:
+        n_resamples = int(np.clip(_RESAMPLED_ROWS // max(rows.n_rows, 1), *RESAMPLES))
     both = [_Answered.by(one, rows.X) for one in (model, constant)]
     sign = 1.0 if metric.measure.greater_is_better else -1.0
 
@@ -359,5 +366,11 @@ def _always(constant: Any, X: Any, point: Any) -> str:
 
 def _estimate(value: float, resamples: Floats) -> Estimate:
     known = resamples[np.isfinite(resamples)]
-    ends = np.quantile(known, [0.025, 0.975]).tolist() if known.size else (None, None)
-    return Estimate(value if math.isfinite(value) else None, *ends)
+    if len(known) < 2 or not math.isfinite(value):
+        return Estimate(value if math.isfinite(value) else None, None, None)
+    reach = float(special.ndtri(0.975)) * float(known.std(ddof=1))
+    ends = (value - reach, value + reach)
+    if len(known) >= _COUNTED:
+        low, high = np.quantile(known, [0.025, 0.975]).tolist()
+        ends = (low, high)
+    return Estimate(value, *ends)
