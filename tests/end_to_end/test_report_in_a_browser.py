@@ -62,6 +62,99 @@ def opened(browser: Any, address: str, scheme: str, width: int) -> tuple[Any, li
     return page, said, asked
 
 
+WIDTHS = (390, 768, 1280)
+OPEN = "for (const fold of document.querySelectorAll('details')) fold.open = true"
+# Drawings that keep their size are scrolled, and nothing else is.
+FAULTS = """() => {
+    const faults = [];
+    const shown = part => part.textContent.slice(0, 60);
+    const page = document.documentElement.clientWidth;
+    for (const part of document.querySelectorAll('body *')) {
+        if (part.closest('.natural .scroll, .skip')) continue;
+        const box = part.getBoundingClientRect();
+        if (box.width && (box.right > page + 1 || box.left < -1))
+            faults.push(['beyond the page', part.tagName, shown(part)]);
+    }
+    for (const box of document.querySelectorAll('.scroll'))
+        if (!box.closest('.natural') && box.scrollWidth > box.clientWidth + 1)
+            faults.push(['cut off', shown(box)]);
+    for (const drawing of document.querySelectorAll('figure:not(.natural) svg')) {
+        const sheet = drawing.getBoundingClientRect();
+        const texts = [...drawing.querySelectorAll('text')].map(part => {
+            const { left, right, top, bottom } = part.getBoundingClientRect();
+            const turned = (part.getAttribute('transform') || '').startsWith('rotate(-40');
+            return { part, left, right, top, bottom, turned };
+        });
+        for (const one of texts) {
+            if (one.left < sheet.left - 2 || one.right > sheet.right + 2
+                || one.top < sheet.top - 2 || one.bottom > sheet.bottom + 2)
+                faults.push(['beyond the drawing', shown(drawing), shown(one.part)]);
+            if (one.part.lastChild.textContent.endsWith('…') && !one.part.querySelector('title'))
+                faults.push(['cut without a way to read it', shown(one.part)]);
+        }
+        // Slanted names lie side by side though the boxes around them overlap.
+        const straight = texts.filter(one => !one.turned);
+        for (let i = 0; i < straight.length; i++)
+            for (let j = 0; j < i; j++) {
+                const [a, b] = [straight[i], straight[j]];
+                const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+                const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+                if (wide > 1 && high > 3)
+                    faults.push(['text over text', shown(a.part), shown(b.part)]);
+            }
+    }
+    for (const cell of document.querySelectorAll('th, td')) {
+        const words = cell.firstChild;
+        if (!words || words.nodeType !== 3 || !/^[^\\s-]{1,14}$/.test(words.data)) continue;
+        const range = document.createRange();
+        range.selectNodeContents(words);
+        if (range.getClientRects().length > 1) faults.push(['a word is broken', shown(cell)]);
+    }
+    for (const part of document.querySelectorAll('span'))
+        if (part.textContent.endsWith('…') && !part.title)
+            faults.push(['cut without a way to read it', shown(part)]);
+    return faults.slice(0, 10);
+}"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_cut_off_and_no_text_lies_over_another(
+    browser: Any, address: str, scheme: str, width: int
+) -> None:
+    page, _, _ = opened(browser, address, scheme, width)
+    assert page.evaluate(FAULTS) == []
+    page.evaluate(OPEN)
+    assert page.evaluate(FAULTS) == []
+    page.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_words_of_charts_stay_readable(browser: Any, address: str, width: int) -> None:
+    """Charts shrink with the window, but not so far that nobody can read them."""
+    page, _, _ = opened(browser, address, "light", width)
+    page.evaluate(OPEN)
+    scales = page.evaluate(
+        "[...document.querySelectorAll('figure:not(.natural) svg')].map(drawing =>"
+        " drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width)"
+    )
+    assert min(scales, default=1.0) > 0.8
+    assert max(scales, default=1.0) < 1.6
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["binary", "multiclass", "regression", "tiny"])
+def test_what_matters_is_above_the_fold(browser: Any, tmp_path: Path, name: str) -> None:
+    write_report(RECORDS[name](), tmp_path / "report.html")
+    page, _, _ = opened(browser, (tmp_path / "report.html").as_uri(), "light", 1280)
+    ends = page.evaluate(
+        "[...document.querySelectorAll('h1, header svg, header dl')]"
+        ".map(part => part.getBoundingClientRect().bottom)"
+    )
+    assert max(ends) <= 900
+    page.close()
+
+
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_page_is_silent_asks_for_nothing_and_fits(
     browser: Any, address: str, scheme: str, width: int
@@ -78,11 +171,11 @@ def test_page_is_silent_asks_for_nothing_and_fits(
 
 def test_every_drawing_is_painted(browser: Any, address: str) -> None:
     page, _, _ = opened(browser, address, "light", 1280)
-    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    page.evaluate(OPEN)
     empty = page.evaluate(
         """[...document.querySelectorAll('svg')].filter(drawing => {
             const box = drawing.getBoundingClientRect();
-            const ink = [...drawing.querySelectorAll('path, rect, use')]
+            const ink = [...drawing.querySelectorAll('path, rect, use, circle')]
                 .some(part => part.getBoundingClientRect().width > 0);
             return box.width < 10 || box.height < 5 || !ink;
         }).length"""
@@ -100,7 +193,7 @@ def test_every_drawing_is_painted(browser: Any, address: str) -> None:
 def test_axe_finds_nothing_serious(browser: Any, address: str, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page, _, _ = opened(browser, address, scheme, 1280)
-    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    page.evaluate(OPEN)
     found = axe.Axe().run(page).response["violations"]
     serious = [
         (violation["id"], violation["nodes"][0]["html"][:200])

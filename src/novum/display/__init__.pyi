@@ -7,12 +7,15 @@ from novum.display.drawing import (
     Group,
     Label,
     Path,
+    fitting,
     literal,
     new_axes,
     text_width,
 )
+from novum.display.inline import inline_svg
 from novum.display.markup import Markup, element, escaped, joined, printable, rounded
 from novum.display.numbers import (
+    about,
     counted,
     fixed,
     interval_texts,
@@ -81,11 +84,14 @@ __all__ = [
     "Summary",
     "Table",
     "Words",
+    "about",
     "aligned",
     "counted",
     "element",
     "escaped",
+    "fitting",
     "fixed",
+    "inline_svg",
     "interval_chart",
     "interval_texts",
     "joined",

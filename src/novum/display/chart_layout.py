@@ -1,7 +1,9 @@
 """A chart laid out on a sheet: frame, ticks, grid and legend around the marks.
 
-The legend stands above the frame, where it hides nothing. Room for the words at the axes is
-estimated from their letters, so no font is needed.
+The legend stands above the frame, where it hides nothing. Room for words is estimated from their
+letters, so no font is needed. No word stands over another or beyond the sheet: numbers at an axis
+become fewer, titles go on to a second line, crowded names become smaller, names that are too long
+are cut and show themselves whole when pointed at, and words beside marks go where there is room.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from novum.display.drawing import (
     Path,
     Point,
     Shape,
+    fitting,
     text_width,
 )
 from novum.display.numbers import round_ticks, tick_texts
@@ -34,6 +37,11 @@ _LINE = 18.0
 _SWATCH = 18.0
 # Names at an angle of 40 degrees: their room below the axis for a unit of their length.
 _TURN, _SLANT = -40.0, 0.65
+_LONGEST_TURNED = 84.0
+# Of the width: what names at the left take at most.
+_NAMES = 0.47
+_SMALLEST = 6.0
+_GAP = 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,18 +59,19 @@ class _Frame:
 def lay_out(chart: Chart) -> Drawing:
     """All shapes of a chart."""
     x_span, y_span = chart.spans
-    x_ticks, y_ticks = _ticks(chart.x, x_span), _ticks(chart.y, y_span)
+    y_ticks = _ticks(chart.y, y_span, chart.y.most)
     legend, legend_height = _legend(chart)
-    name_room = max((text_width(name) for _, name in y_ticks), default=0.0)
+    widest = max((text_width(name) for _, name in y_ticks), default=0.0)
+    name_room = min(widest, _NAMES * chart.width)
     left = name_room + 2 * _PAD + (_LINE if chart.y.title else 0.0)
-    below = _LINE
-    if chart.x.turned:
-        longest = max((text_width(name) for _, name in x_ticks), default=0.0)
-        below = _SLANT * longest + _LINE
-        left = max(left, 0.77 * (text_width(x_ticks[0][1]) if x_ticks else 0.0))
-    below += _LINE if chart.x.title else 0.0
     top, right = legend_height + _PAD + 2, chart.width - 3 * _PAD
-    bottom = chart.height - below - _PAD
+    below, title = _LINE + 8, _lines(chart.x.title, right - left)
+    if chart.x.turned:
+        names = [name for _, name in _ticks(chart.x, x_span, chart.x.most)] or [""]
+        longest = min(max(map(text_width, names)), _LONGEST_TURNED)
+        below = _SLANT * longest + _LINE
+        left = max(left, 0.77 * min(text_width(names[0]), _LONGEST_TURNED))
+    bottom = chart.height - below - _LINE * len(title) - _PAD
     if chart.square:
         side = min(right - left, bottom - top)
         right, bottom = left + side, top + side
@@ -75,14 +84,17 @@ def lay_out(chart: Chart) -> Drawing:
         _scale(chart.x, x_span, left, right),
         _scale(chart.y, y_span, *((top, bottom) if down else (bottom, top))),
     )
-    width, height = right + 3 * _PAD, bottom + below + _PAD
+    width, height = right + 3 * _PAD, bottom + below + _LINE * len(title) + _PAD
     shapes: list[Shape] = [
-        *_x_axis(chart.x, x_ticks, frame),
-        *_y_axis(chart.y, y_ticks, frame, left - name_room - 2 * _PAD - 3),
+        *_x_axis(chart.x, x_span, frame, title, bottom + below + 0.75 * FONT_SIZE),
+        *_y_axis(chart.y, y_ticks, frame, name_room),
         *legend,
     ]
     for mark in chart.marks:
-        shapes += _shapes(mark, frame, x_span, y_span)
+        if not isinstance(mark, Words):
+            shapes += _shapes(mark, frame)
+    words = [mark for mark in chart.marks if isinstance(mark, Words)]
+    shapes += _words(words, frame, width, x_span, y_span)
     return Drawing(width, height, shapes, chart.title, chart.description)
 
 
@@ -102,7 +114,18 @@ def _scale(
     return place
 
 
-def _ticks(axis: Axis, span: tuple[float, float]) -> list[tuple[float, str]]:
+def _lines(title: str, room: float) -> list[str]:
+    """A title in as many lines as it needs."""
+    lines: list[str] = []
+    for word in title.split():
+        if lines and text_width(f"{lines[-1]} {word}") <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines[:3]
+
+
+def _ticks(axis: Axis, span: tuple[float, float], most: int) -> list[tuple[float, str]]:
     if axis.names is not None:
         return list(enumerate(axis.names))
     low, high = sorted(span)
@@ -110,45 +133,65 @@ def _ticks(axis: Axis, span: tuple[float, float]) -> list[tuple[float, str]]:
         return [tick for tick in axis.ticks if low <= tick[0] <= high]
     if axis.log:
         powers = np.arange(np.ceil(np.log10(span[0])), np.floor(np.log10(span[1])) + 1)
-        places = (10.0 ** powers[:: -(-len(powers) // axis.most) or 1]).tolist()
+        places = (10.0 ** powers[:: -(-len(powers) // most) or 1]).tolist()
         return [(place, f"{place:g}") for place in places]
-    places = round_ticks(low, high, axis.most)
+    places = round_ticks(low, high, most)
     return list(zip(places, tick_texts(places), strict=True))
 
 
-def _x_axis(axis: Axis, ticks: list[tuple[float, str]], frame: _Frame) -> Iterator[Shape]:
-    has_grid = axis.grid and axis.names is None
-    base = frame.bottom + _PAD + 0.75 * FONT_SIZE
-    for value, name in ticks:
-        x = float(frame.x(value))  # type: ignore[arg-type]
-        if has_grid:
+def _x_axis(
+    axis: Axis, span: tuple[float, float], frame: _Frame, title: list[str], title_base: float
+) -> Iterator[Shape]:
+    ticks = _ticks(axis, span, axis.most)
+    places = frame.x(np.array([value for value, _ in ticks], float))
+    for most in range(axis.most - 1, 1, -1):
+        rooms = np.array([text_width(name) for _, name in ticks])
+        if axis.names is not None or axis.ticks is not None or len(ticks) < 2:
+            break
+        if (np.diff(places) >= (rooms[1:] + rooms[:-1]) / 2 + _GAP).all():
+            break
+        ticks = _ticks(axis, span, most)
+        places = frame.x(np.array([value for value, _ in ticks], float))
+    apart = float(np.diff(places).min()) if len(ticks) > 1 else frame.right - frame.left
+    base = frame.bottom + _PAD + 0.75 * FONT_SIZE + 3
+    color = "muted" if axis.names is None else "ink"
+    for x, (_, name) in zip(places.tolist(), ticks, strict=True):
+        if axis.grid and axis.names is None:
             yield Path([(x, frame.top), (x, frame.bottom)], "faint", 0.8)
-        color = "muted" if axis.names is None else "ink"
         if axis.turned:
-            yield Label(x + 4, base, name, "end", color=color, turn=_TURN)
+            size = min(FONT_SIZE, max(0.85 * apart, _SMALLEST))
+            shown, whole = fitting(name, _LONGEST_TURNED, size)
+            yield Label(x + 4, base, shown, "end", color=color, size=size, turn=_TURN, hover=whole)
         else:
-            yield Label(x, base, name, "middle", color=color)
+            shown, whole = fitting(name, apart) if axis.names is not None else (name, "")
+            yield Label(x, base, shown, "middle", color=color, hover=whole)
     yield Path([(frame.left, frame.bottom), (frame.right, frame.bottom)], "muted", 0.8)
-    if axis.title:
-        drop = _LINE if not axis.turned else _SLANT * max(text_width(n) for _, n in ticks) + _LINE
-        middle = (frame.left + frame.right) / 2
-        yield Label(middle, base + drop, axis.title, "middle", color="muted")
+    middle = (frame.left + frame.right) / 2
+    for place, line in enumerate(title):
+        shown, whole = fitting(line, 2 * min(middle, frame.right + 3 * _PAD - middle))
+        yield Label(middle, title_base + _LINE * place, shown, "middle", color="muted", hover=whole)
 
 
 def _y_axis(
-    axis: Axis, ticks: list[tuple[float, str]], frame: _Frame, title_x: float
+    axis: Axis, ticks: list[tuple[float, str]], frame: _Frame, name_room: float
 ) -> Iterator[Shape]:
-    for value, name in ticks:
-        y = float(frame.y(value))  # type: ignore[arg-type]
+    places = frame.y(np.array([value for value, _ in ticks], float)).tolist()
+    apart = abs(places[1] - places[0]) if len(places) > 1 else frame.bottom - frame.top
+    size = min(FONT_SIZE, max(0.85 * apart, _SMALLEST)) if axis.names is not None else FONT_SIZE
+    for y, (_, name) in zip(places, ticks, strict=True):
         if axis.grid and axis.names is None:
             yield Path([(frame.left, y), (frame.right, y)], "faint", 0.8)
         color = "muted" if axis.names is None else "ink"
-        yield Label(frame.left - _PAD, y + 0.35 * FONT_SIZE, name, "end", color=color)
+        shown, whole = fitting(name, name_room + 0.1, size)
+        at = (frame.left - _PAD, y + 0.35 * size)
+        yield Label(*at, shown, "end", color=color, size=size, hover=whole)
     if axis.names is None:
         yield Path([(frame.left, frame.top), (frame.left, frame.bottom)], "muted", 0.8)
     if axis.title:
         middle = (frame.top + frame.bottom) / 2
-        yield Label(title_x, middle, axis.title, "middle", color="muted", turn=-90.0)
+        shown, whole = fitting(axis.title, frame.bottom - frame.top + 2 * _PAD)
+        at = (frame.left - name_room - 2 * _PAD - 3, middle)
+        yield Label(*at, shown, "middle", color="muted", turn=-90.0, hover=whole)
 
 
 def _legend(chart: Chart) -> tuple[list[Shape], float]:
@@ -160,6 +203,7 @@ def _legend(chart: Chart) -> tuple[list[Shape], float]:
         if not label:
             continue
         y = y or _LINE
+        label, whole = fitting(label, chart.width - _SWATCH - 5 * _PAD)
         room = _SWATCH + _PAD + text_width(label) + 2 * _PAD
         if x > 2 * _PAD and x + room > chart.width:
             x, y = 2 * _PAD, y + _LINE
@@ -172,7 +216,7 @@ def _legend(chart: Chart) -> tuple[list[Shape], float]:
         elif isinstance(mark, (Band, Bars)):
             opacity = mark.opacity if isinstance(mark.opacity, float) else 1.0
             shapes.append(Box(x, middle - 5, _SWATCH, 10, mark.color, opacity))
-        shapes.append(Label(x + _SWATCH + _PAD, y, label))
+        shapes.append(Label(x + _SWATCH + _PAD, y, label, hover=whole))
         x += room
     return shapes, y
 
@@ -180,9 +224,7 @@ def _legend(chart: Chart) -> tuple[list[Shape], float]:
 # --- Marks ----------------------------------------------------------------------------------------
 
 
-def _shapes(
-    mark: Mark, frame: _Frame, x_span: tuple[float, float], y_span: tuple[float, float]
-) -> Iterator[Shape]:
+def _shapes(mark: Mark, frame: _Frame) -> Iterator[Shape]:
     if isinstance(mark, Line):
         x, y = frame.x(np.asarray(mark.x, float)), frame.y(np.asarray(mark.y, float))
         if mark.steps:
@@ -218,8 +260,6 @@ def _shapes(
         middle = np.array(ends).mean(axis=0)
         if _inside(middle[:1], middle[1:], frame).all():
             yield Path(ends, mark.color, 0.9, dash=DOTTED)
-    else:
-        yield from _words(mark, frame, x_span, y_span)
 
 
 def _dots(
@@ -246,22 +286,60 @@ def _band(mark: Band, frame: _Frame) -> Iterator[Shape]:
 
 
 def _words(
-    mark: Words, frame: _Frame, x_span: tuple[float, float], y_span: tuple[float, float]
+    marks: list[Words],
+    frame: _Frame,
+    width: float,
+    x_span: tuple[float, float],
+    y_span: tuple[float, float],
 ) -> Iterator[Shape]:
-    x, y = float(frame.x(mark.x)), float(frame.y(mark.y))  # type: ignore[arg-type]
-    if not np.isfinite([x, y]).all():
-        return
-    (right, down), anchor = mark.shift, mark.anchor
-    shapes: list[Shape] = []
-    if mark.ring:
-        right, down = ring_shift(mark, x_span, y_span)
-        anchor = "start" if right > 0 else "end"
-        shapes.append(Dots([x], [y], 4.5, mark.color, hollow=True))
-    else:
-        down += 0.35 * FONT_SIZE
-    if mark.text:
-        shapes.append(Label(x + right, y + down, mark.text, anchor, color=mark.color))
-    yield Group(shapes)
+    """Words at their points; those beside a ring stand where they hide no others."""
+    taken: list[tuple[float, float, float, float]] = []
+    for mark in marks:
+        x, y = float(frame.x(mark.x)), float(frame.y(mark.y))  # type: ignore[arg-type]
+        if not np.isfinite([x, y]).all():
+            continue
+        shapes: list[Shape] = []
+        if not mark.ring:
+            (right, down), anchor = mark.shift, mark.anchor
+            places = [(x + right, y + down + 0.35 * FONT_SIZE, anchor, width)]
+        else:
+            shapes.append(Dots([x], [y], 4.5, mark.color, hollow=True))
+            right, down = ring_shift(mark, x_span, y_span)
+            places = []
+            for side in (right, -right):
+                anchor, room = ("start", width - x - 12) if side > 0 else ("end", x - 12)
+                lower = (down, 4.0 - down, down - _LINE, down + _LINE)
+                places += [(x + side, y + drop, anchor, room) for drop in lower]
+            places.sort(key=lambda place: place[3] < text_width(mark.text))
+        if mark.text:
+            # Where all places are taken, the first is as good as the others.
+            found = [(_box(mark.text, *place), place) for place in places]
+            free = [place for box, place in found if not _hits(box, taken, frame)]
+            at_x, at_y, anchor, room = free[0] if free else places[0]
+            shown, whole = fitting(mark.text, room)
+            taken.append(_box(shown, at_x, at_y, anchor, room))
+            label = Label(at_x, at_y, shown, anchor, color=mark.color, hover=whole)
+            shapes.append(label)
+        yield Group(shapes)
+
+
+def _box(
+    text: str, x: float, y: float, anchor: str, room: float
+) -> tuple[float, float, float, float]:
+    """Left, right, top and bottom of words."""
+    size = min(text_width(text), room)
+    left = x - {"start": 0.0, "middle": size / 2, "end": size}[anchor]
+    return left, left + size, y - FONT_SIZE, y + 0.3 * FONT_SIZE
+
+
+def _hits(
+    box: tuple[float, float, float, float],
+    taken: list[tuple[float, float, float, float]],
+    frame: _Frame,
+) -> bool:
+    left, right, top, bottom = box
+    over = any(left < b and a < right and top < d and c < bottom for a, b, c, d in taken)
+    return over or top < frame.top - _PAD or bottom > frame.bottom
 
 
 def _inside(x: Floats, y: Floats, frame: _Frame) -> Mask:

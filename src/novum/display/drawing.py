@@ -8,23 +8,22 @@ strictest content policy of a page does not change it. The same drawing gives th
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from novum.display.markup import Markup, element, printable, rounded
 from novum.display.palette import STRENGTHS, Color, paint, series_color
-from novum.display.table import letters
 
 if TYPE_CHECKING:
     from novum.numerics import Floats
 
 FONT_SIZE = 12.0
 _FONT = "Helvetica, Arial, sans-serif"
-# The widest letters of common sans-serif fonts are rare; text is on average half an em wide.
-_LETTER = 0.56
-# A drawing wider than this is scrolled on a narrow page, not shrunk.
-_WIDE = 600
+# Widths of letters in ems, on the wide side of common sans-serif fonts: nobody knows which one the
+# reader's page has.
+_NARROW, _LETTER, _CAPITAL, _WIDE = 0.38, 0.63, 0.74, 1.0
 _POINTS_PER_INCH = 72.0
 _FIGURE_INCHES = (2.0, 40.0)
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
@@ -259,8 +258,7 @@ class Drawing:
             "font_family": _FONT,
         }
         if key:
-            look = "plot wide" if self.width > _WIDE else "plot"
-            about = {"role": "img", "aria_labelledby": names, "class_": look}
+            about = {"role": "img", "aria_labelledby": names, "class_": "plot"}
         return element(
             "svg",
             element("title", self.title, **title),
@@ -296,8 +294,32 @@ class Drawing:
 
 
 def text_width(text: str, size: float = FONT_SIZE) -> float:
-    """Room for a text in a sans-serif font; wide signs of East Asia take two letters."""
-    return _LETTER * size * letters(text)
+    """Room for a text in a sans-serif font; wide signs of East Asia take an em."""
+    return size * sum(map(_ems, text))
+
+
+def fitting(text: str, room: float, size: float = FONT_SIZE) -> tuple[str, str]:
+    """A text cut to the room there is, and the whole of it to point at where it is cut.
+
+    Examples
+    --------
+    >>> fitting("short", 100.0), fitting("a long name of a column", 100.0)
+    (('short', ''), ('a long name …', 'a long name of a column'))
+    """
+    if text_width(text, size) <= room:
+        return text, ""
+    left, kept = room - _WIDE * size, 0
+    while kept < len(text) and (left := left - size * _ems(text[kept])) >= 0:
+        kept += 1
+    return f"{text[: max(kept, 1)]}…", text
+
+
+def _ems(sign: str) -> float:
+    if sign in "iljtfrI.,:;'|!()[] ":
+        return _NARROW
+    if sign in "mMwW%@…−" or unicodedata.east_asian_width(sign) in "WF":
+        return _WIDE
+    return _CAPITAL if sign.isupper() or sign in "<>=+" else _LETTER
 
 
 def new_axes(size: Iterable[float] | None = None, *, whole: bool = False) -> Any:

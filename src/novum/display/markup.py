@@ -120,9 +120,10 @@ def shortened(text: str, limit: int) -> Markup:
     return element("span", text[:limit] + "…", title=text[:300])
 
 
-def scrolled(inside: Markup, name: str) -> Markup:
+def scrolled(inside: Markup, name: str, look: str = "") -> Markup:
     """Something that may be wider than the page, to be moved by keys as well."""
-    return element("div", inside, class_="scroll", tabindex=0, role="group", aria_label=name)
+    classes = f"scroll {look}".rstrip()
+    return element("div", inside, class_=classes, tabindex=0, role="group", aria_label=name)
 
 
 def _code(character: str) -> str:

@@ -30,6 +30,21 @@ def number(value: float | None, digits: int = 4) -> str:
     return _signed(f"{value:.{digits}g}")
 
 
+def about(value: float | None, digits: int = 3) -> str:
+    """`value` rounded to `digits` significant digits and written out, as in a sentence.
+
+    Examples
+    --------
+    >>> about(67_412.3), about(0.15849), about(-2.0), about(0.0000123), about(None)
+    ('67,400', '0.158', '−2', '0.0000123', '–')
+    """
+    if value is None or not math.isfinite(value) or not 1e-9 < abs(value) < 1e15:
+        return number(value, digits)
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    shown = f"{round(value, decimals):,.{max(decimals, 0)}f}"
+    return _signed(shown.rstrip("0").rstrip(".") if "." in shown else shown)
+
+
 def interval_texts(
     value: float | None, low: float | None = None, high: float | None = None
 ) -> tuple[str, str]:

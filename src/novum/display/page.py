@@ -114,7 +114,7 @@ class Facts:
                 element(
                     "dd",
                     shortened(fact.value, 40),
-                    element("small", shortened(fact.note, 40)) if fact.note else None,
+                    element("small", shortened(fact.note, 120)) if fact.note else None,
                 ),
             )
             for fact in self.items
@@ -148,7 +148,10 @@ class Notice:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing, what it shows, and how to read it; a `natural` one keeps its own size."""
+    """A drawing, what it shows, and how to read it.
+
+    A drawing shrinks with the page; a `natural` one keeps its size and is scrolled.
+    """
 
     title: str
     caption: str
@@ -159,26 +162,30 @@ class Figure:
         return printable(f"{self.title}. {self.caption}")
 
     def as_html(self) -> Markup:
-        words = (element("strong", f"{self.title}."), f" {self.caption}")
+        drawing = scrolled(self.drawing, self.title) if self.natural else self.drawing
         return element(
             "figure",
-            scrolled(self.drawing, self.title),
-            element("figcaption", words),
+            element("figcaption", self.title),
+            drawing,
+            element("p", self.caption, class_="quiet") if self.caption else None,
             class_="natural" if self.natural else None,
         )
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """Figures side by side where there is room."""
+    """Figures, or blocks of the width of tables, side by side where there is room."""
 
-    figures: Sequence[Figure]
+    blocks: Sequence[Block]
+    size: Literal["figures", "tables"] = "figures"
 
     def as_text(self) -> str:
-        return texts(self.figures)
+        return texts(self.blocks)
 
     def as_html(self) -> Markup:
-        return element("div", (figure.as_html() for figure in self.figures), class_="gallery")
+        # A block of several elements keeps them together.
+        inside = (element("div", block.as_html()) for block in self.blocks)
+        return element("div", inside, class_=f"gallery {self.size}")
 
 
 @dataclass(frozen=True)

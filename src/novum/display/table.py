@@ -11,6 +11,9 @@ from novum.display.markup import Markup, element, joined, printable, scrolled, s
 # Longer cells would push the others off the line of a terminal, and a page's column off the page.
 _WIDEST = 90
 _WIDEST_HTML = 160
+# Columns that fit on any page, and on that of a tablet.
+_FEW, _MANY = 3, 6
+_LONGEST_WORD = 20
 
 
 @dataclass(frozen=True)
@@ -83,16 +86,26 @@ class Table:
         heads = self.heads
         looks = ["number" if c.is_number else "long" if c.is_long else None for c in heads]
         titles = [
-            element("th", shortened(column.title, _WIDEST), scope="col", class_=look)
+            element(
+                "th",
+                shortened(column.title, _WIDEST),
+                scope="col",
+                class_=_look(column.title, look),
+            )
             for column, look in zip(heads, looks, strict=True)
         ]
         body = [
             element(
                 "tr",
-                element("th", _inside(row[0]), scope="row", class_=looks[0]),
+                element("th", _inside(row[0]), scope="row", class_=_look(row[0], looks[0])),
                 (
-                    element("td", _inside(cell), class_=look)
-                    for cell, look in zip(row[1:], looks[1:], strict=True)
+                    element(
+                        "td",
+                        _inside(cell),
+                        class_=_look(cell, look),
+                        data_label=column.title or None,
+                    )
+                    for cell, look, column in zip(row[1:], looks[1:], heads[1:], strict=True)
                 ),
                 class_="marked" if place in self.marked else None,
             )
@@ -105,7 +118,9 @@ class Table:
             element("tbody", body),
         )
         if self.caption:
-            table = scrolled(table, self.caption)
+            # A page that is too narrow for the columns shows each row as a list of its cells.
+            look = "many" if len(heads) > _MANY else "some" if len(heads) > _FEW else ""
+            table = scrolled(table, self.caption, look)
         return joined([table, element("p", self.note, class_="quiet") if self.note else None])
 
 
@@ -148,6 +163,14 @@ def letters(text: str) -> int:
 
 def _words(cell: Cell) -> str:
     return " ".join(word for word in (cell.text, cell.badge and f"({cell.badge})") if word)
+
+
+def _look(cell: Cell | str, look: str | None) -> str | None:
+    """The classes of a cell; words that no column has room for may be broken anywhere."""
+    text = cell if isinstance(cell, str) else f"{cell.text} {cell.note}"
+    if max(map(len, text.split()), default=0) <= _LONGEST_WORD:
+        return look
+    return f"{look} broken" if look else "broken"
 
 
 def _inside(cell: Cell | str) -> Markup:

@@ -304,9 +304,10 @@ def started(folder: Path, n_folds: int) -> subprocess.Popen[str]:
 
 
 def comparable(record: dict[str, Any]) -> dict[str, Any]:
-    """A record without the times that were measured."""
+    """A record without the day and the times that were measured."""
     record = dict(record)
     record.pop("stage_seconds")
+    record.pop("date")
     record["plan"] = {**record["plan"], "machine_factor": 0, "trials": []}
     measured = ("fit_seconds", "predict_seconds")
     record["leaderboard"] = [
@@ -430,17 +431,17 @@ def test_a_section_that_fails_is_a_sentence_and_a_note(
 
     with monkeypatch.context() as patch:
         patch.setattr("novum.apps.job.ending.explain", broken)
-        patch.setitem(_SECTIONS, "Models", broken)
+        patch.setitem(_SECTIONS, "Chosen", broken)
         done = invoke("run", "iris", *CHEAP, "--output", tmp_path / "r")
     assert done.exit_code == 0, done.output
     said = " ".join(done.stderr.split())
     assert "Note: The explanation of the model could not be made" in said
-    assert "Note: The section “Models” of the report could not be made" in said
+    assert "Note: The section “Chosen” of the report could not be made" in said
     page = (tmp_path / "r" / "report.html").read_text()
     assert page.count("ZeroDivisionError: a fault") >= 2
     # Drawn again without the fault, the section of the page is back.
     assert invoke("report", tmp_path / "r").exit_code == 0
-    assert "The section “Models”" not in (tmp_path / "r" / "report.html").read_text()
+    assert "The section “Chosen”" not in (tmp_path / "r" / "report.html").read_text()
 
 
 def test_a_page_that_cannot_be_drawn_at_all(

@@ -30,6 +30,10 @@ STEPS = {
     "column_importances": "ending",
     "_certificate": "ending",
     "explain": "ending",
+    "find_saving": "ending",
+    "find_mistakes": "ending",
+    "dependences": "ending",
+    "contributions": "ending",
     "_learning_curve": "ending",
 }
 

@@ -10,9 +10,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from novum.apps.job.record import Curve, Estimate, Finding, PlanRecord, Standing, TaskRecord
+from novum.apps.job.record import (
+    Curve,
+    Estimate,
+    Finding,
+    PlanRecord,
+    RunRecord,
+    Standing,
+    TaskRecord,
+)
 from novum.apps.job.record_json import from_json, read_record, to_json, write_record
+from novum.apps.report import render
 from novum.core.errors import FileFormatError
+from tests.apps.report import sample_records
 
 ESTIMATE = Estimate(0.1, None, 0.3)
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -88,3 +98,22 @@ def test_other_formats_are_refused() -> None:
     task["record"]["severity"] = "mild"
     with pytest.raises(FileFormatError, match=r"record\.severity is 'mild'"):
         from_json(json.dumps(task), Finding)
+
+
+def test_fields_that_came_later_may_be_absent() -> None:
+    """`run.json` of the last version has no picture of single rows and no saving."""
+    record = sample_records.binary_record()
+    content = json.loads(to_json(record))
+    del content["record"]["date"]
+    for name in ("dependences", "contributions"):
+        del content["record"]["chosen"][name]
+    for name in ("saving", "mistakes"):
+        del content["record"]["holdout"][name]
+    older = from_json(json.dumps(content), RunRecord)
+    assert (older.date, older.chosen.dependences, older.chosen.contributions) == ("", (), ())
+    assert older.holdout is not None
+    assert (older.holdout.saving, older.holdout.mistakes) == (None, None)
+    assert "<h1>Predicting claim from insurance.csv</h1>" in render(older)
+    del content["record"]["verdict"]
+    with pytest.raises(FileFormatError, match="fields of a run: verdict"):
+        from_json(json.dumps(content), RunRecord)

@@ -12,7 +12,7 @@ import pytest
 from novum.apps.job.choosing import Choice, choose
 from novum.apps.job.families import FAMILIES
 from novum.apps.job.planning import STACK, TableSize, Wish, plan_trials
-from novum.apps.job.record import Estimate, Gain
+from novum.apps.job.record import Estimate, SavingRecord
 from novum.apps.job.request import Request
 from novum.apps.job.table.partition import Parts
 from novum.apps.job.verdict import not_done, verdict
@@ -34,7 +34,7 @@ def ending_of(**more: Any) -> Any:
     """What the words take from the end of a run."""
     given: dict[str, Any] = {
         "holdout": SimpleNamespace(
-            sentences=("Of 12 rows set aside, all are right.", "More."), gain=None, n_rows=12
+            sentences=("Of 12 rows set aside, all are right.", "More."), saving=None, n_rows=12
         ),
         "rows": SimpleNamespace(X=SimpleNamespace(num_rows=48)),
         "n_judged_fit": 48,
@@ -48,14 +48,16 @@ def parts_of(n_train: int = 48, unlabeled: int = 0) -> Parts:
     return Parts(np.arange(n_train), np.arange(12), np.arange(unlabeled), None, "drawn")
 
 
-def sure(choice: Choice, gain: Gain | None = None) -> str:
+def sure(choice: Choice, saving: SavingRecord | None = None) -> str:
     ending = ending_of()
-    ending.holdout.gain = gain
+    ending.holdout.saving = saving
     return verdict(TASK, choice, ending, plan_of("tree"))[2]
 
 
-def gain_of(low: float, high: float) -> Gain:
-    return Gain(0.5, 0.5 + (low + high) / 2, Estimate((low + high) / 2, low, high))
+def saving_of(low: float, high: float, metric: str = "accuracy") -> SavingRecord:
+    saved = Estimate((low + high) / 2, low, high)
+    model = Estimate(0.5 + (low + high) / 2, None, None)
+    return SavingRecord(metric, "a", model, Estimate(0.5, None, None), saved)
 
 
 # --- Three sentences ------------------------------------------------------------------------------
@@ -94,7 +96,7 @@ def test_how_sure() -> None:
 
 def test_the_planned_comparison_is_made_on_the_folds_and_on_the_rows_set_aside() -> None:
     clear, weak = choice_of(constant=CONSTANT, tree=GOOD), choice_of(constant=CONSTANT, tree=WEAK)
-    ahead, unsure = gain_of(0.1, 0.5), gain_of(-0.1, 0.5)
+    ahead, unsure = saving_of(0.1, 0.5), saving_of(-0.1, 0.5)
     assert "on the folds and on the rows set aside" in sure(clear, ahead)
     assert "the rows set aside are too few to show it" in sure(clear, unsure)
     assert "the folds alone do not prove it" in sure(weak, ahead)
@@ -119,7 +121,9 @@ def test_a_win_by_the_same_amount_on_every_fold_is_a_win() -> None:
 def test_a_measure_that_was_asked_for_leads() -> None:
     cost = task_of(request=Request("t.csv", "y", cost_fn=5.0, cost_fp=1.0), **labeled(60))
     ending = ending_of()
-    ending.holdout.gain = Gain(0.7, 0.3125, Estimate(0.3875, 0.25, 0.52))
+    model, constant = Estimate(0.3125, None, None), Estimate(0.7, None, None)
+    saved = Estimate(0.3875, 0.25, 0.52)
+    ending.holdout.saving = SavingRecord("bayes_risk", "a", model, constant, saved)
     choice = choice_of(constant=CONSTANT, tree=GOOD)
     assert verdict(cost, choice, ending, plan_of("tree"))[1] == (
         "A decision costs 0.312 on average on 12 rows set aside; the best single action for all "

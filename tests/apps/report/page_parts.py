@@ -15,7 +15,19 @@ _ALLOWED_TAGS = {
 }
 _ALLOWED_ATTRIBUTES = {
     *("lang", "charset", "http-equiv", "content", "name", "class", "href", "id", "tabindex"),
-    *("role", "aria-label", "aria-labelledby", "scope", "title", "d", "x", "y", "rx", "width"),
+    *(
+        "role",
+        "aria-label",
+        "aria-labelledby",
+        "data-label",
+        "scope",
+        "title",
+        "d",
+        "x",
+        "y",
+        "rx",
+        "width",
+    ),
     *(
         "cx",
         "cy",
@@ -90,7 +102,7 @@ def assert_harmless(page: Part) -> None:
                 assert value.startswith("#"), value
             if name == "clip-path":
                 assert value.startswith("url(#"), value
-            elif name not in ("aria-label", "title", "content"):
+            elif name not in ("aria-label", "data-label", "title", "content"):
                 assert "url(" not in value, (part.tag, name, value)
     assert len(page.all("style")) == 1
     assert [

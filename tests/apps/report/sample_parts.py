@@ -10,8 +10,15 @@ from scipy import special
 from novum.apps.job.record import (
     ColumnRecord,
     ComparisonRecord,
+    ContributionRecord,
     Curve,
+    DependenceRecord,
     Estimate,
+    GroupError,
+    LossKind,
+    MistakesRecord,
+    RowError,
+    SavingRecord,
     Standing,
 )
 
@@ -166,3 +173,60 @@ def residual_curves(n: int = 442) -> dict[str, tuple[Curve, ...]]:
 def curve(x: Any, y: Any, low: Any = (), high: Any = (), marks: Any = (), label: str = "") -> Curve:
     parts = (tuple(np.asarray(values, float).tolist()) for values in (x, y, low, high))
     return Curve(*parts, marks, label)
+
+
+def saving(metric: str, model: float, constant: float, answer: str, *, less: bool) -> SavingRecord:
+    """A model that saves something, clearly."""
+    saved = constant - model if less else model - constant
+    room = abs(saved) / 3
+    return SavingRecord(metric, answer, near(model, room), near(constant, room), near(saved, room))
+
+
+def mistakes(kind: LossKind, true: str, decided: str) -> MistakesRecord:
+    """Two rows and two groups, one of them clear."""
+    cells = (("age of the car", "9.25"), ("region", "north"))
+    probability = None if kind == "distance" else 0.04
+    return MistakesRecord(
+        kind,
+        0 if kind == "distance" else 40,
+        (
+            RowError(17, true, decided, 5.0, probability, cells),
+            RowError(1204, true, decided, 1.0, probability, cells),
+        ),
+        (
+            GroupError("region", "north", 41, near(0.34, 0.1), 0.11, 0.004),
+            GroupError("premium", "over 410 to 655.5", 69, near(0.2, 0.08), 0.13, 0.31),
+        ),
+        23,
+    )
+
+
+def dependences(outputs: tuple[str, ...]) -> tuple[DependenceRecord, ...]:
+    """A column of numbers and one of levels; outputs take turns in falling."""
+    x = np.linspace(0.4, 21.0, 12)
+    curves = [0.3 + 0.2 * np.sin(x / 6 + k) for k in range(len(outputs))]
+    numbers = tuple(tuple(c.tolist()) for c in curves)
+    low, high = (tuple(tuple((c + room).tolist()) for c in curves) for room in (-0.1, 0.1))
+    levels = ("north", "south", "east", "west")
+    some = tuple(row[:4] for row in numbers)
+    return (
+        DependenceRecord("age of the car", tuple(x.tolist()), (), outputs, numbers, low, high, 276),
+        DependenceRecord(
+            *("region", (), levels, outputs, some),
+            *(tuple(row[:4] for row in side) for side in (low, high)),
+            276,
+        ),
+    )
+
+
+def contributions(output: str, true: str, decided: str) -> tuple[ContributionRecord, ...]:
+    """Three rows, whose terms add up."""
+    terms = (
+        ("age of the car", "9.25", near(0.31, 0.05)),
+        ("premium", "1,204.50", near(-0.12, 0.04)),
+        ("kilometers a year", "missing", near(0.01, 0.02)),
+    )
+    return tuple(
+        ContributionRecord(row, why, true, decided, output, 0.24, 0.49, terms, 0.05)
+        for row, why in ((17, "the worst error"), (33, "the least sure answer"), (2, "the surest"))
+    )

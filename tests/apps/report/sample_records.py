@@ -28,12 +28,16 @@ from tests.apps.report.sample_parts import (
     TREE,
     classification_curves,
     comparison,
+    contributions,
     cost_curves,
     curve,
+    dependences,
+    mistakes,
     near,
     nominal_column,
     numeric_column,
     residual_curves,
+    saving,
     standings,
 )
 
@@ -77,6 +81,7 @@ def binary_record() -> RunRecord:
         ),
         not_done=("Support vectors were not tried: their forecast of 95 s exceeds what is left.",),
         stage_seconds=(("read", 0.2), ("profile", 0.4), ("compare", 71.5), ("judge", 1.1)),
+        date="2026-11-08",
     )
 
 
@@ -94,13 +99,20 @@ def multiclass_record(n_classes: int = 26) -> RunRecord:
             (c, (("precision", near(0.9, 0.05)), ("recall", near(0.88, 0.06)))) for c in classes
         ),
         curves=classification_curves(classes[:26]),
+        saving=saving("accuracy", 0.861, 0.041, classes[0], less=False),
+        mistakes=mistakes("wrong", classes[0], classes[1]),
+    )
+    chosen = dataclasses.replace(
+        base.chosen,
+        dependences=dependences(classes[:5]),
+        contributions=contributions(classes[0], classes[0], classes[1]),
     )
     task = dataclasses.replace(
         base.task, kind="multiclass", classes=classes, positive=None, priors=(), cost=(), actions=()
     )
     target = nominal_column("letter", dict.fromkeys(classes, 50), None)
     profile = dataclasses.replace(base.profile, target=target)
-    return dataclasses.replace(base, task=task, holdout=holdout, profile=profile)
+    return dataclasses.replace(base, task=task, holdout=holdout, profile=profile, chosen=chosen)
 
 
 def regression_record() -> RunRecord:
@@ -118,12 +130,19 @@ def regression_record() -> RunRecord:
         *(None, (), terms, "coefficient"),
     )
     chosen = dataclasses.replace(
-        base.chosen, family="ridge", title="Ridge regression", explanation=explanation
+        base.chosen,
+        family="ridge",
+        title="Ridge regression",
+        explanation=explanation,
+        dependences=dependences(("",)),
+        contributions=contributions("", "233", "171.4"),
     )
     holdout = HoldoutRecord(
         *(89, (("root_mean_squared_error", near(54.1, 5.2)), ("r2", near(0.48, 0.11))), (), (), ()),
         residual_curves(),
         ("Half of the predictions are off by less than 37.",),
+        saving("rmse", 67_412.3, 132_671.0, "151,200", less=True),
+        mistakes("distance", "233", "171.4"),
     )
     target = numeric_column("progression", stats.gamma(3.8, scale=40), told=None)
     return dataclasses.replace(
@@ -292,6 +311,8 @@ def _chosen() -> ChosenRecord:
         ),
         terms,
         True,
+        dependences(("yes",)),
+        contributions("yes", "no", "yes"),
     )
 
 
@@ -312,4 +333,6 @@ def _holdout() -> HoldoutRecord:
         ),
         {**classification_curves(), **cost_curves()},
         ("The interval holds the cross-validated score: no sign of overfitting.",),
+        saving("bayes_risk", 0.29, 0.75, "yes", less=True),
+        mistakes("cost", "yes", "no"),
     )

@@ -18,7 +18,7 @@ def flat(blocks: Sequence[Block]) -> list[Block]:
         if isinstance(block, Fold):
             found += flat(block.blocks)
         if isinstance(block, Gallery):
-            found += block.figures
+            found += flat(block.blocks)
     return found
 
 

@@ -277,9 +277,9 @@ def test_trend_is_a_line_with_a_name() -> None:
 
 def test_ends_are_said() -> None:
     curve = Curve((10.0, 100.0), (0.5, 0.75), (0.4, 0.7), (0.6, 0.8), ((50.0, 0.6, "half"),))
-    figure = learning_figure(curve, "roc_auc", 100)
-    assert alt(figure) == "The roc auc goes from 0.5 with 10 rows to 0.75 with 100."
-    assert {"training rows", "roc auc", "half"} <= set(words(figure))
+    figure = learning_figure(curve, "log_loss", 100)
+    assert alt(figure) == "The log loss goes from 0.5 with 10 rows to 0.75 with 100."
+    assert {"training rows", "log loss", "half"} <= set(words(figure))
 
 
 def test_flat_curve_without_band_is_drawn() -> None:

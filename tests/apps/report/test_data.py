@@ -7,16 +7,18 @@ import dataclasses
 from novum.apps.report.data import column_blocks, data_section
 from novum.display import Cell, Notice, Paragraph, Section, Table
 from tests.apps.report import sample_records
-from tests.apps.report.shown import FULL, LEAST, SIMPLE, figures, row, table, texts
+from tests.apps.report.shown import FULL, LEAST, SIMPLE, figures, flat, row, table, texts
 
 # --- Data -----------------------------------------------------------------------------------------
 
 
 def test_dangers_come_first() -> None:
     section = data_section(sample_records.binary_record(), FULL)
-    notices = [block for block in section.blocks if isinstance(block, Notice)]
+    notices = [block for block in flat(section.blocks) if isinstance(block, Notice)]
     assert [notice.severity for notice in notices] == ["danger", "warning", "note"]
     assert notices[0].title == "Leak: payout"
+    # Mere notes are behind a fold.
+    assert [b.severity for b in section.blocks if isinstance(b, Notice)] == ["danger", "warning"]
 
 
 def test_every_row_has_a_place() -> None:
@@ -49,7 +51,7 @@ def test_long_lists_of_columns_and_findings_are_counted() -> None:
     record = sample_records.binary_record()
     finding = dataclasses.replace(record.findings[0], columns=tuple("abcdefgh"))
     section = data_section(dataclasses.replace(record, findings=(finding,) * 150), FULL)
-    notices = [block for block in section.blocks if isinstance(block, Notice)]
+    notices = [block for block in flat(section.blocks) if isinstance(block, Notice)]
     assert len(notices) == 100
     assert notices[0].title == "Imbalance: a, b, c, d, e, f and 2 more"
     assert "The first 100 of 150 findings" in texts(section)

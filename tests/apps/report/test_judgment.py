@@ -13,25 +13,52 @@ from tests.apps.report.shown import FULL, LEAST, figures, row, table, texts
 
 
 def test_binary_run_has_all_its_figures_in_order() -> None:
-    assert figures(judgment_section(sample_records.binary_record(), FULL)) == [
-        "Confusion matrix",
-        "Cost of the decision at every threshold",
-        "Cost at every working point",
+    section = judgment_section(sample_records.binary_record(), FULL)
+    assert figures(section) == [
+        "What is taken for what",
         "Calibration",
+        "Cost of the decision at every threshold",
         "ROC curve",
         "Precision and recall",
         "Detection error trade-off",
+        "Cost at every working point",
     ]
+    assert "It decided 40 rows wrong." in texts(section)
 
 
 def test_regression_has_its_own() -> None:
     section = judgment_section(sample_records.regression_record(), FULL)
-    assert figures(section) == ["Observed against predicted", "Residuals", "Law of the residuals"]
+    assert figures(section) == ["Residuals", "Law of the residuals"]
     assert row(table(section, "Measures").rows[0]) == [
         "root mean squared error",
         "54.1",
         "[48.9, 59.3]",
     ]
+
+
+def test_worst_rows_and_groups_are_listed() -> None:
+    section = judgment_section(sample_records.binary_record(), FULL)
+    assert row(table(section, "The worst errors").rows[1]) == [
+        *("1,204", "yes", "no", "1", "age of the car 9.25, region north")
+    ]
+    groups = table(section, "Groups")
+    assert row(groups.rows[0]) == ["region: north", "41", "0.34 [0.24, 0.44]", "0.11", "0.004"]
+    assert "Of 23 groups of rows that were looked at, 1 is clearly worse" in groups.note
+    shares = judgment_section(sample_records.multiclass_record(), FULL)
+    assert row(table(shares, "The worst errors").rows[0])[3] == "4 %"
+    assert row(table(shares, "Groups").rows[0])[2] == "34 % [24 %, 44 %]"
+
+
+def test_no_mistakes_and_no_clear_group_are_said() -> None:
+    record = sample_records.binary_record()
+    assert record.holdout is not None
+    assert record.holdout.mistakes is not None
+    _, unclear = record.holdout.mistakes.groups
+    none = dataclasses.replace(record.holdout.mistakes, n_wrong=0, worst=(), groups=(unclear,))
+    holdout = dataclasses.replace(record.holdout, mistakes=none)
+    section = judgment_section(dataclasses.replace(record, holdout=holdout), FULL)
+    assert "It decided all of them right" in texts(section)
+    assert "none is clearly worse" in table(section, "Groups").note
 
 
 def test_measures_of_classes_stand_in_columns() -> None:
@@ -81,7 +108,8 @@ def made(
     holdout = dataclasses.replace(
         record.holdout, confusion=tuple(map(tuple, counts)), confusion_columns=columns
     )
-    return Section("k", "T", "T", error_blocks(task, holdout, FULL))
+    drawn, blocks = error_blocks(task, holdout, FULL)
+    return Section("k", "T", "T", [*drawn, *blocks])
 
 
 def test_small_matrix_is_a_table_with_shares() -> None:

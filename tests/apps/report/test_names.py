@@ -70,4 +70,5 @@ def test_megabyte_is_cut() -> None:
 
 
 def test_names_of_measures() -> None:
-    assert in_words("roc_auc") == "roc auc"
+    assert in_words("roc_auc") == "area under the ROC curve"
+    assert in_words("bayes_risk") == "cost of a decision"

@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from novum.display import text_width
 from novum.distributions.joint_table_states import StateAxis
-from novum.graphical.drawing.boxes import bar_box, name_box, percentage, shortened, text_width
+from novum.graphical.drawing.boxes import bar_box, name_box, percentage, shortened
 from novum.graphical.models.conditional import Conditional, Tabular
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,9 +25,11 @@ from novum.apps.job.attempts import Attempts, failed
 from novum.apps.job.building import build, candidate, settings_text
 from novum.apps.job.choosing import Choice, fitted, most_rows, settled, some_rows, title_of
 from novum.apps.job.clock import END_OF_FITS, END_OF_JUDGMENT, Clock, OutOfTime
+from novum.apps.job.effects import contributions, dependences
 from novum.apps.job.explaining import PERMUTATIONS, Terms, column_importances, explain
 from novum.apps.job.families import family
-from novum.apps.job.judging import gain_over, judge_classes, judge_numbers
+from novum.apps.job.judging import judge_classes, judge_numbers
+from novum.apps.job.mistakes import find_mistakes, find_saving, telling_rows
 from novum.apps.job.outputs import (
     Made,
     Predictions,
@@ -37,10 +41,12 @@ from novum.apps.job.outputs import (
 from novum.apps.job.planning import CONSTANT, STACK, TableSize
 from novum.apps.job.record import (
     ChosenRecord,
+    ContributionRecord,
     Curve,
     ExplanationRecord,
     HoldoutRecord,
     PlanRecord,
+    SavingRecord,
 )
 from novum.apps.job.request import Request
 from novum.apps.job.table.partition import Parts
@@ -117,6 +123,8 @@ def end(ending: Ending) -> Ending:
             lambda said: HoldoutRecord(aside.n_rows, (), (), (), (), {}, (said,)),
         )
     ending.chosen = _chosen(members, judged, aside, ending)
+    if aside is not None and ending.holdout is not None:
+        _look_closer(judged, aside, ending)
     ending.learning_curve = _in_time(
         ending,
         END_OF_JUDGMENT,
@@ -277,21 +285,16 @@ def _curve_seconds(sizes: tuple[float, ...], ending: Ending) -> float:
 
 
 def _judged(model: Any, aside: Rows, learned: LearningRows, ending: Ending) -> HoldoutRecord:
-    found = _judged_alone(model, aside, ending)
-    if ending.choice.family == CONSTANT or aside.n_rows < 2:
-        return found
-    gain = ending.attempts(
-        "The comparison with the same answer for every row on the rows set aside",
-        lambda: gain_over(_constant(learned, ending), model, aside, ending.metric),
-        lambda _: None,
-    )
-    return replace(found, gain=gain)
+    """The judgment, and what the model saves against the same answer for every row."""
 
+    def saving() -> SavingRecord:
+        seed = ending.plan.seed
+        same = build(family(CONSTANT), ending.task.kind, has_missing=False, seed=seed)
+        same.fit(learned.X, learned.y, sample_weight=learned.weight)
+        return find_saving(model, same, aside, ending.metric, seed=seed)
 
-def _constant(learned: LearningRows, ending: Ending) -> Any:
-    """The same answer for every row, learned from the same rows."""
-    model = build(family(CONSTANT), ending.task.kind, has_missing=False, seed=ending.plan.seed)
-    return model.fit(learned.X, learned.y, sample_weight=learned.weight)
+    saved = ending.attempts("What the model saves", saving, lambda _: None)
+    return replace(_judged_alone(model, aside, ending), saving=saved)
 
 
 def _judged_alone(model: Any, aside: Rows, ending: Ending) -> HoldoutRecord:
@@ -374,6 +377,53 @@ def _importances(judged: Any, aside: Rows, ending: Ending) -> Terms:
         aside.weight,
         max_rows=last.permuted_rows,
         max_columns=last.permuted_columns,
+    )
+
+
+def _look_closer(judged: Any, aside: Rows, ending: Ending) -> None:
+    """Where the model is wrong, and how columns move it, on the rows set aside."""
+    task, seed = ending.task, ending.plan.seed
+    columns = [name for name, _ in ending.chosen.importances] or list(aside.X.column_names)
+    has_all = task.classes is None or len(judged.classes_) == len(task.classes)
+    point = task.point if has_all else None
+    assert ending.holdout is not None
+    how = {"seed": seed, "positive": task.positive, "point": point}
+
+    @cache
+    def answers() -> Predictions:
+        return _answers(judged, aside.X, aside.positions, "", aside.y, task)
+
+    def credit() -> tuple[ContributionRecord, ...]:
+        rows = telling_rows(answers(), task)
+        return contributions(judged, aside.X, answers(), rows, columns, **how)
+
+    if ending.choice.family != CONSTANT:
+        credits = _in_time(
+            ending, END_OF_JUDGMENT, "The contributions of single rows", credit, lambda _: ()
+        )
+        # Where no score hangs on a column, predictions still move with it.
+        moved = Counter(dict.fromkeys(columns, 0.0))
+        for row in credits:
+            moved.update({name: abs(value.value or 0.0) for name, _, value in row.terms})
+        scores = {name: max(value.value or 0.0, 0.0) for name, value in ending.chosen.importances}
+        columns.sort(key=lambda name: (-scores.get(name, 0.0), -moved[name]))
+        followed = _in_time(
+            ending,
+            END_OF_JUDGMENT,
+            "The dependence on single columns",
+            lambda: dependences(judged, aside.X, columns, **how),
+            lambda _: (),
+        )
+        ending.chosen = replace(ending.chosen, dependences=followed, contributions=credits)
+    ending.holdout = replace(
+        ending.holdout,
+        mistakes=_in_time(
+            ending,
+            END_OF_JUDGMENT,
+            "The list of the worst errors",
+            lambda: find_mistakes(answers(), aside.X, task, columns),
+            lambda _: None,
+        ),
     )
 
 

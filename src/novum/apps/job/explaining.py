@@ -4,7 +4,7 @@ A tree is drawn and written as rules; a linear model has coefficients, with inte
 gives them; naive Bayes adds up log-odds, shown for one row; a support vector machine has its
 support vectors and its margin; ensembles have the share of impurity that each column removes.
 Besides, whatever the model, columns are permuted one by one on the rows set aside, and the loss of
-score says how much each mattered.
+score says how much each mattered. `effects` tells how columns move predictions.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def column_importances(
         random_state=seed,
         sample_weight=weight,
         max_samples=n_rows if X.num_rows > 1 else 1.0,
-        columns=names,
+        columns={name: [X.column_names.index(name)] for name in names},
     )
     terms = zip(names, found.intervals, strict=True)
     return _largest((name, estimate_of(interval)) for name, interval in terms)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,7 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
         learning_curve=ending.learning_curve,
         not_done=(*omissions, *attempts.omitted, *failures, *heard.sentences()),
         stage_seconds=tuple(clock.seconds.items()),
+        date=date.today().isoformat(),
     )
     write_record(record, folder / RUN)
     for sentence in failures:

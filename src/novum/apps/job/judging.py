@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from novum.apps.job.record import Curve, Estimate, Gain, HoldoutRecord
-from novum.apps.job.table.task import Rows
+from novum.apps.job.record import Curve, Estimate, HoldoutRecord
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.core.runtime import stream
-from novum.display import number
+from novum.display import about
 from novum.evaluation import (
     ClassificationReport,
     Interval,
@@ -210,9 +208,7 @@ def _class_sentences(report: ClassificationReport) -> tuple[str, ...]:
     ]
     if "bayes_risk" in report.costs:
         cost = report.costs["bayes_risk"]
-        found.append(
-            f"A decision costs {number(cost.estimate, 3)} on average at the working point."
-        )
+        found.append(f"A decision costs {about(cost.estimate)} on average at the working point.")
     return (*found, *report.notes)
 
 
@@ -226,9 +222,8 @@ def judge_numbers(y: Any, predicted: Any, *, weight: Any = None) -> HoldoutRecor
     report = RegressionReport(y, predicted, sample_weight=weight, n_resamples=_resamples(len(y)))
     error = report["rmse"]
     sentences = [
-        f"Predictions of {_rows(report.n_rows)} set aside are off by {number(error.estimate, 3)} "
-        f"(root mean square; between {number(error.low, 3)} and {number(error.high, 3)} with 95 % "
-        "confidence)."
+        f"Predictions of {_rows(report.n_rows)} set aside are off by {about(error.estimate)} (root "
+        f"mean square; between {about(error.low)} and {about(error.high)} with 95 % confidence)."
     ]
     sentences += [
         f"{one.name.capitalize()}: {one.detail}."
@@ -256,7 +251,7 @@ def _few_numbers(y: Any, predicted: Any) -> HoldoutRecord:
         confusion_columns=(),
         class_measures=(),
         curves={},
-        sentences=(f"The prediction of {_rows(len(y))} set aside is off by {number(error, 3)}.",),
+        sentences=(f"The prediction of {_rows(len(y))} set aside is off by {about(error)}.",),
     )
 
 
@@ -271,59 +266,6 @@ def _number_curves(report: RegressionReport, y: Any) -> dict[str, tuple[Curve, .
         "residuals": (_dots(predicted, residuals),),
         "quantiles": (_dots(normal, quantile),),
     }
-
-
-# --- Against the same answer for every row --------------------------------------------------------
-
-_GAIN_RESAMPLES = 400
-
-
-class _Stored:
-    """A model whose answers for one table are computed once, however often they are asked for."""
-
-    def __init__(self, model: Any) -> None:
-        self._model, self._answers = model, dict[str, Any]()
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._model, name)
-        if name not in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
-            return found
-
-        def answer(X: Any) -> Any:
-            if name not in self._answers:
-                self._answers[name] = found(X)
-            return self._answers[name]
-
-        return answer
-
-
-def gain_over(constant: Any, model: Any, rows: Rows, metric: Any) -> Gain:
-    """How much better a model is than a constant answer, by a paired bootstrap of the rows."""
-    sign = 1.0 if metric.measure.greater_is_better else -1.0
-    both = [_Stored(constant), _Stored(model)]
-
-    def scores(weight: Any) -> Any:
-        # Scorers turn losses round.
-        return np.array([metric(one, rows.X, rows.y, sample_weight=weight) for one in both])
-
-    plain = scores(rows.weight)
-    drawn = []
-    rng = stream(0, "gain")
-    for _ in range(_GAIN_RESAMPLES):
-        counts = rng.multinomial(rows.n_rows, np.full(rows.n_rows, 1.0 / rows.n_rows))
-        try:
-            found = scores(counts if rows.weight is None else counts * rows.weight)
-        except ValueError:
-            # A draw may lack a class that the measure needs.
-            continue
-        if np.isfinite(found).all():
-            drawn.append(found[1] - found[0])
-    ends = np.quantile(drawn, (0.025, 0.975)) if len(drawn) > _GAIN_RESAMPLES // 2 else (None, None)
-    return Gain(
-        float(sign * plain[0]),
-        float(sign * plain[1]),
-        Estimate(float(plain[1] - plain[0]), _finite(ends[0]), _finite(ends[1])),
-    )
 
 
 # --- Plain values ---------------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 A run is summarized once into a `RunRecord` and written to `run.json`; the report is a function of
 that file alone, so the same run gives the same bytes, today and on another machine. Times are
 measured once and stored; nothing is measured while a report is drawn. A number that does not exist
-is None, never NaN.
+is None, never NaN. Fields with a default came later than others: `run.json` of an earlier version
+lacks them and is read all the same.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Literal
 Plain = dict[str, Any]
 TaskKind = Literal["binary", "multiclass", "regression"]
 Severity = Literal["note", "warning", "danger"]
+LossKind = Literal["wrong", "cost", "distance"]
 
 
 @dataclass(frozen=True)
@@ -292,10 +294,75 @@ class ExplanationRecord:
 
 
 @dataclass(frozen=True)
+class DependenceRecord:
+    """The mean prediction as one column changes and the others stay as they are.
+
+    Attributes
+    ----------
+    column : str
+    values : tuple of float
+        Of a numeric column, rising; empty for levels.
+    levels : tuple of str
+        Of any other column; empty for numbers.
+    outputs : tuple of str
+        Classes whose probabilities are shown; one empty text for a number.
+    means : tuple of tuple of float
+        `means[output][value]`.
+    low, high : tuples of tuples of float
+        Between them lie the predictions of eight rows of ten.
+    n_rows : int
+        Rows that the means are over.
+    """
+
+    column: str
+    values: tuple[float, ...]
+    levels: tuple[str, ...]
+    outputs: tuple[str, ...]
+    means: tuple[tuple[float, ...], ...]
+    low: tuple[tuple[float, ...], ...]
+    high: tuple[tuple[float, ...], ...]
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class ContributionRecord:
+    """One row: what each column adds to its prediction (sampled Shapley values).
+
+    Attributes
+    ----------
+    row : int
+        Number of the row, from 1, as in `predictions.csv`.
+    why : str
+        Why this row is shown.
+    true, decided : str
+    output : str
+        The class whose probability is explained; empty for a number.
+    start : float
+        Mean prediction of the rows that are compared with.
+    prediction : float
+    terms : tuple of (column, cell, Estimate)
+        The largest first. They and `rest` add up to `prediction - start`.
+    rest : float
+        What all other columns add together.
+    """
+
+    row: int
+    why: str
+    true: str
+    decided: str
+    output: str
+    start: float
+    prediction: float
+    terms: tuple[tuple[str, str, Estimate], ...]
+    rest: float
+
+
+@dataclass(frozen=True)
 class ChosenRecord:
     """The chosen model: settings, certificate and explanation.
 
-    `certificate` is the text of the certificate and of its parts, line by line.
+    `certificate` is the text of the certificate and of its parts, line by line. `importances` are
+    in units of the task's metric.
     """
 
     family: str
@@ -306,6 +373,8 @@ class ChosenRecord:
     explanation: ExplanationRecord
     importances: tuple[tuple[str, Estimate], ...]
     refitted_on_all: bool
+    dependences: tuple[DependenceRecord, ...] = ()
+    contributions: tuple[ContributionRecord, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -321,21 +390,65 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Gain:
-    """The chosen model beside the same answer for every row, on the rows set aside.
+class SavingRecord:
+    """The model against the best answer that looks at no row, on the rows set aside.
 
-    Attributes
-    ----------
-    constant, model : float
-        The task's metric of both.
-    gain : Estimate
-        How much better the model is, positive in its favor, with the interval of a paired
-        bootstrap of the rows.
+    `answer` is what is always said, `model` and `constant` are the metric of each, and `saved` is
+    by how much the model is better (positive if it is), all from the same resamples.
     """
 
-    constant: float
-    model: float
-    gain: Estimate
+    metric: str
+    answer: str
+    model: Estimate
+    constant: Estimate
+    saved: Estimate
+
+
+@dataclass(frozen=True)
+class RowError:
+    """A row, numbered from 1 as in `predictions.csv`, that the model was wrong about.
+
+    `loss` is what the decision cost, or the distance of the prediction; `probability` is what the
+    model gave to the truth, None for numbers; `cells` are of the columns that matter most.
+    """
+
+    row: int
+    true: str
+    decided: str
+    loss: float
+    probability: float | None
+    cells: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class GroupError:
+    """Rows of one column's level or range, whose loss is larger than that of the others.
+
+    `p_value` is of Welch's test against the other rows, adjusted for the number of groups.
+    """
+
+    column: str
+    group: str
+    n_rows: int
+    loss: Estimate
+    others: float
+    p_value: float | None
+
+
+@dataclass(frozen=True)
+class MistakesRecord:
+    """Where the model is wrong on the rows set aside.
+
+    The loss of a row is a wrong decision, its cost, or the distance of a number (`kind`). The worst
+    rows and the clearest groups come first; `n_wrong` are all rows of a wrong decision (0 for
+    numbers), `n_groups` all groups that were looked at.
+    """
+
+    kind: LossKind
+    n_wrong: int
+    worst: tuple[RowError, ...]
+    groups: tuple[GroupError, ...]
+    n_groups: int
 
 
 @dataclass(frozen=True)
@@ -366,7 +479,8 @@ class HoldoutRecord:
     class_measures: tuple[tuple[str, tuple[tuple[str, Estimate], ...]], ...]
     curves: dict[str, tuple[Curve, ...]]
     sentences: tuple[str, ...]
-    gain: Gain | None = None
+    saving: SavingRecord | None = None
+    mistakes: MistakesRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -385,6 +499,8 @@ class RunRecord:
     not_done : tuple of str
         What a reader might expect and did not get, with the reason.
     stage_seconds : tuple of (str, float)
+    date : str
+        Day of the run, such as "2026-11-18".
     """
 
     verdict: tuple[str, ...]
@@ -402,3 +518,4 @@ class RunRecord:
     learning_curve: Curve | None
     not_done: tuple[str, ...]
     stage_seconds: tuple[tuple[str, float], ...]
+    date: str = ""

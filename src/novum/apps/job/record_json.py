@@ -1,7 +1,8 @@
 """Records as JSON and back.
 
 The types of the fields are the format: a dataclass is an object, a tuple a list, and what is read
-is checked against them field by field, so a file that was edited or cut is refused with the place.
+is checked against them field by field, so a file that was edited or cut is refused with the place;
+only a field that has a default may be absent.
 Numbers are written with all their digits; NaN and infinities have no place in a record.
 """
 
@@ -145,14 +146,9 @@ def _tuple(value: Any, kinds: tuple[Any, ...], place: str) -> Any:
 def _object(value: Any, kind: Any, place: str) -> Any:
     _checked(isinstance(value, dict), value, kind, place)
     hints = typing.get_type_hints(kind)
-    fields = dataclasses.fields(kind)
-    # A record of an earlier version lacks fields that have come since, which have defaults.
-    needed = {
-        field.name
-        for field in fields
-        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-    }
-    odd = sorted((needed - set(value)) | (set(value) - {field.name for field in fields}))
+    # An earlier version has not written the fields that came later; those have a default.
+    later = {f.name for f in dataclasses.fields(kind) if f.default is not dataclasses.MISSING}
+    odd = sorted((set(value) ^ {f.name for f in dataclasses.fields(kind)}) - (later - set(value)))
     if odd:
         raise FileFormatError(f"{place} does not have the fields of a run: {', '.join(odd)}.")
     return kind(**{name: _typed(value[name], hints[name], f"{place}.{name}") for name in value})

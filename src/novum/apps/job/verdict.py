@@ -9,11 +9,11 @@ from novum.apps.job.choosing import CLEAR, Choice, is_told_apart
 from novum.apps.job.ending import Ending
 from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, PLANNED, STACK
-from novum.apps.job.record import Estimate, Gain, PlanRecord, Standing
+from novum.apps.job.record import Estimate, PlanRecord, SavingRecord, Standing
 from novum.apps.job.table.partition import Parts
 from novum.apps.job.table.task import Task
 from novum.core.text import printable
-from novum.display import counted, interval_texts, number
+from novum.display import about, counted, interval_texts
 from novum.evaluation import measure
 
 
@@ -36,19 +36,20 @@ def _how_good(task: Task, chosen: Standing, ending: Ending, plan: PlanRecord) ->
             f"Its {label} is {_shown(chosen.score)} over {plan.repeats} x {plan.folds} folds; no "
             "rows were set aside to judge it once more."
         )
-    if holdout.gain is None or task.metric in ("accuracy", "rmse"):
+    saving = None if chosen.family == CONSTANT else holdout.saving
+    if saving is None or task.metric in ("accuracy", "rmse"):
         costs = (one for one in holdout.sentences if one.startswith("A decision costs"))
         return next(costs, holdout.sentences[0])
-    gain, rows = holdout.gain, counted(holdout.n_rows, "row")
+    rows, own, same = counted(holdout.n_rows, "row"), saving.model.value, saving.constant.value
     if task.metric == "bayes_risk":
         return (
-            f"A decision costs {number(gain.model, 3)} on average on {rows} set aside; the best "
-            f"single action for all would cost {number(gain.constant, 3)}, so that "
-            f"{_shown(gain.gain)} is saved each time."
+            f"A decision costs {about(own)} on average on {rows} set aside; the best single "
+            f"action for all would cost {about(same)}, so that {_shown(saving.saved)} is saved "
+            "each time."
         )
     return (
-        f"Its {label} on {rows} set aside is {number(gain.model, 3)}; the same answer for every "
-        f"row has {number(gain.constant, 3)}."
+        f"Its {label} on {rows} set aside is {about(own)}; the same answer for every row has "
+        f"{about(same)}."
     )
 
 
@@ -62,7 +63,7 @@ def _how_sure(choice: Choice, chosen: Standing, ending: Ending) -> str:
         )
     if choice.comparison is None and choice.planned is None:
         return "Whether it is better than the others was not tested."
-    start = _against_constant(choice, ending.holdout.gain if ending.holdout else None)
+    start = _against_constant(choice, ending.holdout.saving if ending.holdout else None)
     rivals = [row for row in choice.leaderboard if row.family not in (CONSTANT, chosen.family)]
     if not rivals:
         return f"{start}."
@@ -78,7 +79,7 @@ def _how_sure(choice: Choice, chosen: Standing, ending: Ending) -> str:
     return f"{start}; {len(near)} of the {len(rivals)} other models cannot be told apart from it."
 
 
-def _against_constant(choice: Choice, gain: Gain | None) -> str:
+def _against_constant(choice: Choice, saving: SavingRecord | None) -> str:
     """One planned comparison, on the folds and on the rows set aside."""
     planned = choice.planned
     if planned is None:
@@ -88,10 +89,10 @@ def _against_constant(choice: Choice, gain: Gain | None) -> str:
     is_ahead = planned.is_first_ahead == (planned.second == constant.title) and difference != 0
     # Differences that are the same on every fold have no spread to test by.
     on_folds = is_ahead and (math.isnan(p_value) or p_value < CLEAR)
-    on_aside = gain is not None and gain.gain.low is not None and gain.gain.low > 0
+    on_aside = saving is not None and saving.saved.low is not None and saving.saved.low > 0
     same = "the same answer for every row"
-    if on_folds and (gain is None or on_aside):
-        where = "on the folds" if gain is None else "on the folds and on the rows set aside"
+    if on_folds and (saving is None or on_aside):
+        where = "on the folds" if saving is None else "on the folds and on the rows set aside"
         return f"It is clearly better than {same}, {where}"
     if on_folds:
         return (

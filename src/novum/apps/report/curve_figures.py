@@ -7,11 +7,13 @@ caption counts the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from novum.apps.job.record import Curve
+from novum.apps.report.figures import figure
 from novum.apps.report.names import in_words, label
 from novum.display import (
     Axis,
@@ -38,15 +40,11 @@ from novum.evaluation import (
 from novum.numerics import Floats
 
 MOST_CONFUSED = 40
-MOST_TERMS = 25
+_MOST_NUMBERS = 8
 _MOST_CURVES = 5
 _MOST_BANDS = 2
-_MOST_CLASSES = 30
-_MOST_MODELS = 30
 # Far from its calibration a model costs many times a blind decision; how many is no news.
 _HIGHEST_COST = 2.0
-# Of the tests; the report's intervals have the confidence 0.95.
-_TEST_SIZE = 0.05
 _ALL = 10**9
 
 
@@ -105,7 +103,7 @@ def _series(curves: Sequence[Curve], most: int) -> list[Series]:
     for curve in curves:
         x, y, low, high = points(curve, most)
         name = label(curve.label) if curve.label.strip() and len(curves) > 1 else ""
-        marks = [(a, b, label(words, 34) if words.strip() else "") for a, b, words in curve.marks]
+        marks = [(a, b, label(words, 60) if words.strip() else "") for a, b, words in curve.marks]
         marks = [mark for mark in marks if None not in mark and np.isfinite(mark[:2]).all()]
         found.append(Series(x, y, name, (x, low, high) if len(low) else None, marks))
     return found
@@ -144,7 +142,7 @@ def roc_figure(curves: Sequence[Curve], most: int) -> Figure:
         "How many positives are found for how many false alarms, at every threshold. The dotted "
         "diagonal is guessing; the closer to the upper left corner, the better."
     )
-    return chart.figure("roc", caption + further_words(shown, curves))
+    return figure(chart, "roc", caption + further_words(shown, curves))
 
 
 def precision_recall_figure(curves: Sequence[Curve], most: int) -> Figure:
@@ -157,7 +155,7 @@ def precision_recall_figure(curves: Sequence[Curve], most: int) -> Figure:
         "Of the rows called positive, how many are (precision), against how many of the positives "
         "are found (recall). It tells more than the ROC curve where positives are rare."
     )
-    return chart.figure("precision-recall", caption + further_words(shown, curves))
+    return figure(chart, "precision-recall", caption + further_words(shown, curves))
 
 
 def det_figure(curves: Sequence[Curve], most: int) -> Figure:
@@ -169,7 +167,7 @@ def det_figure(curves: Sequence[Curve], most: int) -> Figure:
         "The two kinds of error against each other, on axes that stretch small rates. Lower is "
         "better. On the dotted diagonal both rates are equal."
     )
-    return chart.figure("det", caption + further_words(shown, curves))
+    return figure(chart, "det", caption + further_words(shown, curves))
 
 
 def calibration_figure(curves: Sequence[Curve], most: int) -> Figure:
@@ -189,7 +187,7 @@ def calibration_figure(curves: Sequence[Curve], most: int) -> Figure:
     if len(shown) < len(curves):
         caption += f" Of {len(curves)} classes the {len(shown)} hardest are drawn."
     chart = calibration_chart(_series(shown, most), description=alt)
-    return chart.figure("calibration", caption)
+    return figure(chart, "calibration", caption)
 
 
 def threshold_figure(curves: Sequence[Curve], most: int) -> Figure:
@@ -215,7 +213,7 @@ def threshold_figure(curves: Sequence[Curve], most: int) -> Figure:
             "valley means that the choice is not critical."
         )
     chart = threshold_chart(_series(curves, most), name, title, alt + marks_in_words(curves))
-    return chart.figure("threshold", caption + further_words(curves, curves))
+    return figure(chart, "threshold", caption + further_words(curves, curves))
 
 
 def bayes_error_figure(curves: Sequence[Curve], most: int) -> Figure:
@@ -235,7 +233,7 @@ def bayes_error_figure(curves: Sequence[Curve], most: int) -> Figure:
         "of them. Where actual and minimum touch, the scores are well calibrated; above the dotted "
         "line a decision without looking at the row would be cheaper."
     )
-    return chart.figure("bayes-error", caption)
+    return figure(chart, "bayes-error", caption)
 
 
 def confusion_figure(
@@ -245,21 +243,22 @@ def confusion_figure(
     matrix = np.array(counts, float)
     right = float(np.trace(matrix)) if matrix.shape[0] == matrix.shape[1] else None
     hit = "" if right is None else f" {number(right)} of {number(float(matrix.sum()))} are right."
-    shown = 18 if max(matrix.shape) <= 20 else 10
     chart = confusion_chart(
         matrix,
-        [label(name, shown) for name in classes],
-        [label(name, shown) for name in columns],
-        description=f"Rows of {len(classes)} true classes by what was decided.{hit}",
+        [label(name) for name in classes],
+        [label(name) for name in columns],
+        "What is taken for what",
+        f"Rows of {len(classes)} true classes by what was decided.{hit}",
     )
-    has_numbers = any(isinstance(mark, Words) for mark in chart.marks)
+    has_numbers = max(matrix.shape) <= _MOST_NUMBERS
+    if not has_numbers:
+        chart = replace(chart, marks=[m for m in chart.marks if not isinstance(m, Words)])
     caption = (
         "Each row is a true class, each column what was decided; on the diagonal the decision is "
-        "right. Shades grow with the share of the true class, so that rare classes count as much "
-        "as frequent ones."
+        "right. Shades are shares of the true class."
     )
     rest = "" if has_numbers else " The most frequent errors are listed below."
-    return chart.figure("confusion", caption + rest)
+    return figure(chart, "confusion", caption + rest, min(150.0 + 30.0 * len(classes), 400.0))
 
 
 # --- Residuals ------------------------------------------------------------------------------------
@@ -271,7 +270,7 @@ def _of_all(curves: Sequence[Curve], most: int) -> str:
     return f" {most:,} of {n:,} rows are drawn, evenly taken." if n > most else ""
 
 
-def observed_figure(curves: Sequence[Curve], most: int) -> Figure:
+def observed_figure(curves: Sequence[Curve], most: int, key: str = "observed") -> Figure:
     """Points with x predicted and y observed."""
     alt = (
         "Scatter plot of observed against predicted values; the dotted line is where both are "
@@ -282,7 +281,7 @@ def observed_figure(curves: Sequence[Curve], most: int) -> Figure:
         "line at the ends means that extremes are pulled to the middle."
     )
     chart = observed_chart(_series(curves, most), description=alt)
-    return chart.figure("observed", caption + _of_all(curves, most))
+    return figure(chart, key, caption + _of_all(curves, most))
 
 
 def residuals_figure(curves: Sequence[Curve], most: int) -> Figure:
@@ -297,7 +296,7 @@ def residuals_figure(curves: Sequence[Curve], most: int) -> Figure:
         "means that the model misses a shape, a funnel that errors grow."
     )
     chart = residuals_chart(_series(curves, most), description=alt)
-    return chart.figure("residuals", caption + _of_all(curves, most))
+    return figure(chart, "residuals", caption + _of_all(curves, most))
 
 
 def quantiles_figure(curves: Sequence[Curve], most: int) -> Figure:
@@ -309,7 +308,7 @@ def quantiles_figure(curves: Sequence[Curve], most: int) -> Figure:
         "says."
     )
     chart = quantiles_chart(_series(curves, most), description=alt)
-    return chart.figure("quantiles", caption)
+    return figure(chart, "quantiles", caption)
 
 
 # --- Other curves ---------------------------------------------------------------------------------
@@ -335,7 +334,7 @@ def learning_figure(curve: Curve, metric: str, most: int) -> Figure:
         "gets better at its right end asks for more rows; a flat one asks for other columns or "
         "another model. The band is the interval of the mean."
     )
-    return chart.figure("learning-curve", caption)
+    return figure(chart, "learning-curve", caption)
 
 
 def other_figure(name: str, curves: Sequence[Curve], most: int, place: int) -> Figure:
@@ -346,4 +345,4 @@ def other_figure(name: str, curves: Sequence[Curve], most: int, place: int) -> F
     chart = Chart(Axis(most=8), Axis(), curve_marks(_series(shown, most)), title, alt)
     rest = len(shown) < len(curves)
     caption = f"The first {len(shown)} of {len(curves)} curves." if rest else ""
-    return chart.figure(f"other-{place}", caption)
+    return figure(chart, f"other-{place}", caption)

@@ -23,7 +23,8 @@ from novum.display import (
     Block,
     Cell,
     Column,
-    Heading,
+    Fold,
+    Gallery,
     Markup,
     Notice,
     Paragraph,
@@ -38,37 +39,43 @@ from novum.display import (
 
 
 _SEVERITIES = ("danger", "warning", "note")
+_MOST_OPEN = 4
 
 
 def data_section(record: RunRecord, detail: Detail) -> Section:
-    """Task, rows, findings, and the profile of the columns."""
+    """Task, findings and target; rows, working point and columns behind folds."""
     blocks: list[Block] = [*sentences(record.task.sentences, detail.rows)]
     blocks += _findings(record.findings, detail)
     target = record.profile.target
     figure = target_figure(target) if target is not None and detail.pictures else None
     if figure is not None:
-        blocks.append(figure)
-    blocks += [Heading("Where the rows went"), _rows(record.data)]
-    blocks += _left_out(record.data, detail)
-    blocks += _working_point(record.task, detail)
-    blocks += column_blocks(record.profile, detail)
-    return Section("data", "The data", "Data", blocks)
+        blocks.append(Gallery([figure]))
+    rows = [_rows(record.data), *_left_out(record.data, detail)]
+    blocks.append(Fold("Where the rows went", [*rows, *_working_point(record.task, detail)]))
+    n_columns = counted(len(record.profile.columns), "column")
+    blocks.append(Fold(f"All {n_columns}", column_blocks(record.profile, detail)))
+    return Section("data", "The table", "Table", blocks)
 
 
 def _findings(findings: tuple[Finding, ...], detail: Detail) -> list[Block]:
+    """What calls for a warning, the most severe first; mere notes behind a fold."""
     if not findings:
         return [Paragraph("Nothing about the table calls for a warning.")]
     order = {severity: place for place, severity in enumerate(_SEVERITIES)}
     ranked = sorted(findings, key=lambda f: order.get(f.severity, len(order)))
     shown, rest = first_of(ranked, detail.rows, "findings")
-    blocks: list[Block] = [Heading("What you should know")]
+    notices: list[Block] = []
     for finding in shown:
-        names = ", ".join(label(name, 40) for name in finding.columns[:6])
+        names = ", ".join(label(name, 80) for name in finding.columns[:6])
         more = f" and {len(finding.columns) - 6:,} more" if len(finding.columns) > 6 else ""
         title = finding.kind[:1].upper() + finding.kind[1:]
         title += f": {names}{more}" if names else ""
-        blocks.append(Notice(finding.severity, title, finding.text, finding.advice))
-    return blocks + ([Paragraph(rest, "quiet")] if rest else [])
+        notices.append(Notice(finding.severity, title, finding.text, finding.advice))
+    n_open = min(sum(f.severity in ("danger", "warning") for f in shown), _MOST_OPEN)
+    folded = [*notices[n_open:], *([Paragraph(rest, "quiet")] if rest else [])]
+    if not folded:
+        return notices
+    return [*notices[:n_open], Fold(f"Notes about the table ({len(shown) - n_open})", folded)]
 
 
 def _rows(data: DataRecord) -> Table:
@@ -122,7 +129,6 @@ def _working_point(task: TaskRecord, detail: Detail) -> list[Block]:
         f"The first 20 of {len(task.actions)} actions are shown." if len(task.actions) > 20 else ""
     )
     return [
-        Heading("Where the model is used"),
         Paragraph(
             "Decisions are made for these priors and costs, which need not be those of the table."
         ),
@@ -145,8 +151,8 @@ _HEADS = (
 
 
 def column_blocks(profile: ProfileRecord, detail: Detail) -> list[Block]:
-    """Heading, sentences and tables of the profile."""
-    blocks: list[Block] = [Heading("Columns"), Paragraph(_words(profile))]
+    """Sentences and tables of the profile."""
+    blocks: list[Block] = [Paragraph(_words(profile))]
     if profile.columns:
         shown, rest = _most_telling(profile.columns, detail.columns)
         rows = [_row(column, profile.n_rows, detail) for column in shown]

@@ -1,51 +1,132 @@
-"""Figures of estimates, ranks and columns: charts of the record, each with its words."""
+"""Figures of estimates, ranks, columns and rows: charts of the record, each with its words.
+
+All charts are as wide as the page of a phone, so that they shrink with the window and their words
+stay readable; a wider page has several side by side.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from novum.apps.job.record import ColumnRecord, ComparisonRecord, Estimate, Standing
+from novum.apps.job.record import (
+    ColumnRecord,
+    ComparisonRecord,
+    ContributionRecord,
+    DependenceRecord,
+    Estimate,
+    HoldoutRecord,
+    Standing,
+    TaskRecord,
+)
 from novum.apps.report.names import in_words, label
 from novum.display import (
     GRAY,
     Axis,
+    Band,
     Bars,
     Chart,
     Cloud,
+    Dots,
+    Drawing,
     Figure,
+    Label,
+    Line,
     Markup,
     Rule,
     Words,
+    about,
     element,
+    fitting,
     interval_chart,
     interval_texts,
     number,
     percent,
     rounded,
-)
-from novum.evaluation import (
-    CriticalDifferenceDiagram,
+    text_width,
 )
 
-MOST_CONFUSED = 40
+WIDTH = 380.0
+_FRAME = 160.0
 MOST_TERMS = 25
-_MOST_CURVES = 5
-_MOST_BANDS = 2
+MOST_CREDITS = 7
 _MOST_CLASSES = 30
 _MOST_MODELS = 30
-# Far from its calibration a model costs many times a blind decision; how many is no news.
-_HIGHEST_COST = 2.0
 # Of the tests; the report's intervals have the confidence 0.95.
 _TEST_SIZE = 0.05
-_ALL = 10**9
+_RIGHT, _WRONG = 0, 5
+
+
+def figure(chart: Chart, key: str, caption: str, height: float | None = None) -> Figure:
+    """A chart of the page's width."""
+    return replace(chart, width=WIDTH, height=height or chart.height).figure(key, caption)
+
+
+# --- The decision ---------------------------------------------------------------------------------
+
+
+_MOST_DOTS = 150
+_MOST_BLOCKS = 5
+_PITCH, _RADIUS = 14.0, 5.0
+
+
+def rows_figure(holdout: HoldoutRecord, task: TaskRecord) -> Figure | None:
+    """A dot for each row set aside, full where the decision is right and a ring where not."""
+    counts = np.array(holdout.confusion, float)
+    columns = holdout.confusion_columns or task.actions or task.classes
+    total = counts.sum()
+    if counts.shape != (len(task.classes), len(columns)) or not total > 0:
+        return None
+    best = np.array([[name == column for column in columns] for name in task.classes], float)
+    if counts.shape == np.shape(task.cost):
+        costs = np.array(task.cost, float)
+        best = (costs == costs.min(axis=1, keepdims=True)).astype(float)
+    right, wrong = (counts * best).sum(axis=1), (counts * (1 - best)).sum(axis=1)
+    names = [label(name) for name in task.classes]
+    if len(names) > _MOST_BLOCKS:
+        names, right, wrong = ["All rows"], right.sum(keepdims=True), wrong.sum(keepdims=True)
+    scale = max(1.0, total / _MOST_DOTS)
+    shapes: list[Dots | Label] = [
+        Dots([8.0], [8.0], _RADIUS, _RIGHT),
+        Label(18.0, 12.0, "decided right"),
+        Dots([128.0], [8.0], _RADIUS - 0.75, _WRONG, hollow=True),
+        Label(138.0, 12.0, "decided wrong"),
+    ]
+    words, y = [], 22.0
+    per_line = int(WIDTH // _PITCH)
+    for name, n_right, n_wrong in zip(names, right.tolist(), wrong.tolist(), strict=True):
+        told = f": {number(n_right)} of {number(n_right + n_wrong)} right"
+        words.append(f"{name}{told}")
+        shown, whole = fitting(name, WIDTH - 150.0)
+        y += 20.0
+        shapes.append(Label(2.0, y, f"{shown}{told}", hover=whole))
+        y += 8.0
+        # A few wrong rows among thousands still have a dot.
+        n_dots = [max(round(n / scale), int(n > 0)) for n in (n_right, n_wrong)]
+        places = np.arange(sum(n_dots))
+        xs, ys = _PITCH * (places % per_line + 0.5), y + _PITCH * (places // per_line + 0.5)
+        first, second = slice(None, n_dots[0]), slice(n_dots[0], None)
+        if n_dots[0]:
+            shapes.append(Dots(xs[first].tolist(), ys[first].tolist(), _RADIUS, _RIGHT))
+        if n_dots[1]:
+            rings = (xs[second].tolist(), ys[second].tolist())
+            shapes.append(Dots(*rings, _RADIUS - 0.75, _WRONG, hollow=True))
+        y += _PITCH * -(-sum(n_dots) // per_line)
+    each = "a row" if scale == 1 else f"about {number(round(scale))} rows"
+    title = "Rows set aside, by what they are"
+    drawing = Drawing(WIDTH, y + 6.0, shapes, title, "; ".join(words) + ".")
+    caption = f"Each dot is {each} that the model had not seen before."
+    return Figure(title, caption, drawing.as_svg("decision"))
 
 
 # --- Estimates with intervals, ranks --------------------------------------------------------------
 
 
-def standings_figure(standings: Sequence[Standing], metric: str, *, greater: bool) -> Figure:
+def standings_figure(
+    standings: Sequence[Standing], metric: str, *, greater: bool, key: str = "standings"
+) -> Figure:
     """Scores of models with their intervals, and the scores of the folds behind them."""
     shown = [s for s in standings if s.score.value is not None]
     names = [label(s.title or s.family) for s in shown]
@@ -64,15 +145,14 @@ def standings_figure(standings: Sequence[Standing], metric: str, *, greater: boo
         below=folds,
     )
     caption = (
-        "The dot is the mean over the folds, the bar its 95 % interval, corrected because folds "
-        "share training rows; thin strokes are single folds. Bars that overlap do not mean that "
-        "models are equal: the paired tests below decide that."
+        "Dot: mean over the folds. Bar: its 95 % interval, corrected because folds share training "
+        "rows. Strokes: single folds. Bars that overlap do not mean that models are equal."
     )
-    return chart.figure("standings", caption)
+    return figure(chart, key, caption)
 
 
 def terms_figure(
-    terms: Sequence[tuple[str, Estimate]], *, key: str, title: str, caption: str
+    terms: Sequence[tuple[str, Estimate]], *, key: str, title: str, axis: str, caption: str
 ) -> Figure:
     """Coefficients, log-odds or importances with their intervals."""
     shown = [(name, value) for name, value in terms if value.value is not None][:MOST_TERMS]
@@ -80,12 +160,12 @@ def terms_figure(
     chart = interval_chart(
         names,
         [_limits(value) for _, value in shown],
-        Axis(label(title, 60), most=7),
+        Axis(axis, most=7),
         title,
         f"The largest: {_estimates_in_words(names[:10], [value for _, value in shown])}.",
         below=[Rule(x=0.0)],
     )
-    return chart.figure(key, caption)
+    return figure(chart, key, caption, 66.0 + 22.0 * max(len(shown), 2))
 
 
 def _limits(given: Estimate) -> tuple[float | None, float | None, float | None]:
@@ -98,36 +178,125 @@ def _estimates_in_words(names: Sequence[str], estimates: Sequence[Estimate]) -> 
 
 
 def ranks_figure(comparison: ComparisonRecord) -> Figure | None:
-    """The critical-difference diagram, or None where there are not two ranks to draw."""
+    """Mean ranks over the folds, or None where there are not two to draw."""
     n = len(comparison.names)
-    difference = comparison.critical_difference
     if not 2 <= n <= _MOST_MODELS or len(comparison.average_ranks) != n:
         return None
     ranked = sorted(
         zip(comparison.average_ranks, comparison.names, strict=True), key=lambda r: r[0]
     )
-    place = {name: i for i, (_, name) in enumerate(ranked)}
-    apart = tuple(
-        (place[first], place[second])
+    best = ranked[0][1]
+    apart = {
+        second if first == best else first
         for first, second, _, _, _, p_value, _ in comparison.pairs
-        if p_value is not None and p_value < _TEST_SIZE and first in place and second in place
-    )
-    names = tuple(label(name) for _, name in ranked)
-    ranks = tuple(float(rank) for rank, _ in ranked)
-    diagram = CriticalDifferenceDiagram(names, ranks, difference, 1, apart=apart)
-    words = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(names, ranks, strict=True))
-    groups = "; ".join(", ".join(group) for group in diagram.groups)
-    critical = "" if difference is None else f"Critical difference {number(difference, 3)}. "
-    description = f"Mean ranks over the folds, 1 is best: {words}. {critical}" + (
-        f"Not told apart: {groups}." if groups else "All models are told apart."
-    )
-    joins = "lie closer than the critical difference" if difference else "no test tells apart"
-    return Figure(
+        if p_value is not None and p_value < _TEST_SIZE and best in (first, second)
+    }
+    names = [label(name) for _, name in ranked]
+    told = ", ".join(f"{name} {rank:.2f}" for name, (rank, _) in zip(names, ranked, strict=True))
+    words = ", ".join(label(name) for _, name in ranked if name in apart)
+    chart = interval_chart(
+        names,
+        [(float(rank), None, None) for rank, _ in ranked],
+        Axis("mean rank over the folds (1 is best)"),
         "Mean ranks of the models",
-        "Models stand at their mean rank over the folds, the best at the left. A thick bar joins "
-        f"neighbors that {joins}.",
-        diagram.drawing(description).as_svg("ranks"),
+        f"Mean ranks, 1 is best: {told}. "
+        + (f"Told apart from the best: {words}." if words else "None is told apart from the best."),
+        colors=[GRAY if name in apart else 0 for _, name in ranked],
     )
+    caption = "Models in gray are told apart from the best by the paired tests; the others are not."
+    return figure(chart, "ranks", caption)
+
+
+# --- Columns and rows that move the model ---------------------------------------------------------
+
+
+def dependence_figures(records: Sequence[DependenceRecord], task: TaskRecord) -> list[Figure]:
+    """How the prediction follows each column, all on the same scale."""
+    ends = [np.array(side, float) for one in records for side in (one.means, one.low, one.high)]
+    low = min((float(side.min()) for side in ends if side.size), default=0.0)
+    high = max((float(side.max()) for side in ends if side.size), default=1.0)
+    room = 0.05 * (high - low) or 0.5
+    limits = (low - room, high + room)
+    if task.classes:
+        limits = (max(limits[0], -0.02), min(limits[1], 1.02))
+    return [_dependence(one, task, limits, place) for place, one in enumerate(records)]
+
+
+def _dependence(
+    one: DependenceRecord, task: TaskRecord, limits: tuple[float, float], place: int
+) -> Figure:
+    outputs = [label(output) if output else "" for output in one.outputs]
+    said = f"probability of {outputs[0]}" if len(outputs) == 1 else "probability"
+    value = said if task.classes else label(task.target)
+    names = outputs if len(outputs) > 1 else [""] * len(outputs)
+    marks: list[Band | Line | Cloud] = []
+    title = label(one.column)
+    means = np.array(one.means, float)
+    alt = f"Mean {value} from {about(float(means.min()))} to {about(float(means.max()))}."
+    for color, name in enumerate(names):
+        if one.levels:
+            places = list(range(len(one.levels)))
+            if len(names) == 1:
+                pairs = zip(places, one.low[color], one.high[color], strict=True)
+                marks += [
+                    Line([a, b], [k, k], color=color, width=4.5, opacity=0.35) for k, a, b in pairs
+                ]
+            marks.append(Cloud(one.means[color], places, name, color, 3.6))
+        else:
+            if len(names) == 1:
+                marks.append(Band(one.values, one.low[color], one.high[color], color=color))
+            marks.append(Line(one.values, one.means[color], name, color))
+    if one.levels:
+        axes = Axis(value, limits, most=5), Axis(names=[label(level) for level in one.levels])
+        height = 66.0 + 26.0 * max(len(one.levels), 2)
+    else:
+        axes, height = (Axis(title, most=6), Axis(value, limits, most=5)), 230.0
+    chart = Chart(*axes, marks, title, alt)
+    return figure(chart, f"dependence-{place}", "", min(height, 300.0))
+
+
+def contribution_figures(
+    records: Sequence[ContributionRecord], task: TaskRecord, target: str
+) -> list[Figure]:
+    """What moves single rows away from the mean, all on the same scale."""
+    drawn = []
+    for one in records:
+        terms = [
+            (f"{label(name)} = {label(cell)}", value)
+            for name, cell, value in one.terms[:MOST_CREDITS]
+            if value.value is not None
+        ]
+        known = sum(value.value or 0.0 for _, value in terms)
+        rest = one.prediction - one.start - known
+        if len(one.terms) > len(terms) or one.rest:
+            terms.append(("all other columns", Estimate(rest, None, None)))
+        drawn.append(terms)
+    sizes = [abs(e) for terms in drawn for _, v in terms for e in _limits(v) if e is not None]
+    reach = 1.05 * max(sizes, default=1.0) or 1.0
+    shown = percent if task.classes else about
+    found = []
+    for place, (one, terms) in enumerate(zip(records, drawn, strict=True)):
+        about_what = f"probability of {label(one.output)}" if one.output else label(target)
+        marks: list[Bars | Line | Rule] = [Rule(x=0.0)]
+        for row, (_, value) in enumerate(terms):
+            amount = value.value or 0.0
+            marks.append(Bars.lying([row], [amount], 0.62, color=0 if amount >= 0 else 1))
+            if value.low is not None and value.high is not None:
+                marks.append(Line([value.low, value.high], [row, row], color="ink", width=1.0))
+        told = "; ".join(f"{name} {about(value.value)}" for name, value in terms)
+        chart = Chart(
+            Axis(f"added to the {about_what}", (-reach, reach), most=5),
+            Axis(names=[name for name, _ in terms]),
+            marks,
+            f"Row {one.row:,}: {one.why}",
+            f"From {shown(one.start)} to {shown(one.prediction)}: {told}.",
+        )
+        caption = (
+            f"True: {label(one.true, 60)}. Said: {label(one.decided, 60)}. The {about_what} starts "
+            f"at {shown(one.start)} and ends at {shown(one.prediction)}."
+        )
+        found.append(figure(chart, f"row-{place}", caption, 66.0 + 24.0 * len(terms)))
+    return found
 
 
 # --- Columns --------------------------------------------------------------------------------------
@@ -146,9 +315,8 @@ def target_figure(target: ColumnRecord) -> Figure | None:
             title,
             f"Histogram from {number(float(edges[0]))} to {number(float(edges[-1]))}; the fullest "
             f"bar has {number(float(counts.max()))} rows.",
-            height=210.0,
         )
-        return chart.figure("target", "How the values of the target are spread over the table.")
+        return figure(chart, "target", "How the target is spread over the table.", 200.0)
     if not target.levels:
         return None
     shown = target.levels[:_MOST_CLASSES]
@@ -158,19 +326,22 @@ def target_figure(target: ColumnRecord) -> Figure | None:
         Words(size, place, f"{number(size)}  ({percent(size / total)})", "start", (5.0, 0.0))
         for place, size in enumerate(sizes)
     ]
+    # However long the names are, half of the width is left for bars and words.
+    room = max(text_width(mark.text) for mark in words) + 12.0
+    stretch = _FRAME / max(_FRAME - room, 30.0)
     names = [label(name) for name, _ in shown]
     told = "; ".join(f"{name} {number(size)}" for name, size in zip(names, sizes, strict=True))
     chart = Chart(
-        Axis("rows", (0.0, 1.2 * max(sizes) or 1.0)),
+        Axis("rows", (0.0, stretch * max(sizes) or 1.0), most=4),
         Axis(names=names),
         [Bars.lying(range(len(shown)), sizes, 0.68), *words],
         title,
         f"Rows of each class: {told}.",
-        height=60.0 + 24.0 * max(len(shown), 2),
     )
     rest = len(target.levels) - len(shown) + target.n_other_levels
     more = f" {rest:,} classes with fewer rows are not drawn." if rest else ""
-    return chart.figure("target", "How many rows each class has." + more)
+    height = 66.0 + 22.0 * max(len(shown), 2)
+    return figure(chart, "target", "How many rows each class has." + more, height)
 
 
 def spark_bars(counts: Sequence[float], words: str) -> Markup | None:

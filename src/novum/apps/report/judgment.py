@@ -1,4 +1,8 @@
-"""The judgment on rows that nothing was learned from: measures, errors, decisions, residuals."""
+"""Where the model is wrong: its errors on rows that nothing was learned from.
+
+What helps to trust or mistrust it stands open: what is taken for what, the probabilities, the worst
+rows, groups of high error. Measures and further curves are behind folds.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import numpy as np
 from novum.apps.job.record import (
     Curve,
     HoldoutRecord,
+    MistakesRecord,
     RunRecord,
     TaskRecord,
 )
@@ -19,7 +24,6 @@ from novum.apps.report.curve_figures import (
     confusion_figure,
     det_figure,
     is_drawable,
-    observed_figure,
     other_figure,
     precision_recall_figure,
     quantiles_figure,
@@ -28,85 +32,157 @@ from novum.apps.report.curve_figures import (
     threshold_figure,
 )
 from novum.apps.report.detail import Detail, first_of, sentences
-from novum.apps.report.names import estimate, in_words
+from novum.apps.report.names import estimate, in_words, label
 from novum.display import (
     Block,
     Column,
     Figure,
     Fold,
     Gallery,
-    Heading,
     Paragraph,
     Section,
     Table,
+    about,
     counted,
     number,
     percent,
+    probability,
 )
 from novum.numerics import Floats
 
-# --- On new rows ----------------------------------------------------------------------------------
-
-
 Draw = Callable[[Sequence[Curve], int], Figure]
 
-# Heading, and the curves that stand below it.
-_GROUPS: tuple[tuple[str, dict[str, Draw]], ...] = (
-    (
-        "The decision and its cost",
-        {"threshold": threshold_figure, "bayes_error": bayes_error_figure},
-    ),
-    (
-        "Probabilities and ranking",
-        {
-            "calibration": calibration_figure,
-            "roc": roc_figure,
-            "precision_recall": precision_recall_figure,
-            "det": det_figure,
-        },
-    ),
-    (
-        "Residuals",
-        {
-            "predicted": observed_figure,
-            "residuals": residuals_figure,
-            "quantiles": quantiles_figure,
-        },
-    ),
-)
-_WIDE = {"threshold", "bayes_error"}
+# Curves that stand open, and those behind a fold.
+_OPEN: dict[str, Draw] = {
+    "calibration": calibration_figure,
+    "threshold": threshold_figure,
+    "residuals": residuals_figure,
+    "quantiles": quantiles_figure,
+}
+_FOLDED: dict[str, Draw] = {
+    "roc": roc_figure,
+    "precision_recall": precision_recall_figure,
+    "det": det_figure,
+    "bayes_error": bayes_error_figure,
+}
+# The picture of the decision shows them already.
+_SHOWN = {"predicted"}
+_CLEAR = 0.05
+_LOSSES = {"wrong": "share wrong", "cost": "cost", "distance": "off by, on average"}
 
 
 def judgment_section(record: RunRecord, detail: Detail) -> Section:
-    """What the chosen model does on rows set aside before anything was learned."""
-    holdout = record.holdout
-    title = "How good it is on new rows"
+    """What the chosen model does wrong on rows set aside before anything was learned."""
+    holdout, title = record.holdout, "Where it is wrong"
     if holdout is None:
         words = (
             "No rows were set aside in this run, so there is no judgment on new rows; the "
-            "cross-validated scores above are the evidence there is."
+            "cross-validated scores are the evidence there is."
         )
-        return Section("judgment", title, "On new rows", [Paragraph(words)])
+        return Section("wrong", title, "Wrong", [Paragraph(words)])
     blocks: list[Block] = [
         Paragraph(
             f"The chosen model was judged once, on {counted(holdout.n_rows, 'row')} that nothing "
-            "was learned from."
+            f"was learned from. {_wrong_in_words(holdout)}".strip()
         ),
-        *sentences(holdout.sentences, detail.rows),
     ]
-    if holdout.measures:
-        blocks.append(_measures(holdout, detail))
-    blocks += error_blocks(record.task, holdout, detail)
-    blocks += _class_measures(holdout, detail)
-    blocks += _curves(holdout.curves, detail)
-    return Section("judgment", title, "On new rows", blocks)
+    figures, rest = error_blocks(record.task, holdout, detail)
+    curves = holdout.curves if detail.pictures else {}
+    figures += [
+        draw(curves[name], detail.points)
+        for name, draw in _OPEN.items()
+        if is_drawable(curves.get(name, ()))
+    ]
+    blocks += [Gallery(figures)] if figures else []
+    blocks += rest
+    if holdout.mistakes is not None:
+        tables = _worst(holdout.mistakes) + _groups(holdout.mistakes)
+        blocks += [Gallery(tables, "tables")] if tables else []
+    said = sentences(holdout.sentences, detail.rows)
+    if holdout.measures or said or holdout.class_measures:
+        inside = [*said, *_measures(holdout, detail), *_class_measures(holdout, detail)]
+        blocks.append(Fold("All measures", inside))
+    blocks += _further_curves(curves, detail)
+    return Section("wrong", title, "Wrong", blocks)
 
 
-def _measures(holdout: HoldoutRecord, detail: Detail) -> Table:
+def _wrong_in_words(holdout: HoldoutRecord) -> str:
+    found = holdout.mistakes
+    if found is None or found.kind == "distance":
+        return ""
+    if not found.n_wrong:
+        return "It decided all of them right, which does not mean that it always will."
+    return f"It decided {counted(found.n_wrong, 'row')} wrong."
+
+
+# --- Worst rows and groups ------------------------------------------------------------------------
+
+
+def _worst(found: MistakesRecord) -> list[Block]:
+    """The rows of largest loss, with the cells that matter most."""
+    if not found.worst:
+        return []
+    is_class = found.kind != "distance"
+    measured = {"wrong": "given to the truth", "cost": "cost", "distance": "off by"}[found.kind]
+    rows = []
+    for one in found.worst:
+        loss = percent(one.probability) if found.kind == "wrong" else about(one.loss)
+        cells = ", ".join(f"{label(name, 60)} {label(cell, 60)}" for name, cell in one.cells)
+        rows.append((f"{one.row:,}", one.true, one.decided, loss, cells))
+    heads = (
+        Column("row"),
+        Column("truth", not is_class),
+        Column("decided" if is_class else "predicted", not is_class),
+        Column(measured, True),
+        Column("what it is like", is_long=True),
+    )
+    note = "Rows are numbered as in predictions.csv, from 1."
+    return [Table("The worst errors", heads, rows, note)]
+
+
+def _groups(found: MistakesRecord) -> list[Block]:
+    """Groups of rows with a larger loss than the others, and whether that may be chance."""
+    if not found.groups:
+        return []
+    clear = sum(g.p_value is not None and g.p_value < _CLEAR for g in found.groups)
+    looked = counted(found.n_groups, "group")
+    words = (
+        f"Of {looked} of rows that were looked at, {clear} "
+        f"{'is' if clear == 1 else 'are'} clearly worse than the other rows."
+        if clear
+        else f"Of {looked} of rows that were looked at, none is clearly worse than the other rows; "
+        "these come first, and it may be chance."
+    )
+    name = _LOSSES[found.kind]
+    shown = percent if found.kind == "wrong" else about
+    rows = []
+    for group in found.groups:
+        low, high = group.loss.low, group.loss.high
+        limits = "" if low is None or high is None else f"[{shown(low)}, {shown(high)}]"
+        value = f"{shown(group.loss.value)} {limits}".strip()
+        group_name = f"{label(group.column, 80)}: {label(group.group, 80)}"
+        others, p_value = shown(group.others), probability(group.p_value)
+        rows.append((group_name, number(group.n_rows), value, others, p_value))
+    heads = (
+        Column("group"),
+        Column("rows", True),
+        Column(name, True),
+        Column("other rows", True),
+        Column("p value", True),
+    )
+    return [Table("Groups of rows with more error than the rest", heads, rows, words)]
+
+
+# --- Measures and curves --------------------------------------------------------------------------
+
+
+def _measures(holdout: HoldoutRecord, detail: Detail) -> list[Block]:
+    if not holdout.measures:
+        return []
     shown, rest = first_of(holdout.measures, detail.rows, "measures")
     rows = [(in_words(name), *estimate(value)) for name, value in shown]
     heads = (Column("measure"), Column("value", True), Column("95 % interval", True))
-    return Table("Measures on the rows set aside", heads, rows, note=rest)
+    return [Table("Measures on the rows set aside", heads, rows, note=rest)]
 
 
 def _class_measures(holdout: HoldoutRecord, detail: Detail) -> list[Block]:
@@ -115,62 +191,53 @@ def _class_measures(holdout: HoldoutRecord, detail: Detail) -> list[Block]:
     shown, rest = first_of(holdout.class_measures, detail.rows, "classes")
     names = list(dict.fromkeys(name for _, values in shown for name, _ in values))[:8]
     rows = []
-    for label, values in shown:
+    for name, values in shown:
         by_name = dict(values)
-        rows.append((label, *(" ".join(estimate(by_name.get(name))).strip() for name in names)))
-    heads = (Column("class"), *(Column(in_words(name), True) for name in names))
-    table = Table("Measures of each class, with 95 % intervals", heads, rows, note=rest)
-    return [table if len(rows) <= 12 else Fold(f"Measures of all {len(rows)} classes", [table])]
+        rows.append((name, *(" ".join(estimate(by_name.get(key))).strip() for key in names)))
+    heads = (Column("class"), *(Column(in_words(key), True) for key in names))
+    return [Table("Measures of each class, with 95 % intervals", heads, rows, note=rest)]
 
 
-def _curves(curves: dict[str, tuple[Curve, ...]], detail: Detail) -> list[Block]:
-    if not detail.pictures:
-        return []
-    blocks: list[Block] = []
-    known: set[str] = set()
-    for heading, figures in _GROUPS:
-        known |= figures.keys()
-        found = {
-            name: draw(curves[name], detail.points)
-            for name, draw in figures.items()
-            if is_drawable(curves.get(name, ()))
-        }
-        if found:
-            blocks.append(Heading(heading))
-            blocks += [figure for name, figure in found.items() if name in _WIDE]
-            narrow = [figure for name, figure in found.items() if name not in _WIDE]
-            blocks += [Gallery(narrow)] if narrow else []
+def _further_curves(curves: dict[str, tuple[Curve, ...]], detail: Detail) -> list[Block]:
+    drawn = [
+        draw(curves[name], detail.points)
+        for name, draw in _FOLDED.items()
+        if is_drawable(curves.get(name, ()))
+    ]
+    known = _OPEN.keys() | _FOLDED.keys() | _SHOWN
     others = [name for name in curves if name not in known and is_drawable(curves[name])]
-    for place, name in enumerate(others[:10]):
-        blocks.append(other_figure(name, curves[name], detail.points, place))
-    return blocks
+    drawn += [
+        other_figure(name, curves[name], detail.points, place)
+        for place, name in enumerate(others[:10])
+    ]
+    return [Fold("Further curves", [Gallery(drawn)])] if drawn else []
 
 
-# --- Errors ---------------------------------------------------------------------------------------
+# --- What is taken for what -----------------------------------------------------------------------
 
 
 _MOST_ERRORS = 12
 _FEW = 5
 
 
-def error_blocks(task: TaskRecord, holdout: HoldoutRecord, detail: Detail) -> list[Block]:
-    """The matrix as a picture where it has room, as a table where it is small, its peaks else."""
+def error_blocks(
+    task: TaskRecord, holdout: HoldoutRecord, detail: Detail
+) -> tuple[list[Figure], list[Block]]:
+    """The matrix as a picture where it has room; as a table where it is small, its peaks else."""
     if not holdout.confusion or not task.classes:
-        return []
+        return [], []
     counts = np.array(holdout.confusion, float)
     columns = holdout.confusion_columns or task.actions or task.classes
     if counts.shape != (len(task.classes), len(columns)):
-        return [
-            Paragraph("The confusion matrix does not fit the classes and is not shown.", "quiet")
-        ]
-    blocks: list[Block] = [Heading("What is taken for what")]
+        words = "The confusion matrix does not fit the classes and is not shown."
+        return [], [Paragraph(words, "quiet")]
+    drawn: list[Figure] = []
     if detail.pictures and max(counts.shape) <= MOST_CONFUSED:
-        blocks.append(confusion_figure(holdout.confusion, task.classes, columns))
-    if max(counts.shape) <= _FEW:
-        blocks.append(_matrix(counts, task.classes, columns))
-    else:
-        blocks += _peaks(counts, task.classes, columns)
-    return blocks
+        drawn.append(confusion_figure(holdout.confusion, task.classes, columns))
+    if max(counts.shape) > _FEW:
+        return drawn, _peaks(counts, task.classes, columns)
+    table = _matrix(counts, task.classes, columns)
+    return drawn, [Fold("Decisions as a table", [table]) if drawn else table]
 
 
 def _matrix(counts: Floats, classes: tuple[str, ...], columns: tuple[str, ...]) -> Table:

@@ -12,6 +12,7 @@ import dataclasses
 import re
 from typing import Any, TypeVar
 
+from novum.apps.job.judging import measure_title
 from novum.apps.job.record import Estimate
 from novum.display import interval_texts, printable
 
@@ -20,7 +21,7 @@ Record = TypeVar("Record")
 # No sentence of a report is longer; a name that is would bury the page.
 LONGEST_TEXT = 2_000
 LONGEST_NAME = 80
-LONGEST_LABEL = 26
+LONGEST_LABEL = 200
 
 # U+FFFE and U+FFFF, in every plane, are no characters; XML refuses the first two.
 _NO_CHARACTER = re.compile("[\ufffe\uffff]")
@@ -47,12 +48,12 @@ def text(value: str, limit: int = LONGEST_TEXT) -> str:
 
 
 def label(value: str, limit: int = LONGEST_LABEL) -> str:
-    """A name that fits beside an axis; blanks around it are dropped.
+    """A name for a chart or a sentence; blanks around it are dropped.
 
     Examples
     --------
-    >>> label("a very long name of a column in a table")
-    'a very long name of a c...'
+    >>> label(" a very long name of a column ", 20)
+    'a very long name ...'
     """
     return text(value.strip(), limit) or "(no name)"
 
@@ -62,10 +63,10 @@ def in_words(name: str) -> str:
 
     Examples
     --------
-    >>> in_words("root_mean_squared_error")
-    'root mean squared error'
+    >>> in_words("rmse"), in_words("bayes_risk"), in_words("log_loss")
+    ('root mean squared error', 'cost of a decision', 'log loss')
     """
-    return name.replace("_", " ")
+    return "cost of a decision" if name == "bayes_risk" else measure_title(name)
 
 
 def estimate(given: Estimate | None) -> tuple[str, str]:

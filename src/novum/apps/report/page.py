@@ -19,29 +19,21 @@ from novum.apps.job.record import RunRecord
 from novum.apps.report.data import data_section
 from novum.apps.report.detail import LARGEST_PAGE, LEVELS, Detail
 from novum.apps.report.judgment import judgment_section
-from novum.apps.report.models import (
-    certificate_section,
-    leaderboard_section,
-    learning_section,
-    model_section,
-)
+from novum.apps.report.learned import learned_section
+from novum.apps.report.models import models_section
 from novum.apps.report.names import cleaned, label, text
-from novum.apps.report.overview import plan_section, settings_section, verdict_section
+from novum.apps.report.overview import header, omissions_section
 from novum.core.errors import ReportWarning
 from novum.core.files import replacing
-from novum.display import PAGE_COLORS, Markup, Paragraph, Section, counted, element
+from novum.display import PAGE_COLORS, Markup, Paragraph, Section, element
 
 # By the names that a section has in the list of contents, and that stand for one that fails.
-_SECTIONS: dict[str, Callable[[RunRecord, Detail], Section | None]] = {
-    "In short": verdict_section,
-    "Data": data_section,
-    "Models": leaderboard_section,
-    "The model": model_section,
-    "On new rows": judgment_section,
-    "More rows": learning_section,
-    "Certificate": certificate_section,
-    "Plan": plan_section,
-    "Settings": settings_section,
+_SECTIONS: dict[str, Callable[[RunRecord, Detail], Section]] = {
+    "Learned": learned_section,
+    "Wrong": judgment_section,
+    "Chosen": models_section,
+    "Table": data_section,
+    "Not done": omissions_section,
 }
 
 
@@ -85,7 +77,7 @@ def render(record: RunRecord, *, largest: int = LARGEST_PAGE) -> str:
 
 
 def _page(record: RunRecord, detail: Detail) -> str:
-    sections = [s for s in (_section(record, detail, name) for name in _SECTIONS) if s is not None]
+    sections = [_section(record, detail, name) for name in _SECTIONS]
     style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8") + PAGE_COLORS
     title = f"Predicting {label(record.task.target, 60)} from {label(record.data.name, 60)}"
     version = f" {record.versions['novum']}" if record.versions.get("novum") else ""
@@ -99,48 +91,35 @@ def _page(record: RunRecord, detail: Detail) -> str:
         element("title", title),
         element("style", Markup(style)),
     )
-    note = element("p", detail.note, class_="notice warning", role="note") if detail.note else None
-    links = [element("li", element("a", s.short, href=f"#{s.key}")) for s in sections]
+    links = [element("li", element("a", s.title, href=f"#{s.key}")) for s in sections]
     made = f"Made by novum{version} from run.json. This file loads nothing and runs nothing."
     body = element(
         "body",
-        element("a", "Skip to the verdict", class_="skip", href="#main"),
-        element(
-            "header",
-            element("p", "Novum report", class_="mark"),
-            element("h1", title),
-            element("p", _subtitle(record), class_="subtitle"),
-            note,
-        ),
-        element(
-            "div",
-            element("nav", element("ol", links), aria_label="Contents"),
-            element("main", (s.as_html() for s in sections), id="main", tabindex="-1"),
-            class_="layout",
-        ),
+        element("a", "Skip to what was learned", class_="skip", href="#main"),
+        _header(record, detail, title),
+        element("nav", element("ol", links), aria_label="Contents"),
+        element("main", (s.as_html() for s in sections), id="main", tabindex="-1"),
         element("footer", element("p", made)),
     )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
-def _section(record: RunRecord, detail: Detail, name: str) -> Section | None:
+def _header(record: RunRecord, detail: Detail, title: str) -> Markup:
+    try:
+        return header(record, detail)
+    except Exception as error:
+        sentence = failed("The head of the report", error)
+        warnings.warn(sentence, ReportWarning, stacklevel=2)
+        return element("header", element("h1", title), element("p", text(sentence)))
+
+
+def _section(record: RunRecord, detail: Detail, name: str) -> Section:
     try:
         return _SECTIONS[name](record, detail)
     except Exception as error:
         sentence = failed(f"The section “{name}” of the report", error)
         warnings.warn(sentence, ReportWarning, stacklevel=2)
         return Section(name.lower().replace(" ", "-"), name, name, [Paragraph(text(sentence))])
-
-
-def _subtitle(record: RunRecord) -> str:
-    kinds = {
-        "binary": "Two classes",
-        "multiclass": counted(len(record.task.classes), "class", "classes"),
-        "regression": "A number",
-    }
-    rows = counted(record.data.n_rows, "row")
-    columns = counted(record.data.n_columns, "column")
-    return f"{kinds.get(record.task.kind, record.task.kind)} · {rows} · {columns}"
 
 
 def _policy(style: str) -> Markup:

@@ -109,7 +109,10 @@ class RetargetedClassifier:
 
     def predict_proba(self, X: Any) -> Floats:
         """Posteriors under the point's priors, of shape (n, K)."""
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self.model).__name__} at a working point is not fitted yet. Call fit."
+            )
         return self.point.retarget(self.model.predict_proba(X), self.model.class_prior_)
 
     def predict_log_proba(self, X: Any) -> Floats:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from novum.core.text import printable
-from novum.display import FONT_SIZE
+from novum.display import text_width
 from novum.distributions import shown
 from novum.graphical.models.conditional import Conditional
 
@@ -18,9 +17,6 @@ PADDING = 8.0
 BAR_WIDTH = 64.0
 BAR_HEIGHT = 9.0
 PERCENT_WIDTH = 54.0
-# Widths of letters in ems, on the wide side of common sans-serif fonts: nobody knows which one the
-# reader's page has.
-_NARROW, _LETTER, _CAPITAL, _WIDE = 0.36, 0.62, 0.72, 1.0
 _LONGEST_NAME = 26
 _LONGEST_STATE = 16
 _BETWEEN = 6.0
@@ -127,19 +123,6 @@ def percentage(share: float) -> str:
     if share < 0.0005:
         return "<0.1 %"
     return ">99.9 %" if share >= 0.9995 else f"{100 * share:.1f} %"
-
-
-def text_width(text: str) -> float:
-    """Room for a text in the font of the drawing; wide signs of East Asia take an em."""
-    return FONT_SIZE * sum(map(_ems, text))
-
-
-def _ems(sign: str) -> float:
-    if unicodedata.east_asian_width(sign) in "WF":
-        return _WIDE
-    if sign in "iljtfrI.,:;'|!()[] ":
-        return _NARROW
-    return _CAPITAL if sign.isupper() or sign in "mw%<>=+" else _LETTER
 
 
 def shortened(text: str, longest: int) -> str:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.apps.report.svg import inline_svg
-from novum.core.errors import InputError
+from novum.display import inline_svg
 from tests.apps.report.page_parts import parsed
 
 NAMESPACE = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
@@ -81,14 +80,6 @@ def test_groups_cannot_be_used_again() -> None:
     assert "href" not in rebuilt(bomb)
 
 
-def test_wide_drawings_are_marked() -> None:
-    markup = str(inline_svg('<svg width="750.4" height="150"/>', key="k", title="T"))
-    assert 'class="plot wide"' in markup
-    assert 'width="750"' in markup
-    assert 'class="plot"' in str(inline_svg('<svg width="500" height="9"/>', key="k", title="T"))
-    assert "width" not in str(inline_svg('<svg width="100%"/>', key="k", title="T"))
-
-
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -102,7 +93,7 @@ def test_wide_drawings_are_marked() -> None:
     ],
 )
 def test_what_is_no_drawing_is_refused(source: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ValueError, match=message):
         inline_svg(source, key="k", title="T")
 
 

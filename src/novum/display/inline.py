@@ -1,4 +1,4 @@
-"""Drawings made safe to stand inside a page.
+"""Drawings from elsewhere made safe to stand inside a page.
 
 An SVG inside HTML is part of the page: its ids, styles, scripts and links are the page's own. A
 drawing is therefore not copied but rebuilt, element by element, from a list of what is allowed:
@@ -17,8 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from xml.etree import ElementTree
 
-from novum.core.errors import InputError
-from novum.display import Markup, rounded
+from novum.display.markup import Markup, rounded
 
 Element = ElementTree.Element
 
@@ -29,7 +28,6 @@ _ELEMENTS = {
 # What may be used again: shapes, never groups, whose uses of uses grow without bound.
 _USABLE = {"path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "clipPath"}
 _DEEPEST = 100
-_WIDE = 600
 _GEOMETRY = {
     *("d", "points", "x", "y", "x1", "y1", "x2", "y2", "dx", "dy", "cx", "cy", "r", "rx", "ry"),
     *("width", "height", "viewBox", "transform"),
@@ -65,6 +63,11 @@ def inline_svg(
     title, description : str
         What a reader hears who cannot see the drawing.
 
+    Raises
+    ------
+    ValueError
+        If the source is no drawing.
+
     Examples
     --------
     >>> markup = inline_svg('<svg><path d="M0 0" onclick="x()"/></svg>', key="a", title="A <b>")
@@ -93,30 +96,29 @@ def _parsed(source: str) -> Element:
     # Nothing before the root: no declaration of a document type, so no entities.
     start = source.lstrip()
     if not start.startswith("<svg"):
-        raise InputError("A drawing starts with <svg, without a document type; this one does not.")
+        raise ValueError("A drawing starts with <svg, without a document type; this one does not.")
     depth = 0
     try:
         events = ElementTree.iterparse(io.StringIO(start), events=("start", "end"))
         for event, _ in events:
             depth += 1 if event == "start" else -1
             if depth > _DEEPEST:
-                raise InputError(f"A drawing has at most {_DEEPEST} levels of groups.")
+                raise ValueError(f"A drawing has at most {_DEEPEST} levels of groups.")
     except ElementTree.ParseError as error:
-        raise InputError(f"The drawing is not well-formed XML: {error}.") from error
+        raise ValueError(f"The drawing is not well-formed XML: {error}.") from error
     root = events.root  # type: ignore[attr-defined]
     if _tag(root) != "svg":
-        raise InputError("The root of a drawing is svg; draw it again.")
+        raise ValueError("The root of a drawing is svg; draw it again.")
     return root
 
 
 def _frame(given: Mapping[str, str]) -> dict[str, str]:
-    """Size and class of the root; a wide drawing is scrolled on a narrow page, not shrunk."""
+    """Size and class of the root."""
     frame = {name: given[name] for name in ("viewBox", "font-size") if name in given}
     for name in ("width", "height"):
         with suppress(ValueError, KeyError):
             frame[name] = f"{float(given[name]):.0f}"
-    wide = float(frame.get("width", 0)) > _WIDE
-    return {"class": "plot wide" if wide else "plot", **frame}
+    return {"class": "plot", **frame}
 
 
 def _tag(element: Element) -> str:

@@ -1,0 +1,230 @@
+"""How columns move predictions, whatever the model, on the rows set aside.
+
+Dependence: the mean prediction when one column is set to each of its values and the others stay.
+
+Contributions of single rows are sampled Shapley values. In each draw a row z turns into the row x
+one column after the other, in random order, and a column is credited with the change of the
+prediction at its turn; contributions are the means over draws, so they add up to
+f(x) - mean f(z). Every order is drawn with its reverse, which makes the means more exact.
+
+References
+----------
+Strumbelj & Kononenko (2014), "Explaining prediction models and individual predictions with feature
+contributions"; Mitchell et al. (2022), section 4 (antithetic sampling).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from novum.apps.job.judging import estimate_of
+from novum.apps.job.mistakes import answer_texts, cell_text
+from novum.apps.job.outputs import Predictions
+from novum.apps.job.record import ContributionRecord, DependenceRecord
+from novum.core.decisions import WorkingPoint
+from novum.evaluation import mean_interval, partial_dependence
+from novum.numerics import Floats
+
+# Rows that mean predictions are over, columns followed, and their values.
+DEPENDENCE_ROWS = 300
+DEPENDENCE_COLUMNS = 5
+DEPENDENCE_VALUES = 21
+MOST_LEVELS = 12
+MOST_OUTPUTS = 5
+# Columns that are credited on their own, and pairs of orders drawn for each row.
+CREDITED_COLUMNS = 25
+ORDERS = 16
+
+
+def dependences(
+    model: Any,
+    X: Any,
+    columns: Sequence[str],
+    *,
+    seed: int,
+    positive: Any = None,
+    point: WorkingPoint | None = None,
+    max_rows: int = DEPENDENCE_ROWS,
+    max_columns: int = DEPENDENCE_COLUMNS,
+    max_values: int = DEPENDENCE_VALUES,
+) -> tuple[DependenceRecord, ...]:
+    """Mean predictions along the first columns, over rows drawn at random.
+
+    Parameters
+    ----------
+    model : fitted classifier or regressor
+    X : pyarrow.Table
+    columns : sequence of str
+        The most important first.
+    seed : int
+    positive : label, optional
+        The class whose probability is shown; without one, those that change most.
+    point : WorkingPoint, optional
+        Probabilities are those under its priors.
+    max_rows, max_columns, max_values : int
+    """
+    rows = _drawn(X.num_rows, max_rows, seed)
+    table = X.take(pa.array(rows))
+    found = []
+    for name in columns[:max_columns]:
+        if table.column(name).null_count == table.num_rows:
+            continue
+        one = partial_dependence(
+            model,
+            table,
+            name,
+            kind="individual",
+            grid_resolution=max_values,
+            percentiles=(0.02, 0.98),
+        )
+        (axis,) = one.axes
+        curves = one.individual.transpose(1, 2, 0)
+        outputs = np.asarray(one.outputs, object)
+        if hasattr(model, "classes_"):
+            curves, outputs = _posteriors(curves, model, point), np.asarray(model.classes_, object)
+            if positive is not None:
+                shown = np.flatnonzero(outputs == positive)
+            else:
+                reach = np.ptp(curves.mean(axis=0), axis=0)
+                shown = np.sort(np.argsort(-reach, kind="stable")[:MOST_OUTPUTS])
+            curves, outputs = curves[..., shown], outputs[shown]
+        is_level = axis.values.dtype == object
+        kept = np.arange(len(axis.values))
+        if is_level and len(kept) > MOST_LEVELS:
+            cells = table.column(name).to_pylist()
+            counts = [cells.count(level) for level in axis.values.tolist()]
+            kept = np.sort(np.argsort(-np.array(counts), kind="stable")[:MOST_LEVELS])
+        middle = np.quantile(curves[:, kept], [0.1, 0.9], axis=0)
+        found.append(
+            DependenceRecord(
+                column=name,
+                values=() if is_level else tuple(map(float, axis.values[kept])),
+                levels=tuple(map(str, axis.values[kept])) if is_level else (),
+                outputs=tuple(map(str, outputs)),
+                means=_nested(curves[:, kept].mean(axis=0)),
+                low=_nested(middle[0]),
+                high=_nested(middle[1]),
+                n_rows=len(rows),
+            )
+        )
+    return tuple(found)
+
+
+def contributions(
+    model: Any,
+    X: Any,
+    answers: Predictions,
+    rows: Sequence[tuple[int, str]],
+    columns: Sequence[str],
+    *,
+    seed: int,
+    positive: Any = None,
+    point: WorkingPoint | None = None,
+    max_columns: int = CREDITED_COLUMNS,
+    n_orders: int = ORDERS,
+) -> tuple[ContributionRecord, ...]:
+    """What the first columns, and all others together, add to the predictions of a few rows.
+
+    Parameters
+    ----------
+    model : fitted classifier or regressor
+    X : pyarrow.Table
+        Features of the rows that have answers; other rows are drawn from it.
+    answers : Predictions
+    rows : sequence of (place in X, why it is shown)
+    columns : sequence of str
+        The most important first.
+    seed : int
+    positive : label, optional
+        The class whose probability is explained; without one, the most probable of each row.
+    point : WorkingPoint, optional
+        Probabilities are those under its priors.
+    max_columns, n_orders : int
+        `2 n_orders (max_columns + 2)` rows are predicted for each row.
+    """
+    credited = list(columns[:max_columns])
+    others = [name for name in X.column_names if name not in set(credited)]
+    units = [*([name] for name in credited), *([others] if others else [])]
+    rng, found = np.random.default_rng(seed), []
+    # All rows are compared with the same ones, so that they start from the same prediction.
+    background = np.tile(rng.integers(X.num_rows, size=n_orders), 2)
+    for place, why in rows:
+        orders = np.array([rng.permutation(len(units)) for _ in range(n_orders)])
+        orders = np.concatenate([orders, orders[:, ::-1]])
+        # turn[draw, unit] is the step at which a unit changes; step 0 is the row drawn.
+        turn = np.argsort(orders, axis=1) + 1
+        steps = np.arange(len(units) + 1)
+        taken = {}
+        for unit, names in enumerate(units):
+            is_new = turn[:, unit, np.newaxis] <= steps
+            at = pa.array(np.where(is_new, place, background[:, np.newaxis]).ravel())
+            taken.update({name: X.column(name).take(at) for name in names})
+        table = pa.table({name: taken[name] for name in X.column_names}, schema=X.schema)
+        values, output = _predictions(model, table, positive, point, answers, place)
+        path = values.reshape(len(orders), len(steps))
+        draws = np.take_along_axis(np.diff(path, axis=1), turn - 1, axis=1)
+        # An order and its reverse are one draw: alone they are not independent.
+        pairs = draws.reshape(2, n_orders, len(units)).mean(axis=0)
+        terms = [
+            (name, cell_text(X, name, place), estimate_of(mean_interval(pairs[:, unit])))
+            for unit, name in enumerate(credited)
+        ]
+        true, decided = answer_texts(answers, place)
+        found.append(
+            ContributionRecord(
+                row=int(answers.rows[place]) + 1,
+                why=why,
+                true=true,
+                decided=decided,
+                output=output,
+                start=float(path[:, 0].mean()),
+                prediction=float(path[0, -1]),
+                terms=tuple(sorted(terms, key=lambda term: -abs(term[2].value or 0.0))),
+                rest=float(pairs[:, -1].mean()) if others else 0.0,
+            )
+        )
+    return tuple(found)
+
+
+def _predictions(
+    model: Any,
+    table: Any,
+    positive: Any,
+    point: WorkingPoint | None,
+    answers: Predictions,
+    place: int,
+) -> tuple[Floats, str]:
+    """Numbers, or probabilities of one class, and its name."""
+    if not hasattr(model, "classes_"):
+        return np.asarray(model.predict(table), np.float64), ""
+    classes = np.asarray(model.classes_, object)
+    found = _posteriors(np.asarray(model.predict_proba(table)), model, point)
+    if positive is None:
+        positive = np.asarray(answers.predicted)[place]
+    return found[:, int(np.flatnonzero(classes == positive)[0])], str(positive)
+
+
+def _posteriors(found: Floats, model: Any, point: WorkingPoint | None) -> Floats:
+    """Probabilities of all classes in the last axis, under the priors of the point."""
+    if found.shape[-1] == 1:
+        found = np.concatenate([1 - found, found], axis=-1)
+    if point is None:
+        return found
+    flat = found.reshape(-1, found.shape[-1])
+    moved = point.ordered(model.classes_).retarget(flat, model.class_prior_)
+    return np.asarray(moved).reshape(found.shape)
+
+
+def _drawn(n_rows: int, most: int, seed: int) -> Any:
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, most, replace=False))
+
+
+def _nested(values: Floats) -> tuple[tuple[float, ...], ...]:
+    """`values[value][output]` as plain numbers by output."""
+    return tuple(tuple(map(float, row)) for row in values.T)
