@@ -1,7 +1,7 @@
 """Novum: statistical learning from table to decision.
 
 `import novum` costs little more than `import numpy`: each package below is imported when it is
-first touched (`novum.linear`, `novum.data`, ...), never before.
+first touched (`novum.linear`, `novum.data`, ...), never before. `novum.run` is the main job.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import ast
 import importlib
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
@@ -38,17 +37,19 @@ _PACKAGES = (
     "trees",
 )
 
-__all__ = ["__version__"]
+__all__ = ["__version__", "run"]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return importlib.import_module(f"novum.{name}")
+    if name == "run":
+        return importlib.import_module("novum.apps").run
     raise AttributeError(f"novum has no package {name!r}; it has {', '.join(_PACKAGES)}.")
 
 
 def __dir__() -> list[str]:
-    return sorted((*globals(), *_PACKAGES))
+    return sorted({*globals(), *_PACKAGES, "run"})
 
 
 def lazy_door(

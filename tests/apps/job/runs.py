@@ -16,7 +16,7 @@ import pytest
 
 from novum.apps.job.clock import Listener, Silent
 from novum.apps.job.families import family
-from novum.apps.job.job import run
+from novum.apps.job.job import metric_of, run
 from novum.apps.job.planning import PLANNED, STACK
 from novum.apps.job.record import PlannedTrial, PlanRecord, RunRecord
 from novum.apps.job.request import Request
@@ -24,10 +24,11 @@ from novum.apps.job.table.formalizing import formalize
 from novum.apps.job.table.partition import Parts, set_aside
 from novum.apps.job.table.reading import read
 from novum.apps.job.table.task import Task
-from novum.apps.job.trials import Trials
+from novum.apps.job.trials import LearningRows, Trials
 from novum.evaluation.validation.fold_fits import FoldRun
 from novum.evaluation.validation.splits import plan_splits
 from novum.trees import DecisionTreeClassifier, RandomForestClassifier
+from tests.apps.job.table.tables import task_of
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -97,6 +98,11 @@ def task_and_parts(request: Request) -> tuple[Task, Parts]:
     loaded = read(request)
     task = formalize(loaded, request)
     return task, set_aside(task, request, loaded)
+
+
+def rows_of(request: Any = None, **columns: Any) -> tuple[LearningRows, Any]:
+    task = task_of(request=request, **columns)
+    return LearningRows.of(task, task.rows()), metric_of(task)
 
 
 def most(name: str) -> int:

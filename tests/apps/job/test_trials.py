@@ -34,15 +34,18 @@ from novum.apps.job.trials import (
 from novum.evaluation.search.grid import GridSearchCV
 from novum.numerics import best_of
 from novum.trees import DecisionTreeClassifier, DecisionTreeRegressor
-from tests.apps.job.runs import StopError, labeled, numbered, plan_of, task_and_parts, write_csv
+from tests.apps.job.runs import (
+    StopError,
+    labeled,
+    numbered,
+    plan_of,
+    rows_of,
+    task_and_parts,
+    write_csv,
+)
 from tests.apps.job.table.tables import task_of
 
 LEAVES = (5, 2, 10, 25)
-
-
-def rows_of(request: Any = None, **columns: Any) -> tuple[LearningRows, Any]:
-    task = task_of(request=request, **columns)
-    return LearningRows.of(task, task.rows()), metric_of(task)
 
 
 def scores(trials: Trials, name: str) -> list[float]:

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from novum.bayes import GaussianNB
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
 from novum.core.learners import Case, Check
 from novum.core.learners.contracts import (
@@ -28,6 +29,7 @@ from novum.core.learners.contracts import (
     estimator_checks,
 )
 from novum.decomposition import PCA
+from novum.evaluation import cross_validate, scorer
 from novum.evaluation.search.choice import OneStandardError
 from novum.evaluation.search.grid import GridSearchCV
 from novum.evaluation.search.halving import HalvingGridSearchCV
@@ -262,3 +264,20 @@ def test_a_scorer_without_weights_counts_rows_once_and_says_so() -> None:
     np.testing.assert_allclose(
         search.cv_results_["mean_test_worst"], plain.cv_results_["mean_test_worst"], rtol=1e-9
     )
+
+
+# --- Decisions ------------------------------------------------------------------------------------
+
+
+def test_what_was_chosen_decides_at_a_working_point() -> None:
+    point = WorkingPoint.binary(prior=0.2, cost_fn=5.0, cost_fp=1.0, classes=tuple(np.unique(Y)))
+    by_cost = scorer("bayes_risk", point=point)
+    search = GridSearchCV(GaussianNB(), FLOORS, cv=2, scoring=by_cost).fit(X, Y)
+    np.testing.assert_array_equal(search.class_prior_, search.best_estimator_.class_prior_)
+    np.testing.assert_array_equal(
+        search.at(point).decide(X), search.best_estimator_.at(point).decide(X)
+    )
+    # A search inside of folds that are judged by costs.
+    assert cross_validate(search, X, Y, cv=2, scoring=by_cost)["test_score"].shape == (2,)
+    with pytest.raises(AttributeError, match="at"):
+        _ = GridSearchCV(Ridge(), ALPHAS).at

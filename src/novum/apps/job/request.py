@@ -6,8 +6,11 @@ what is not in it cannot change a run.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
+
+from novum.core.errors import InputError
 
 Preset = Literal["quick", "standard", "thorough"]
 TaskChoice = Literal["auto", "binary", "multiclass", "regression"]
@@ -97,3 +100,44 @@ class Request:
     seed: int = 0
     refit: bool = True
     n_jobs: int = 1
+
+
+# --- Settings as people write them ----------------------------------------------------------------
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(h|min|m|s|)")
+_CROSS_VALIDATION = re.compile(r"(?:(\d{1,4})\s*[xX])?\s*(\d{1,4})")
+
+
+def seconds_of(text: str) -> float:
+    """A time such as `90`, `90s`, `2m` or `1h30m`, in seconds.
+
+    Examples
+    --------
+    >>> seconds_of("2m"), seconds_of("1h 30m"), seconds_of("0.5 min"), seconds_of("45")
+    (120.0, 5400.0, 30.0, 45.0)
+    """
+    parts = [match.groups() for match in _TIME.finditer(text)]
+    rest = _TIME.sub("", text).strip()
+    total = sum(float(value) * _UNITS[unit] for value, unit in parts)
+    if rest or not parts or not 0 < total < 1e9:
+        raise InputError(f"{text!r} is no time above 0. Write it like 90s, 2m or 1h30m.")
+    return total
+
+
+def cross_validation_of(text: str) -> tuple[int | None, int]:
+    """Repeats and folds of `REPEATSxFOLDS`; folds alone leave the repeats to the preset.
+
+    Examples
+    --------
+    >>> cross_validation_of("3x10"), cross_validation_of("5")
+    ((3, 10), (None, 5))
+    """
+    match = _CROSS_VALIDATION.fullmatch(text.strip())
+    repeats, folds = match.groups() if match else (None, "0")
+    if int(folds) < 2 or (repeats is not None and int(repeats) < 1):
+        raise InputError(
+            f"{text!r} is no cross-validation. Write repeats and folds like 2x5: one repeat or "
+            "more, two folds or more."
+        )
+    return (None if repeats is None else int(repeats)), int(folds)

@@ -192,6 +192,9 @@ def run_trials(
                     )
             stopped.pop(trial.family, None)
         except OutOfTime:
+            if trial.family in runs:
+                # The time was over in the moment when the last fold was finished.
+                continue
             stopped[trial.family] = (
                 "was stopped when it had taken more than its part of the budget; raise --budget to "
                 "try it"

@@ -37,7 +37,8 @@ def _how_good(task: Task, chosen: Standing, ending: Ending, plan: PlanRecord) ->
             "rows were set aside to judge it once more."
         )
     if holdout.gain is None or task.metric in ("accuracy", "rmse"):
-        return holdout.sentences[0]
+        costs = (one for one in holdout.sentences if one.startswith("A decision costs"))
+        return next(costs, holdout.sentences[0])
     gain, rows = holdout.gain, counted(holdout.n_rows, "row")
     if task.metric == "bayes_risk":
         return (

@@ -112,7 +112,7 @@ class Progress:
             display.note(text)
 
 
-SILENT = Progress()
+SILENT: Progress = Progress()
 
 
 def track(

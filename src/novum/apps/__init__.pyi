@@ -1,0 +1,3 @@
+from novum.apps.runs import Report, Run, run
+
+__all__ = ["Report", "Run", "run"]
