@@ -157,6 +157,12 @@ def run(
     weight: str | None = None,
     group: str | None = None,
     time: str | None = None,
+    id: str | None = None,
+    kind: Mapping[str, str] | None = None,
+    levels: Mapping[str, Iterable[Any]] | None = None,
+    missing_values: Iterable[str] = (),
+    sql: str | None = None,
+    sheet: str | None = None,
     preset: str = "standard",
     models: str | Iterable[str] = (),
     budget: float | str | None = None,
@@ -190,6 +196,16 @@ def run(
         Rows to judge on, in place of a share.
     weight, group, time : str, optional
         Columns with weights, with groups that stay together, with the order in time.
+    id : str, optional
+        Column that names the rows: no feature, but the first column of the predictions.
+    kind : mapping of columns to kinds, optional
+        "numeric", "nominal", "ordinal", "text", "date", "id" or "drop" in place of a guess.
+    levels : mapping of columns to levels, optional
+        Ordinal columns with their levels from low to high.
+    missing_values : list of str
+        Cells that mean missing, besides the usual ones.
+    sql, sheet : str, optional
+        The question to a DuckDB or SQLite file, and the sheet of an Excel file.
     preset : {"quick", "standard", "thorough"}
     models : str or list of str
         Families to try; all that fit by default.
@@ -236,6 +252,14 @@ def run(
         weight=weight,
         group=group,
         time=time,
+        id=id,
+        kind=tuple((kind or {}).items()),
+        levels=tuple(
+            (name, tuple(str(level) for level in known)) for name, known in (levels or {}).items()
+        ),
+        missing_values=tuple(missing_values),
+        sql=sql,
+        sheet=sheet,
         preset=preset,  # type: ignore[arg-type]
         models=tuple(models.split(",")) if isinstance(models, str) and models else tuple(models),
         budget_seconds=None if budget is None else seconds_of(str(budget)),

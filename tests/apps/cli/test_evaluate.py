@@ -34,7 +34,7 @@ def test_classes_are_judged_as_the_library_does(iris_run: Path, tmp_path: Path) 
 def test_numbers_are_judged_as_the_library_does(cars_run: Path) -> None:
     done = invoke("evaluate", cars_run / "model.novum", "auto_mpg", "-q")
     assert done.exit_code == 0, done.output
-    assert not done.stderr
+    assert last_line(done.stderr).startswith("398 of the 398 rows are rows that the model has")
     table, target = load_table("auto_mpg")
     predicted = load(cars_run / "model.novum").predict(table.drop_columns([target]))
     assert done.stdout == f"{RegressionReport(table.column(target).to_numpy(), predicted)}\n"
@@ -58,8 +58,34 @@ def test_what_does_not_fit_is_said(iris_run: Path, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("sepal_length,sepal_width,petal_length,petal_width\n1,2,3,4\n")
     done = invoke("evaluate", model, tmp_path / "t.csv", "--target", "species")
     assert (done.exit_code, "lacks the column 'species'" in done.stderr) == (1, True)
-    done = invoke("evaluate", model, tmp_path / "t.csv")
+    alone = tmp_path / "alone.novum"
+    alone.write_bytes(model.read_bytes())
+    done = invoke("evaluate", alone, tmp_path / "t.csv")
     assert (done.exit_code, "Name it with --target" in done.stderr) == (1, True)
     done = invoke("evaluate", model, "iris", "--positive", "rose")
     assert done.exit_code == 1
     assert "none of the classes 'setosa', 'versicolor', 'virginica'" in last_line(done.stderr)
+
+
+def test_a_model_knows_its_target_and_the_rows_it_has_seen(iris_run: Path, tmp_path: Path) -> None:
+    model, (table, target) = iris_run / "model.novum", load_table("iris")
+    # Ten rows of the table, of which the model for use has seen all, and two that nobody has.
+    lines = [",".join(table.column_names)]
+    lines += [",".join(str(cell) for cell in row.values()) for row in table.to_pylist()[:10]]
+    lines += ["9.9,1.1,0.5,3.3,setosa", "0.1,9.1,7.5,0.3,virginica"]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    done = invoke("evaluate", model, tmp_path / "t.csv", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert target == "species"
+    assert json.loads(done.stdout)["rows_seen_in_training"] == 10
+    assert "10 of the 12 rows" in done.stderr
+    (tmp_path / "t.csv").write_text("\n".join([lines[0], *lines[-2:]]) + "\n")
+    fresh = invoke("evaluate", model, tmp_path / "t.csv", "-q")
+    assert (fresh.exit_code, fresh.stderr) == (0, "")
+
+
+def test_a_model_alone_is_judged_as_before(iris_run: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "model.novum"
+    alone.write_bytes((iris_run / "model.novum").read_bytes())
+    done = invoke("evaluate", alone, "iris", "--json")
+    assert json.loads(done.stdout)["rows_seen_in_training"] is None

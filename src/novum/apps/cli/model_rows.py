@@ -6,6 +6,7 @@ that lacks is named before anything is computed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from novum import data
+from novum.apps.job.ending import SEEN
+from novum.apps.job.job import RUN
+from novum.apps.job.outputs import count_seen_rows
 from novum.apps.job.record import TaskKind
 from novum.apps.job.request import Request
 from novum.apps.job.table.features import ids_of
@@ -38,6 +42,21 @@ def model_of(path: Path) -> Any:
             "that novum run or novum.core.save wrote."
         )
     return model
+
+
+def target_beside(path: Path) -> str | None:
+    """The target of the run whose record lies beside a model file; None without one."""
+    try:
+        found = json.loads((path.parent / RUN).read_text(encoding="utf-8"))["record"]["task"]
+        return str(found["target"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def seen_rows(path: Path, rows: Rows) -> int | None:
+    """How many rows the model has learned from; None where its run says nothing of them."""
+    known = path.parent / SEEN
+    return count_seen_rows(known, rows.X) if known.exists() else None
 
 
 def is_classifier(model: Any) -> bool:

@@ -55,7 +55,8 @@ def evaluate(
     """Judge a model on rows that it has not learned from.
 
     Every number comes with its interval. Rows without a target are left out and counted. A model at
-    a working point is judged there, with what its decisions cost.
+    a working point is judged there, with what its decisions cost. Beside the other files of its
+    run, a model knows its target and the rows that it has learned from.
     """
     from novum.apps.cli.progress import Progress
     from novum.apps.cli.streams import write_json
@@ -63,19 +64,27 @@ def evaluate(
     del debug
     shown = None if quiet else Progress("reading model and table")
     with nullcontext() if shown is None else shown:
-        from novum.apps.cli.model_rows import model_of, rows_for
+        from novum.apps.cli.model_rows import model_of, rows_for, seen_rows, target_beside
 
         fitted = model_of(model)
+        target = target_beside(model) if target is None else target
         request = _request(table, missing_values, sheet, sql, target=target, weight=weight)
         rows = rows_for(fitted, request)
+        seen = seen_rows(model, rows)
         if shown is not None:
             shown.stage(f"judging {rows.n_rows:,} rows")
         found = _report(fitted, rows, positive)
         text = str(found)
         if html is not None:
             found.save(html)
+    if seen:
+        typer.echo(
+            f"{seen:,} of the {rows.n_rows:,} rows are rows that the model has learned from, so "
+            "the numbers are too good. Judge on rows that it has not seen.",
+            err=True,
+        )
     if as_json:
-        write_json(found.to_dict())
+        write_json({**found.to_dict(), "rows_seen_in_training": seen})
         return
     # A report may show names from the table; line by line, so that its own lines stay.
     from novum.core.text import printable

@@ -26,7 +26,14 @@ from novum.apps.job.clock import END_OF_FITS, END_OF_JUDGMENT, Clock, OutOfTime
 from novum.apps.job.explaining import PERMUTATIONS, Terms, column_importances, explain
 from novum.apps.job.families import family
 from novum.apps.job.judging import gain_over, judge_classes, judge_numbers
-from novum.apps.job.outputs import Made, Predictions, model_script, names_of, write_predictions
+from novum.apps.job.outputs import (
+    Made,
+    Predictions,
+    model_script,
+    names_of,
+    write_predictions,
+    write_seen_rows,
+)
 from novum.apps.job.planning import CONSTANT, STACK, TableSize
 from novum.apps.job.record import (
     ChosenRecord,
@@ -46,7 +53,7 @@ from novum.core.files import replacing
 from novum.evaluation import learning_curve
 
 MODEL, PREDICTIONS, SCRIPT = "model.novum", "predictions.csv", "model.py"
-LEARNED = "learned_rows.json"
+LEARNED, SEEN = "learned_rows.json", "seen_rows.bin"
 # Shuffled, because tables are often sorted by class.
 _CURVE_FOLDS = "1x5"
 _SHORT_CURVE = (0.3, 1.0)
@@ -413,6 +420,11 @@ def _write_model(used: Any, learned: LearningRows, ending: Ending) -> None:
         rows=None if whole else LEARNED,
         point=point,
         reading=reading_options(ending.request),
+    )
+    ending.attempts(
+        "The list of the rows that the model has seen",
+        lambda: write_seen_rows(folder / SEEN, learned.X),
+        lambda _: None,
     )
     with replacing(folder / SCRIPT) as file:
         file.write(model_script(made).encode())

@@ -7,6 +7,7 @@ spreadsheets themselves write for text.
 from __future__ import annotations
 
 import csv
+import hashlib
 import inspect
 import io
 from collections.abc import Iterable, Mapping, Sequence
@@ -126,6 +127,43 @@ def write_leaderboard(path: Path, standings: Iterable[Standing], label: str) -> 
             writer.writerow([safe_cell(cell) for cell in cells])
         text.flush()
         text.detach()
+
+
+# --- Rows that a model has seen -------------------------------------------------------------------
+# Eight bytes for each row are enough to find it again, and say nothing of what is in it.
+
+
+def write_seen_rows(path: Path, X: Any) -> None:
+    """Writes the digests of the rows that a model has learned from, sorted."""
+    with replacing(path) as file:
+        file.write(np.unique(row_digests(X)).astype("<u8").tobytes())
+
+
+def count_seen_rows(path: Path, X: Any) -> int:
+    """How many rows are among those that `write_seen_rows` wrote."""
+    known = np.frombuffer(path.read_bytes(), "<u8")
+    return int(np.isin(row_digests(X), known).sum())
+
+
+def row_digests(X: Any) -> Any:
+    """A number for each row of an Arrow table, equal for equal rows.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> one, two = row_digests(pa.table({"a": [1.0, 1.0], "b": ["x", "x"]}))
+    >>> bool(one == two)
+    True
+    """
+    columns = [
+        [float(cell) if type(cell) is int else cell for cell in column.to_pylist()]
+        for column in X.columns
+    ]
+    digests = (
+        hashlib.blake2b(repr(row).encode(), digest_size=8).digest()
+        for row in zip(*columns, strict=True)
+    )
+    return np.frombuffer(b"".join(digests), "<u8")
 
 
 def safe_cell(value: Any) -> Any:
