@@ -97,6 +97,20 @@ def test_text_alone_leaves_out_who_cannot_take_it(tmp_path: Path) -> None:
     assert any("random forest" in said.lower() for said in record.not_done)
 
 
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.filterwarnings("ignore:1 of 3 folds train without any row of class 'odd'")
+def test_a_class_of_one_row_costs_no_family() -> None:
+    texts = [*(f"good and {i} lovely" for i in range(20)), *(f"bad {i} dirty" for i in range(20))]
+    table = pa.table({"text": [*texts, "neither here nor there"]})
+    y = ["good"] * 20 + ["bad"] * 20 + ["odd"]
+    alone = SpecialColumns(texts=("text",), n_plain=0)
+    for name in ("linear", "naive_bayes", "svm"):
+        model = build(family(name), "multiclass", has_missing=False, seed=0, columns=alone)
+        found = model.fit(table, y).predict_proba(table)
+        assert found.shape == (41, 3)
+        np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
 def test_numbers_are_predicted_from_text(tmp_path: Path) -> None:
     columns = reviews()
     rng = np.random.default_rng(3)

@@ -151,9 +151,8 @@ def _candidates(family: Family, kind: str, columns: SpecialColumns) -> list[Sett
 
 def _made(path: str, settings: Settings, seed: int) -> Any:
     learner = imported(path)(**{name: _value(value, seed) for name, value in settings.items()})
-    return (
-        learner.set_params(random_state=seed) if "random_state" in learner.get_params() else learner
-    )
+    is_seeded = hasattr(learner, "get_params") and "random_state" in learner.get_params()
+    return learner.set_params(random_state=seed) if is_seeded else learner
 
 
 def _value(value: Any, seed: int) -> Any:

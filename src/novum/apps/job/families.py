@@ -34,7 +34,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Part:
-    """A learner inside a setting, by import string, such as the trees that boosting grows."""
+    """A learner or value inside a setting, by import string, such as the trees of boosting."""
 
     learner: str
     settings: Settings = field(default_factory=dict)
@@ -163,6 +163,10 @@ _FOREST_OF_NUMBERS: tuple[Settings, ...] = (
 )
 
 
+# Folds that a class of one or two rows does not break.
+_THREE_FOLDS = Part("novum.evaluation:RepeatedFolds", {"n_folds": 3, "n_repeats": 1})
+
+
 def _boosted(tree: str, depths: tuple[int, ...]) -> tuple[Settings, ...]:
     return tuple({"estimator": Part(tree, {"max_depth": depth})} for depth in depths)
 
@@ -248,7 +252,7 @@ FAMILIES: tuple[Family, ...] = (
                 candidates=tuple(
                     {"estimator": Part("novum.svm:LinearSVC", {"C": C})} for C in (1.0, 0.1, 10.0)
                 ),
-                settings={"cv": 3, "ensemble": False},
+                settings={"cv": _THREE_FOLDS, "ensemble": False},
             ),
         ),
         Role(

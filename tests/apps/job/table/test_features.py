@@ -11,7 +11,9 @@ import pytest
 
 from novum.apps.job.request import Request
 from novum.apps.job.table.features import MOST_WHOLE
+from novum.apps.job.table.findings import find
 from novum.apps.job.table.formalizing import formalize
+from novum.apps.job.table.profile import profile_table
 from novum.apps.job.table.reading import read
 from novum.apps.job.table.task import Task
 from novum.core.errors import InputError
@@ -127,6 +129,36 @@ def test_a_date_column_may_be_the_time(tmp_path: Path) -> None:
     assert task.order is not None
     first = np.flatnonzero(task.order == 0)
     assert {COLUMNS["day"][i] for i in first} == {"1.1.2020"}
+
+
+def test_doubtful_dates_and_times_of_the_day(tmp_path: Path) -> None:
+    columns = {
+        "day": [f"{1 + i % 12}/{1 + i % 9}/2024" for i in range(N)],
+        "clock": [f"{i % 24}:{i % 60:02d}" for i in range(N)],
+        "two words": [f"he said number {i} of many" for i in range(N)],
+        "y": COLUMNS["y"],
+    }
+    request = Request(write_csv(tmp_path / "t.csv", columns), "y")
+    loaded = read(request)
+    task = formalize(loaded, request)
+    assert task.columns.dates == ("day", "clock")
+    assert task.columns.day_first == ()
+    assert kinds_of(task)["day"][1].endswith(", read with the month before the day")
+    profile = profile_table(loaded.table, loaded.schema, "y", task.kind, task.kinds)
+    found = {finding.kind: finding for finding in find(task, profile)}
+    assert "say --kind day=nominal, or --kind day=drop." in found["dates"].advice
+    assert "--kind 'two words=drop'" in found["free text"].advice
+
+
+def test_few_whole_numbers_are_hinted_at(tmp_path: Path) -> None:
+    task = task_of(tmp_path)
+    loaded = read(Request(str(tmp_path / "t.csv"), "y"))
+    profile = profile_table(loaded.table, loaded.schema, "y", task.kind, task.kinds)
+    found = {finding.kind: finding for finding in find(task, profile)}
+    assert found["numbers or levels"].columns == ("grade",)
+    assert "--kind grade=nominal" in found["numbers or levels"].advice
+    assert found["two values"].columns == ("flag",)
+    assert {column.name: column.kind for column in profile.columns}["day"] == "date"
 
 
 def test_many_whole_numbers_are_amounts(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@
 |---|---|
 | empty | no cell has a value |
 | constant | every cell has the same value and none is missing |
-| date | every level is a date |
+| date | every level is a date, or a time of the day |
 | text | nominal, many levels of several words each |
 | identifier | nominal with fewer than two rows for each level |
 | identifier | different whole numbers that count the rows, or that the name calls identifiers |
@@ -43,6 +43,8 @@ _IDENTIFIER_NAME = re.compile(
     re.IGNORECASE,
 )
 _CAMEL_IDENTIFIER = re.compile(r"[a-z](Id|ID|Uuid|UUID|Key)$")
+
+_TIME_OF_DAY = r"^\d{1,2}:\d{2}(:\d{2})?$"
 
 # Levels looked at for words and dates; more would not change the answer.
 _SEEN_LEVELS = 2000
@@ -162,7 +164,8 @@ def _of_levels(cells: Cells, n_known: int) -> Nature:
         return FEATURE
     words = [str(cells.level(int(code))) for code in met[:_SEEN_LEVELS]]
     # The first levels tell most columns from dates; all of them have to be some.
-    if all_match(DATE, words) and are_dates(pa.array([cells.level(int(code)) for code in met])):
+    is_dated = all_match(DATE, words) or all_match(_TIME_OF_DAY, words)
+    if is_dated and are_dates(pa.array([cells.level(int(code)) for code in met])):
         return Nature("date", f"dates such as {label_text(words[0])}")
     if n_known < FEWEST_ROWS:
         return FEATURE

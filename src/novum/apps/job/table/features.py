@@ -18,7 +18,7 @@ from novum.apps.job.table.reading import LoadedTable
 from novum.apps.job.table.task import LeftOut, SpecialColumns
 from novum.core.errors import InputError
 from novum.core.sources import counted
-from novum.core.tables import Column, Kind, moments_of
+from novum.core.tables import Column, Kind, Moments, moments_of
 from novum.core.text import printable
 from novum.numerics import Array
 
@@ -71,8 +71,11 @@ def features_of(
         features.append(column)
         if nature.name in natures:
             natures[nature.name].append(name)
-        if nature.name == "date" and _begins_with_day(loaded, name):
-            day_first.append(name)
+        if nature.name == "date":
+            moments = _dates(loaded, name)
+            day_first += [name] if moments.day_first else []
+            if moments.is_doubtful:
+                kinds[-1] = (name, "date", f"{kinds[-1][2]}, read with the month before the day")
         elif name not in declared and (n_values := _few_whole(cells)):
             whole.append((name, n_values))
     if not features:
@@ -94,17 +97,11 @@ def features_of(
     return tuple(features), tuple(left_out), columns, tuple(kinds)
 
 
-def _begins_with_day(loaded: LoadedTable, name: str) -> bool:
-    """Whether dates are written with the day first; refuses what is no date."""
-    column = loaded.table.column(name)
-    if loaded.column(name).kind is Kind.NUMERIC:
-        raise InputError(
-            f"--kind {printable(name, 60)}=date is for dates, but the column holds numbers. Write "
-            "dates as 2024-01-31 or 20240131, or say --kind numeric."
-        )
-    text = column.cast(pa.string()).combine_chunks()
+def _dates(loaded: LoadedTable, name: str) -> Moments:
+    """The dates of a column; refuses what a user calls dates and is none."""
+    text = loaded.table.column(name).cast(pa.string()).combine_chunks()
     try:
-        return moments_of(text, name).day_first
+        return moments_of(text, name)
     except InputError as error:
         raise InputError(f"--kind {printable(name, 60)}=date does not fit. {error}") from None
 

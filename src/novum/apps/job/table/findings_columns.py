@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterator
 
 import numpy as np
@@ -246,15 +247,19 @@ def _derived(evidence: Evidence) -> Iterator[Finding]:
         if names:
             shown = "; ".join(f"{printable(n, 60)!r} is {reasons.get(n, kind)}" for n in names[:5])
             more = f"; and {len(names) - 5} more columns" if len(names) > 5 else ""
-            name = printable(names[0], 60)
             yield Finding(
                 kind,
                 "note",
                 names,
                 f"{shown}{more}.",
                 f"This run {does} {'it' if len(names) == 1 else 'them'}. If that is wrong, say "
-                f"--kind {name}=nominal, or --kind {name}=drop.",
+                f"{_option(names[0], 'nominal')}, or {_option(names[0], 'drop')}.",
             )
+
+
+def _option(name: str, kind: str) -> str:
+    """The option that makes a column of a kind, as a shell takes it."""
+    return f"--kind {shlex.quote(f'{printable(name, 60)}={kind}')}"
 
 
 def _numbers_or_levels(evidence: Evidence) -> Iterator[Finding]:
@@ -264,7 +269,7 @@ def _numbers_or_levels(evidence: Evidence) -> Iterator[Finding]:
     if found:
         shown = ", ".join(f"{printable(n, 60)!r} ({count})" for n, count in found[:5])
         more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-        name = printable(found[0][0], 60)
+        first = found[0][0]
         yield Finding(
             "numbers or levels",
             "note",
@@ -272,17 +277,16 @@ def _numbers_or_levels(evidence: Evidence) -> Iterator[Finding]:
             f"Few different whole numbers, which may be amounts or names of levels: {shown}{more}.",
             "This run takes them for numbers; where several settings are tried and there is no "
             "text, linear models and naive Bayes are tried both ways. If you know better, say "
-            f"--kind {name}=nominal or --kind {name}=numeric.",
+            f"{_option(first, 'nominal')} or {_option(first, 'numeric')}.",
         )
     if two:
-        name = printable(two[0], 60)
         yield Finding(
             "two values",
             "note",
             tuple(two),
             f"Columns of two whole numbers, such as yes and no: {quoted(two)}.",
             "This run takes them for numbers, which to most models is the same; naive Bayes is "
-            f"tried both ways as above. If they are levels, say --kind {name}=nominal.",
+            f"tried both ways as above. If they are levels, say {_option(two[0], 'nominal')}.",
         )
 
 
