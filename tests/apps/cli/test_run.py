@@ -50,18 +50,19 @@ def record_of(folder: Path) -> dict[str, Any]:
 def test_without_arguments_a_bundled_table_is_run(tmp_path: Path) -> None:
     done = novum("run", "--preset", "quick", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    folder = tmp_path / "novum-hepatitis"
+    folder = tmp_path / "novum-german_credit"
     assert {path.name for path in folder.iterdir()} >= FILES
     for said in (
-        "hepatitis: 155 rows, 20 columns",
-        "'Class' is predicted",
-        "Leaderboard: accuracy",
+        "german_credit: 1,000 rows, 21 columns",
+        "'class' is predicted",
+        "Costs are those published with german_credit",
+        "Leaderboard: bayes risk",
     ):
         assert said in done.stdout
     record = record_of(folder)
     assert all(standing["title"] in done.stdout for standing in record["leaderboard"])
     assert all(sentence in done.stdout for sentence in record["verdict"])
-    assert "novum-hepatitis/report.html" in done.stdout
+    assert "novum-german_credit/report.html" in done.stdout
     assert "trying models: random forest (" in done.stderr
     assert " left\n" in done.stderr
     assert "Warning" not in done.stderr

@@ -12,7 +12,8 @@ import pytest
 from novum.apps.job import ending
 from novum.apps.job.attempts import Attempts, failed
 from novum.apps.job.job import LEADERBOARD, resume
-from novum.apps.job.record import Estimate, RunRecord
+from novum.apps.job.record import RunRecord
+from novum.apps.job.record_model import Estimate
 from novum.core import load
 from novum.core.errors import ReportWarning
 from novum.trees import DecisionTreeClassifier, DecisionTreeRegressor

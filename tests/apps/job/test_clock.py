@@ -13,7 +13,7 @@ import pytest
 from novum.apps.job import trials as trials_module
 from novum.apps.job.clock import END_OF_TRIALS, Clock, Silent
 from novum.apps.job.planning import PLANNED
-from novum.apps.job.record import Estimate
+from novum.apps.job.record_model import Estimate
 from novum.apps.job.trials import run_trials
 from novum.core.runtime import OutOfTime
 from tests.apps.job.runs import labeled, plan_of, rows_of, run_on

@@ -13,8 +13,8 @@ from novum.apps.job.building import build, learner_of
 from novum.apps.job.effects import contributions, dependences
 from novum.apps.job.families import family
 from novum.apps.job.outputs import Predictions
-from novum.apps.job.record import ContributionRecord, DependenceRecord
 from novum.apps.job.record_json import from_json, to_json
+from novum.apps.job.record_model import ContributionRecord, DependenceRecord
 from novum.core.decisions import WorkingPoint
 from tests.apps.job.test_explaining import rows_for
 

@@ -17,8 +17,8 @@ from novum.apps.job.explaining import (
     explain,
 )
 from novum.apps.job.families import FAMILIES, Family, family
-from novum.apps.job.record import ExplanationRecord
 from novum.apps.job.record_json import from_json, to_json
+from novum.apps.job.record_model import ExplanationRecord
 from novum.apps.job.trials import LearningRows, stack_of
 from novum.core.errors import InputError
 from novum.evaluation.measures.scorers import scorer

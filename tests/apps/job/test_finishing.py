@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from novum.apps.job.choosing import (
+from novum.apps.job.families import family
+from novum.apps.job.job import metric_of
+from novum.apps.job.last_fits import (
     FEWEST_FITTED,
     SHARE_OF_A_FIT,
     fitted,
@@ -21,8 +23,6 @@ from novum.apps.job.choosing import (
     sampled,
     settled,
 )
-from novum.apps.job.families import family
-from novum.apps.job.job import metric_of
 from novum.apps.job.planning import STACK, TableSize, price
 from novum.apps.job.trials import LearningRows, Trials
 from novum.evaluation.validation.fold_fits import FoldRun

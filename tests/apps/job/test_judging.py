@@ -16,8 +16,8 @@ from novum.apps.job.judging import (
     judge_classes,
     judge_numbers,
 )
-from novum.apps.job.record import Estimate, HoldoutRecord
 from novum.apps.job.record_json import from_json, to_json
+from novum.apps.job.record_model import Estimate, HoldoutRecord
 from novum.core.decisions import WorkingPoint
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.reports.classification import ClassificationReport

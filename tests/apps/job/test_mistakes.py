@@ -22,8 +22,8 @@ from novum.apps.job.mistakes import (
     telling_rows,
 )
 from novum.apps.job.outputs import Predictions
-from novum.apps.job.record import MistakesRecord, SavingRecord
 from novum.apps.job.record_json import from_json, to_json
+from novum.apps.job.record_model import MistakesRecord, SavingRecord
 from novum.apps.job.table.task import Task
 from novum.core.decisions import WorkingPoint
 from novum.evaluation import holm_adjusted, scorer

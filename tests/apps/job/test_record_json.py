@@ -10,16 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from novum.apps.job.record import (
-    Curve,
-    Estimate,
-    Finding,
-    PlanRecord,
-    RunRecord,
-    Standing,
-    TaskRecord,
-)
+from novum.apps.job.record import Finding, PlanRecord, RunRecord, Standing, TaskRecord
 from novum.apps.job.record_json import from_json, read_record, to_json, write_record
+from novum.apps.job.record_model import Curve, Estimate
 from novum.apps.report import render
 from novum.core.errors import FileFormatError
 from tests.apps.report import sample_records

@@ -12,7 +12,7 @@ import pytest
 from novum.apps.job.choosing import Choice, choose
 from novum.apps.job.families import FAMILIES
 from novum.apps.job.planning import STACK, TableSize, Wish, plan_trials
-from novum.apps.job.record import Estimate, SavingRecord
+from novum.apps.job.record_model import Estimate, SavingRecord
 from novum.apps.job.request import Request
 from novum.apps.job.table.partition import Parts
 from novum.apps.job.verdict import not_done, verdict

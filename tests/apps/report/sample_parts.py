@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from novum.apps.job.record import (
-    ColumnRecord,
-    ComparisonRecord,
+from novum.apps.job.record import ColumnRecord, ComparisonRecord, Standing
+from novum.apps.job.record_model import (
     ContributionRecord,
     Curve,
     DependenceRecord,
@@ -19,7 +18,6 @@ from novum.apps.job.record import (
     MistakesRecord,
     RowError,
     SavingRecord,
-    Standing,
 )
 
 NOTHING = Estimate(None, None, None)

@@ -9,19 +9,21 @@ import numpy as np
 from scipy import stats
 
 from novum.apps.job.record import (
-    ChosenRecord,
     ColumnRecord,
-    Curve,
     DataRecord,
-    Estimate,
-    ExplanationRecord,
     Finding,
-    HoldoutRecord,
     PlannedTrial,
     PlanRecord,
     ProfileRecord,
     RunRecord,
     TaskRecord,
+)
+from novum.apps.job.record_model import (
+    ChosenRecord,
+    Curve,
+    Estimate,
+    ExplanationRecord,
+    HoldoutRecord,
 )
 from tests.apps.report.sample_parts import (
     MODELS,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from novum.apps.job.record import Curve
+from novum.apps.job.record_model import Curve
 from novum.apps.report.curve_figures import (
     area_below,
     bayes_error_figure,

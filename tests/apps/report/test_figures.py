@@ -7,7 +7,7 @@ import re
 
 from scipy import stats
 
-from novum.apps.job.record import Estimate
+from novum.apps.job.record_model import Estimate
 from novum.apps.report.figures import (
     MOST_TERMS,
     contribution_figures,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from novum.apps.job.record import Curve, Estimate
+from novum.apps.job.record_model import Curve, Estimate
 from novum.apps.report.learned import learned_section
 from novum.display import Listing
 from tests.apps.report import sample_records

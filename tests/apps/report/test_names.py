@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.apps.job.record import ExplanationRecord, Finding
+from novum.apps.job.record import Finding
+from novum.apps.job.record_model import ExplanationRecord
 from novum.apps.report.names import LONGEST_TEXT, cleaned, in_words, label, text
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from novum.apps.job.record import Estimate, PlanRecord, SavingRecord
+from novum.apps.job.record import PlanRecord
+from novum.apps.job.record_model import Estimate, SavingRecord
 from novum.apps.report.overview import (
     day,
     decision,

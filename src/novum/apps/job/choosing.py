@@ -19,142 +19,25 @@ from typing import Any
 import numpy as np
 
 from novum.apps.job.attempts import Attempts
-from novum.apps.job.building import build, candidate, settings_text
-from novum.apps.job.families import Family, family
+from novum.apps.job.building import candidate, settings_text
+from novum.apps.job.families import family
+from novum.apps.job.last_fits import frequent_candidate
 from novum.apps.job.planning import (
     CONSTANT,
     STACK,
-    STACK_MEMBERS,
     STACK_TITLE,
-    USUAL_SECONDS,
-    TableSize,
-    price,
 )
-from novum.apps.job.record import ComparisonRecord, Estimate, PlanRecord, Standing
-from novum.apps.job.table.task import Task
-from novum.apps.job.trials import LearningRows, Trials, fit_params, stack_of, tuned
-from novum.core.runtime import fitted_model, stream
+from novum.apps.job.record import ComparisonRecord, Standing
+from novum.apps.job.record_model import Estimate
+from novum.apps.job.trials import Trials
 from novum.display import number
 from novum.evaluation import (
     Comparison,
-    GridSearchCV,
     Measure,
     compare_scores,
     corrected_interval,
     score_ranks,
 )
-
-# --- The fits of the chosen family ----------------------------------------------------------------
-# From the chosen family to fitted models: settings, the judged fit and the fit for use.
-#
-# Settings are chosen once more by the inner folds on all rows of the trials, or, for a stack and
-# where there is no time for that, are those that the outer folds chose most often. The model is
-# fitted to the training rows and judged; with the same settings it is then fitted to all labeled
-# rows for use. A fit whose forecast does not fit its part of the budget takes a sample of the rows,
-# and the report says so.
-
-# Of the budget, for each of the two last fits.
-SHARE_OF_A_FIT = 0.12
-FEWEST_FITTED = 10_000
-RARE_ROWS = 10
-
-
-def settled(
-    name: str, plan: PlanRecord, trials: Trials, rows: LearningRows, metric: Any
-) -> tuple[Any, dict[str, int]]:
-    """The chosen model, unfitted, and the candidates it or its members were given."""
-    if name == STACK:
-        members = _frequent_members(trials)
-        return stack_of(members, plan, rows), members
-    model = tuned(plan, name, rows, metric)
-    number = 0
-    if isinstance(model, GridSearchCV) and not plan.last.searches_again:
-        number = _frequent_candidate(name, trials)
-    elif isinstance(model, GridSearchCV):
-        search = model.set_params(refit=False)
-        more = {} if rows.weight is None else {"sample_weight": rows.weight}
-        search.fit(rows.X, rows.y, **more, **fit_params(search, rows))
-        number = int(search.best_index_)
-    row = family(name)
-    estimator = build(
-        row, rows.kind, has_missing=rows.has_missing, seed=plan.seed, columns=rows.columns
-    )
-    settings = candidate(row, rows.kind, number, estimator, plan.seed, rows.columns)
-    return estimator.set_params(**settings), {name: number}
-
-
-def most_rows(chosen: dict[str, int], plan: PlanRecord, size: TableSize, kind: str) -> int:
-    """Rows that a last fit may have."""
-    if plan.last.n_fitted is not None:
-        return plan.last.n_fitted
-    budget = USUAL_SECONDS if plan.budget_seconds is None else plan.budget_seconds
-    allowed = SHARE_OF_A_FIT * budget / plan.machine_factor
-    fits = plan.inner_folds + 1 if len(chosen) > 1 else 1
-    n_rows = size.n_rows
-    while n_rows > 1 and fits * _price(chosen, replace(size, n_rows=n_rows), kind) > allowed:
-        n_rows //= 2
-    return n_rows if n_rows == size.n_rows else max(n_rows, min(size.n_rows, FEWEST_FITTED))
-
-
-def sampled(n_rows: int, wanted: int, seed: int, in_time: bool, use: str, codes: Any = None) -> Any:
-    """Positions of a sample of rows, in their order; the latest ones where there is a time.
-
-    With `codes` of their classes, every class keeps its share, and a rare one up to `RARE_ROWS` of
-    its rows.
-    """
-    if wanted >= n_rows:
-        return np.arange(n_rows)
-    if in_time:
-        return np.arange(n_rows - wanted, n_rows)
-    shuffled = stream(seed, use).permutation(n_rows)
-    if codes is None:
-        return np.sort(shuffled[:wanted])
-    counts = np.bincount(codes)
-    takes = np.maximum(np.floor(counts * (wanted / n_rows)), np.minimum(counts, RARE_ROWS))
-    # Of the largest class fewer or more, so that the sum is as wanted.
-    takes[takes.argmax()] += wanted - takes.sum()
-    place = np.empty(n_rows, np.int64)
-    for code in np.flatnonzero(counts):
-        rows = shuffled[codes[shuffled] == code]
-        place[rows] = np.arange(len(rows))
-    return np.flatnonzero(place < takes[codes])
-
-
-def some_rows(task: Task, positions: Any, wanted: int, seed: int, use: str) -> Any:
-    """Some positions of a task's rows, drawn by `sampled`."""
-    codes = task.coded[positions] if task.is_classification else None
-    return positions[sampled(len(positions), wanted, seed, task.order is not None, use, codes)]
-
-
-def fitted(model: Any, rows: LearningRows) -> Any:
-    """The model fitted to rows."""
-    more = {} if rows.weight is None else {"sample_weight": rows.weight}
-    return fitted_model(model, rows.X, rows.y, **more)
-
-
-# --- Steps ----------------------------------------------------------------------------------------
-
-
-def _frequent_members(trials: Trials) -> dict[str, int]:
-    """The families that stacks had most often, each with its most frequent candidate."""
-    counts = Counter(member for fold in trials.stacked for member in fold)
-    order = sorted(counts, key=lambda name: (-counts[name], list(trials.runs).index(name)))
-    return {name: _frequent_candidate(name, trials) for name in order[:STACK_MEMBERS]}
-
-
-def _frequent_candidate(name: str, trials: Trials) -> int:
-    """The settings that the outer folds chose most often."""
-    chosen = Counter(int(run.facts["candidate"]) for run in trials.runs[name])
-    return min(chosen, key=lambda number: (-chosen[number], number))
-
-
-def _price(chosen: dict[str, int], size: TableSize, kind: str) -> float:
-    def one(row: Family) -> float:
-        role = row.role(kind, size.has_text)
-        return 0.0 if role is None else price(role.price, size)
-
-    return sum(one(family(name)) for name in chosen)
-
 
 # Differences below this share of the measure's range, or of what a constant answer has, do not
 # matter.
@@ -427,7 +310,7 @@ def _most_frequent(name: str, trials: Trials, kind: str) -> tuple[tuple[str, str
         members = Counter(member for fold in trials.stacked for member in fold)
         shown = ", ".join(title_of(member, kind) for member, _ in members.most_common(3))
         return (("members", shown),)
-    number = _frequent_candidate(name, trials)
+    number = frequent_candidate(name, trials)
     return settings_text(candidate(family(name), kind, number, None, 0, trials.columns))
 
 

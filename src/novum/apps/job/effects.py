@@ -24,7 +24,7 @@ import pyarrow as pa
 from novum.apps.job.judging import estimate_of
 from novum.apps.job.mistakes import answer_texts, cell_text
 from novum.apps.job.outputs import Predictions
-from novum.apps.job.record import ContributionRecord, DependenceRecord
+from novum.apps.job.record_model import ContributionRecord, DependenceRecord
 from novum.core.decisions import WorkingPoint
 from novum.evaluation import mean_interval, partial_dependence
 from novum.numerics import Floats

@@ -21,14 +21,22 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 
+from novum.apps.job.answers import answers_of, of_all, out_of_fold
 from novum.apps.job.attempts import Attempts, failed
 from novum.apps.job.building import build, candidate, settings_text
-from novum.apps.job.choosing import Choice, fitted, most_rows, settled, some_rows, title_of
+from novum.apps.job.choosing import Choice, title_of
 from novum.apps.job.clock import END_OF_FITS, END_OF_JUDGMENT, Clock, OutOfTime
 from novum.apps.job.effects import contributions, dependences
-from novum.apps.job.explaining import PERMUTATIONS, Terms, column_importances, explain
+from novum.apps.job.explaining import (
+    PERMUTATIONS,
+    Terms,
+    certificate_lines,
+    column_importances,
+    explain,
+)
 from novum.apps.job.families import family
 from novum.apps.job.judging import judge_classes, judge_numbers
+from novum.apps.job.last_fits import fitted, most_rows, settled, some_rows
 from novum.apps.job.mistakes import find_mistakes, find_saving, telling_rows
 from novum.apps.job.outputs import (
     Made,
@@ -39,13 +47,13 @@ from novum.apps.job.outputs import (
     write_seen_rows,
 )
 from novum.apps.job.planning import CONSTANT, STACK, TableSize
-from novum.apps.job.record import (
+from novum.apps.job.record import PlanRecord
+from novum.apps.job.record_model import (
     ChosenRecord,
     ContributionRecord,
     Curve,
     ExplanationRecord,
     HoldoutRecord,
-    PlanRecord,
     SavingRecord,
 )
 from novum.apps.job.request import Request
@@ -54,7 +62,6 @@ from novum.apps.job.table.reading import reading_options
 from novum.apps.job.table.task import Rows, Task
 from novum.apps.job.trials import LearningRows, Trials
 from novum.core import save
-from novum.core.decisions import label_array
 from novum.core.files import replacing
 from novum.evaluation import learning_curve
 
@@ -304,20 +311,13 @@ def _judged_alone(model: Any, aside: Rows, ending: Ending) -> HoldoutRecord:
     assert task.classes is not None
     return judge_classes(
         aside.y,
-        _of_all(model.predict_proba(aside.X), model.classes_, task.classes),
+        of_all(model.predict_proba(aside.X), model.classes_, task.classes),
         task.classes,
         positive=task.positive,
         point=task.point,
-        training_priors=_of_all(model.class_prior_[np.newaxis], model.classes_, task.classes)[0],
+        training_priors=of_all(model.class_prior_[np.newaxis], model.classes_, task.classes)[0],
         weight=aside.weight,
     )
-
-
-def _of_all(found: Any, known: Any, classes: Any) -> Any:
-    """Probabilities of all classes of the task; one that the model never met has none."""
-    full = np.zeros((len(found), len(classes)))
-    full[:, np.searchsorted(classes, known)] = found
-    return full
 
 
 def _chosen(
@@ -341,7 +341,7 @@ def _chosen(
         settings=_settings(members, ending),
         reason=ending.choice.reason,
         certificate=attempts(
-            "The text of the certificate", lambda: _certificate(judged), lambda said: (said,)
+            "The text of the certificate", lambda: certificate_lines(judged), lambda said: (said,)
         ),
         explanation=attempts(
             "The explanation of the model",
@@ -391,7 +391,7 @@ def _look_closer(judged: Any, aside: Rows, ending: Ending) -> None:
 
     @cache
     def answers() -> Predictions:
-        return _answers(judged, aside.X, aside.positions, "", aside.y, task)
+        return answers_of(judged, aside.X, aside.positions, "", aside.y, task)
 
     def credit() -> tuple[ContributionRecord, ...]:
         rows = telling_rows(answers(), task)
@@ -434,15 +434,6 @@ def _settings(members: dict[str, int], ending: Ending) -> tuple[tuple[str, str],
     ((name, number),) = members.items()
     columns = ending.rows.columns
     return settings_text(candidate(family(name), kind, number, None, ending.plan.seed, columns))
-
-
-def _certificate(model: Any) -> tuple[str, ...]:
-    certificate = getattr(model, "certificate_", None)
-    if certificate is None:
-        return ("The model carries no certificate.",)
-    # Seconds differ from run to run and say nothing about the optimum.
-    lines = repr(certificate).splitlines()
-    return tuple(line for line in lines if not line.strip().startswith("seconds"))
 
 
 # --- Files ----------------------------------------------------------------------------------------
@@ -498,63 +489,10 @@ def _predictions(
     judged: Any, used: Any, aside: Rows | None, ending: Ending
 ) -> Iterator[Predictions]:
     task, parts = ending.task, ending.parts
-    yield from _out_of_fold(ending)
+    yield from out_of_fold(ending.choice.family, ending.trials, ending.rows, task)
     if aside is not None:
         source = "hold-out" if parts.test is None else "test file"
-        yield _answers(judged, aside.X, aside.positions, source, aside.y, task)
+        yield answers_of(judged, aside.X, aside.positions, source, aside.y, task)
     if len(parts.unlabeled):
         X = task.X.take(pa.array(parts.unlabeled))
-        yield _answers(used, X, parts.unlabeled, "no target", None, task)
-
-
-def _out_of_fold(ending: Ending) -> Iterator[Predictions]:
-    """Answers for training rows by models that had not seen them, of the first repeat."""
-    task, rows, trials = ending.task, ending.rows, ending.trials
-    for fold, run in zip(trials.splits.repeat(0), trials.runs[ending.choice.family], strict=False):
-        positions, y = rows.positions[fold.test], rows.y[fold.test]
-        if not task.is_classification:
-            yield Predictions(positions, "out of fold", y, run.output)
-            continue
-        labels = np.unique(rows.y)
-        priors = _training_priors(rows, fold.test, labels)
-        yield _decided(positions, "out of fold", y, run.output, labels, priors, task)
-
-
-def _training_priors(rows: LearningRows, tested: Any, labels: Any) -> Any:
-    """Shares of the classes among the rows that a fold trained on, by weight."""
-    weight = np.ones(len(rows.y)) if rows.weight is None else np.array(rows.weight, float)
-    weight[tested] = 0.0
-    counts = np.bincount(np.searchsorted(labels, rows.y), weight, len(labels))
-    return counts / counts.sum()
-
-
-def _decided(
-    positions: Any, source: str, y: Any, found: Any, labels: Any, priors: Any, task: Task
-) -> Predictions:
-    """Classes, and actions where there is a working point, of posteriors under these priors."""
-    assert task.classes is not None
-    posteriors, before = np.zeros((len(positions), len(task.classes))), np.zeros(len(task.classes))
-    at = np.searchsorted(task.classes, labels)
-    posteriors[:, at], before[at] = found, priors
-    if task.point is None or (before == 0).any():
-        predicted = task.classes[posteriors.argmax(axis=1)]
-        return Predictions(positions, source, y, predicted, posteriors)
-    moved = task.point.retarget(posteriors, before)
-    actions = label_array(task.point.action_names)[task.point.actions_for(moved)]
-    predicted = task.classes[task.point.classes_for(moved)]
-    return Predictions(positions, source, y, predicted, moved, actions)
-
-
-def _answers(
-    model: Any, X: Any, positions: Any, source: str, target: Any, task: Task
-) -> Predictions:
-    if not task.is_classification:
-        return Predictions(positions, source, target, model.predict(X))
-    assert task.classes is not None
-    if task.point is None or len(model.classes_) < len(task.classes):
-        probabilities = _of_all(model.predict_proba(X), model.classes_, task.classes)
-        return Predictions(positions, source, target, model.predict(X), probabilities)
-    there = model.at(task.point)
-    return Predictions(
-        positions, source, target, there.predict(X), there.predict_proba(X), there.decide(X)
-    )
+        yield answers_of(used, X, parts.unlabeled, "no target", None, task)

@@ -19,7 +19,7 @@ import numpy as np
 from novum.apps.job.building import learner_of
 from novum.apps.job.choosing import title_of
 from novum.apps.job.judging import estimate_of
-from novum.apps.job.record import Estimate, ExplanationRecord
+from novum.apps.job.record_model import Estimate, ExplanationRecord
 from novum.core.errors import InputError
 from novum.evaluation import permutation_importance
 
@@ -47,6 +47,16 @@ def explain(model: Any, kind: str, example: Any) -> ExplanationRecord:
             return found
     text = "This model has no short form; the columns it leans on are listed below."
     return ExplanationRecord("none", text, None, (), (), "")
+
+
+def certificate_lines(model: Any) -> tuple[str, ...]:
+    """The text of the model's certificate."""
+    certificate = getattr(model, "certificate_", None)
+    if certificate is None:
+        return ("The model carries no certificate.",)
+    # Seconds differ from run to run and say nothing about the optimum.
+    lines = repr(certificate).splitlines()
+    return tuple(line for line in lines if not line.strip().startswith("seconds"))
 
 
 def column_importances(

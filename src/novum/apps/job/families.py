@@ -95,6 +95,8 @@ class Family:
         Whether nominal columns are taken as they are; otherwise it needs numbers alone.
     scales : bool
         Whether columns are brought to one scale before it.
+    is_robust : bool
+        Whether its settings matter little, so that half as many are tried.
     has_near_relative : bool
         Whether another family does nearly the same; given up early if time is short.
     most_columns : int or None
@@ -112,6 +114,7 @@ class Family:
     takes_missing: bool = True
     takes_kinds: bool = True
     scales: bool = False
+    is_robust: bool = False
     has_near_relative: bool = False
     most_columns: int | None = None
     levels_from: int | None = None
@@ -183,7 +186,7 @@ FAMILIES: tuple[Family, ...] = (
         "logistic or ridge regression",
         Role(
             "novum.linear:LogisticRegression",
-            Price(0.01, 5e-7, 6e-8, class_power=1.0),
+            Price(0.005, 3e-8, 5e-8, class_power=0.45, missing_factor=3.4, nominal_factor=2.4),
             candidates=({"C": 1.0}, {"C": 0.1}, {"C": 10.0}, {"C": 0.01}, {"C": 100.0}),
             title="logistic regression",
             for_text=Role(
@@ -194,7 +197,7 @@ FAMILIES: tuple[Family, ...] = (
         ),
         Role(
             "novum.linear:Ridge",
-            Price(0.005, 2e-7, 2e-8),
+            Price(0.004, 0.0, 4.5e-8, missing_factor=4.7, nominal_factor=3.5),
             candidates=tuple({"alpha": alpha} for alpha in (1.0, 10.0, 0.1, 100.0, 0.01)),
             title="ridge regression",
             for_text=Role(
@@ -213,7 +216,7 @@ FAMILIES: tuple[Family, ...] = (
         "naive Bayes",
         Role(
             "novum.bayes:NaiveBayes",
-            Price(0.004, 2e-7, 1e-8),
+            Price(0.0015, 1.3e-7, 4.3e-9, class_power=0.15, nominal_factor=4.4),
             if_missing=({"missing": "level"},),
             for_text=Role(
                 "novum.bayes:MultinomialNB",
@@ -230,7 +233,7 @@ FAMILIES: tuple[Family, ...] = (
         "Gaussian classifier",
         Role(
             "novum.bayes:GaussianClassifier",
-            Price(0.004, 1e-7, 2e-8, missing_factor=30.0),
+            Price(0.0013, 3.5e-8, 1e-8, class_power=0.1, missing_factor=1700.0),
             candidates=tuple({"covariance": form} for form in ("tied", "full", "diagonal")),
         ),
         None,
@@ -242,7 +245,7 @@ FAMILIES: tuple[Family, ...] = (
         "support vector machine",
         Role(
             "novum.svm:SVC",
-            Price(0.05, 1e-4, 1e-6, per_pair=1e-7),
+            Price(0.005, 2.4e-5, 1e-7, class_power=0.85, per_pair=1.1e-8, missing_factor=1.2),
             candidates=tuple({"C": C} for C in (1.0, 10.0, 0.1, 100.0)),
             settings={"probability": True},
             # Thousands of sparse columns are nearly separable: a line is enough, and quick.
@@ -257,7 +260,7 @@ FAMILIES: tuple[Family, ...] = (
         ),
         Role(
             "novum.svm:SVR",
-            Price(0.03, 2e-5, 1e-6, per_pair=4e-8),
+            Price(0.004, 2.1e-5, 1.9e-7, per_pair=2.7e-9, missing_factor=1.2, nominal_factor=1.3),
             candidates=tuple({"C": C} for C in (1.0, 10.0, 0.1, 100.0)),
             settings={"units": "spread"},
             title="support vector regression",
@@ -277,12 +280,12 @@ FAMILIES: tuple[Family, ...] = (
         "decision tree",
         Role(
             _TREE_CLASSIFIER,
-            Price(0.005, 5e-7, 8e-8, missing_factor=2.0, nominal_factor=2.0),
+            Price(0.0013, 4.5e-8, 8.6e-8, class_power=0.3, missing_factor=2.0, nominal_factor=1.2),
             _LEAVES,
         ),
         Role(
             _TREE_REGRESSOR,
-            Price(0.005, 5e-7, 1.2e-7, missing_factor=2.0, nominal_factor=2.0),
+            Price(0.001, 0.0, 1.25e-7, missing_factor=1.5, nominal_factor=1.4),
             _LEAVES,
         ),
     ),
@@ -290,35 +293,37 @@ FAMILIES: tuple[Family, ...] = (
         "model_tree",
         "model tree",
         None,
-        Role("novum.trees:ModelTreeRegressor", Price(0.03, 3e-5, 2e-6)),
+        Role("novum.trees:ModelTreeRegressor", Price(0.001, 4e-5, 1.1e-6, missing_factor=1.3)),
     ),
     Family(
         "forest",
         "random forest",
         Role(
             "novum.trees:RandomForestClassifier",
-            Price(0.04, 2e-5, 2e-6, class_power=0.2, missing_factor=4.0, nominal_factor=2.0),
+            Price(0.02, 1.4e-5, 1.9e-7, class_power=0.6, missing_factor=4.3, nominal_factor=2.0),
             _FOREST_OF_CLASSES,
         ),
         Role(
             "novum.trees:RandomForestRegressor",
-            Price(0.05, 4e-5, 8e-6, missing_factor=4.0, nominal_factor=2.0),
+            Price(0.023, 3.4e-5, 3.2e-6, missing_factor=3.1, nominal_factor=2.7),
             _FOREST_OF_NUMBERS,
         ),
+        is_robust=True,
     ),
     Family(
         "extra_trees",
         "extremely randomized trees",
         Role(
             "novum.trees:ExtraTreesClassifier",
-            Price(0.05, 5e-5, 2e-6, class_power=0.2, missing_factor=4.0, nominal_factor=2.0),
+            Price(0.017, 3.4e-5, 3.4e-7, class_power=0.5, missing_factor=2.9, nominal_factor=2.5),
             _FOREST_OF_CLASSES,
         ),
         Role(
             "novum.trees:ExtraTreesRegressor",
-            Price(0.06, 6e-5, 1.3e-5, missing_factor=4.0, nominal_factor=2.0),
+            Price(0.017, 6e-5, 5.8e-6, missing_factor=2.9, nominal_factor=3.0),
             _FOREST_OF_NUMBERS,
         ),
+        is_robust=True,
         has_near_relative=True,
     ),
     Family(
@@ -326,13 +331,13 @@ FAMILIES: tuple[Family, ...] = (
         "AdaBoost of trees",
         Role(
             "novum.ensemble:AdaBoostClassifier",
-            Price(0.08, 2e-5, 2e-6, class_power=0.2, missing_factor=3.0, nominal_factor=2.0),
+            Price(0.035, 3.7e-6, 5.3e-7, class_power=0.3, missing_factor=1.2),
             _boosted(_TREE_CLASSIFIER, (3, 1, 6)),
             settings={"n_estimators": 100},
         ),
         Role(
             "novum.ensemble:AdaBoostRegressor",
-            Price(0.1, 4e-5, 2e-6, missing_factor=3.0, nominal_factor=2.0),
+            Price(0.047, 1.7e-5, 9.7e-7, missing_factor=1.3, nominal_factor=1.2),
             _boosted(_TREE_REGRESSOR, (6, 3, 10)),
             settings={"n_estimators": 100},
         ),

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from novum.apps.job.attempts import Attempts, Warnings
-from novum.apps.job.choosing import Choice, choose, comparison_record, some_rows
+from novum.apps.job.choosing import Choice, choose, comparison_record
 from novum.apps.job.clock import Clock, Listener
 from novum.apps.job.ending import Ending, end
 from novum.apps.job.families import FAMILIES
+from novum.apps.job.last_fits import some_rows
 from novum.apps.job.outputs import write_leaderboard
 from novum.apps.job.planning import (
     PLANNED,
@@ -32,12 +33,7 @@ from novum.apps.job.planning import (
     plan_trials,
     speed_probe,
 )
-from novum.apps.job.record import (
-    Finding,
-    PlanRecord,
-    ProfileRecord,
-    RunRecord,
-)
+from novum.apps.job.record import Finding, PlanRecord, ProfileRecord, RunRecord
 from novum.apps.job.record_json import read_record, write_record
 from novum.apps.job.request import Request
 from novum.apps.job.table.findings import find
@@ -111,7 +107,10 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
         metric = metric_of(task)
         data = data_record(loaded, task, parts)
     clock.listener.understood(data, task.record(), findings)
-    clock.listener.expect(forecasts(plan), clock.budget)
+    slower = speed_probe() / plan.machine_factor
+    clock.listener.expect(
+        {title: slower * seconds for title, seconds in forecasts(plan).items()}, clock.budget
+    )
     heard = Warnings()
     with clock.stage("trying models"):
         trials = run_trials(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from novum.apps.job.record import Curve, Estimate, HoldoutRecord
+from novum.apps.job.record_model import Curve, Estimate, HoldoutRecord
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
 from novum.display import about

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import special
 
 from novum.apps.job.outputs import Predictions
-from novum.apps.job.record import (
+from novum.apps.job.record_model import (
     Estimate,
     GroupError,
     LossKind,

@@ -27,7 +27,7 @@ from novum.core.errors import InputError
 # Of the budget; the rest is for the last fits, the curves and the report.
 SHARE_OF_TRIALS = 0.6
 # On the reference machine, where no budget is given.
-USUAL_SECONDS = 120.0
+USUAL_SECONDS = 60.0
 # Rows that trials are not cut below while settings can be given up, and at all.
 ENOUGH_ROWS = 20_000
 FEWEST_ROWS = 2000
@@ -37,7 +37,7 @@ STACK = "stack"
 STACK_TITLE = "stack of the best"
 STACK_MEMBERS = 3
 # Seconds that `speed_probe` takes on the reference machine of the prices.
-_REFERENCE_PROBE = 0.03
+_REFERENCE_PROBE = 0.011
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,8 @@ def _trial(row: Family, size: TableSize, kind: str, draft: Draft) -> PlannedTria
     if role is None or row.name in draft.left_out:
         return PlannedTrial(row.name, row.title_for(kind), 0, 0, 0, 0.0, draft.left_out[row.name])
     with_levels = not size.has_text and row.tries_levels(size.most_whole)
-    n_candidates = min(effort.n_candidates, role.n_candidates(size.has_missing, with_levels))
+    wanted = (effort.n_candidates + 1) // 2 if row.is_robust else effort.n_candidates
+    n_candidates = min(wanted, role.n_candidates(size.has_missing, with_levels))
     searched = n_candidates * effort.inner_folds if n_candidates > 1 else 0
     n_fits = effort.repeats * effort.folds * (searched + 1)
     seconds = n_fits * price(role.price, replace(size, n_rows=draft.n_rows))

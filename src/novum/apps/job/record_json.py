@@ -28,7 +28,7 @@ def to_json(record: Any) -> str:
 
     Examples
     --------
-    >>> from novum.apps.job.record import Estimate
+    >>> from novum.apps.job.record_model import Estimate
     >>> print(to_json(Estimate(0.5, None, 1.0)))
     {
      "format": 1,
@@ -48,7 +48,7 @@ def from_json(text: str, kind: type[T]) -> T:
 
     Examples
     --------
-    >>> from novum.apps.job.record import Estimate
+    >>> from novum.apps.job.record_model import Estimate
     >>> from_json(to_json(Estimate(0.5, None, 1.0)), Estimate)
     Estimate(value=0.5, low=None, high=1.0)
     """

@@ -9,7 +9,8 @@ from novum.apps.job.choosing import CLEAR, Choice, is_told_apart
 from novum.apps.job.ending import Ending
 from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, PLANNED, STACK
-from novum.apps.job.record import Estimate, PlanRecord, SavingRecord, Standing
+from novum.apps.job.record import PlanRecord, Standing
+from novum.apps.job.record_model import Estimate, SavingRecord
 from novum.apps.job.table.partition import Parts
 from novum.apps.job.table.task import Task
 from novum.core.text import printable

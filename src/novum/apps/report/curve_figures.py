@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novum.apps.job.record import Curve
+from novum.apps.job.record_model import Curve
 from novum.apps.report.figures import figure
 from novum.apps.report.names import in_words, label
 from novum.display import (

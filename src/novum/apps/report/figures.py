@@ -11,15 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from novum.apps.job.record import (
-    ColumnRecord,
-    ComparisonRecord,
+from novum.apps.job.record import ColumnRecord, ComparisonRecord, Standing, TaskRecord
+from novum.apps.job.record_model import (
     ContributionRecord,
     DependenceRecord,
     Estimate,
     HoldoutRecord,
-    Standing,
-    TaskRecord,
 )
 from novum.apps.report.names import in_words, label
 from novum.display import (

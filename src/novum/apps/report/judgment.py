@@ -10,13 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from novum.apps.job.record import (
-    Curve,
-    HoldoutRecord,
-    MistakesRecord,
-    RunRecord,
-    TaskRecord,
-)
+from novum.apps.job.record import RunRecord, TaskRecord
+from novum.apps.job.record_model import Curve, HoldoutRecord, MistakesRecord
 from novum.apps.report.curve_figures import (
     MOST_CONFUSED,
     bayes_error_figure,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from novum.apps.job.record import ChosenRecord, Estimate, ExplanationRecord, RunRecord
+from novum.apps.job.record import RunRecord
+from novum.apps.job.record_model import ChosenRecord, Estimate, ExplanationRecord
 from novum.apps.report.curve_figures import is_drawable, learning_figure
 from novum.apps.report.detail import Detail, first_of
 from novum.apps.report.figures import (

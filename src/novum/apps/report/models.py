@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from novum.apps.job.record import ComparisonRecord, Estimate, RunRecord
+from novum.apps.job.record import ComparisonRecord, RunRecord
+from novum.apps.job.record_model import Estimate
 from novum.apps.report.detail import Detail, first_of
 from novum.apps.report.figures import ranks_figure, standings_figure
 from novum.apps.report.names import estimate, in_words

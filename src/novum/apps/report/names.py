@@ -13,7 +13,7 @@ import re
 from typing import Any, TypeVar
 
 from novum.apps.job.judging import measure_title
-from novum.apps.job.record import Estimate
+from novum.apps.job.record_model import Estimate
 from novum.display import interval_texts, printable
 
 Record = TypeVar("Record")

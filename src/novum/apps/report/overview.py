@@ -10,7 +10,8 @@ from datetime import date
 from typing import Any
 
 from novum.apps.job.judging import measure_title
-from novum.apps.job.record import Estimate, PlannedTrial, PlanRecord, RunRecord, SavingRecord
+from novum.apps.job.record import PlannedTrial, PlanRecord, RunRecord
+from novum.apps.job.record_model import Estimate, SavingRecord
 from novum.apps.report.curve_figures import is_drawable, observed_figure
 from novum.apps.report.detail import Detail, first_of, sentences
 from novum.apps.report.figures import rows_figure, standings_figure
