@@ -29,7 +29,7 @@ STEPS = {
     "_predictions": "ending",
     "_judged": "ending",
     "column_importances": "ending",
-    "_certificate": "ending",
+    "certificate_lines": "ending",
     "explain": "ending",
     "find_saving": "ending",
     "find_mistakes": "ending",

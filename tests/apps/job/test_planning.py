@@ -115,7 +115,9 @@ def test_with_time_enough_the_preset_is_planned() -> None:
     assert trial(plan, "gaussian").n_fits == 10 * (3 * 3 + 1)
     # One candidate needs no inner folds.
     assert trial(plan, "naive_bayes").n_fits == 10
-    one = 0.005 + 1000 * (5e-7 + 8e-8 * 10)
+    one = 0.0013 + 1000 * (4.5e-8 + 8.6e-8 * 10) * 2**0.3
+    # The settings of forests matter little: half as many.
+    assert trial(plan, "forest").n_fits == 10 * (2 * 3 + 1)
     assert trial(plan, "tree").forecast_seconds == pytest.approx(130 * one, rel=1e-12)
     able = [row.name for row in FAMILIES if row.classification is not None]
     assert tried(plan) == [*able, STACK]
@@ -124,11 +126,11 @@ def test_with_time_enough_the_preset_is_planned() -> None:
 
 @pytest.mark.parametrize(
     ("preset", "expected"),
-    [("quick", (1, 5, 3, 1)), ("standard", (2, 5, 3, 4)), ("thorough", (5, 10, 5, 5))],
+    [("quick", (1, 5, 3, 1)), ("standard", (2, 5, 3, 4)), ("thorough", (5, 10, 5, 4))],
 )
 def test_presets(preset: str, expected: tuple[int, ...]) -> None:
     plan = plan_trials(SIZE, wish(preset=preset), 1.0)
-    found = (plan.repeats, plan.folds, plan.inner_folds, trial(plan, "forest").n_candidates)
+    found = (plan.repeats, plan.folds, plan.inner_folds, trial(plan, "tree").n_candidates)
     assert found == expected
 
 
@@ -339,7 +341,7 @@ def test_the_probe_gives_powers_of_the_root_of_two() -> None:
     assert power == pytest.approx(round(power), abs=1e-9)
 
 
-@pytest.mark.parametrize(("taken", "expected"), [(0.03, 1.0), (0.06, 2.0), (0.0425, 2**0.5)])
+@pytest.mark.parametrize(("taken", "expected"), [(0.011, 1.0), (0.022, 2.0), (0.0156, 2**0.5)])
 def test_the_probe_compares_with_the_machine_of_the_prices(
     monkeypatch: pytest.MonkeyPatch, taken: float, expected: float
 ) -> None:

@@ -292,29 +292,27 @@ def _stack(trials: Sequence[PlannedTrial], draft: Draft) -> PlannedTrial:
 def _smaller(draft: Draft, wish: Wish, trials: Sequence[PlannedTrial]) -> Draft | None:
     """The draft after the next thing is given up; None if nothing is left."""
     tried = [trial for trial in trials if trial.status == PLANNED]
+    outweighing = [one for one in tried if not wish.models and _outweighs(one, tried)]
+    if outweighing and draft.n_rows > ENOUGH_ROWS:
+        # It alone would cost all others their settings and their rows.
+        return _without(draft, outweighing[0])
     effort = _less(draft.effort, wish)
     if effort is not None:
         return replace(draft, effort=effort)
     if draft.n_rows > ENOUGH_ROWS:
-        return _fewer_rows(draft, wish, tried, ENOUGH_ROWS)
+        return replace(draft, n_rows=max(ENOUGH_ROWS, draft.n_rows // 2))
     spare = [trial for trial in tried if _is_spare(trial.family)]
     if spare:
         return _without(draft, spare[0])
     if draft.effort.n_candidates > 1:
         return replace(draft, effort=replace(draft.effort, n_candidates=1))
     if draft.n_rows > FEWEST_ROWS:
-        return _fewer_rows(draft, wish, tried, FEWEST_ROWS)
+        if outweighing:
+            return _without(draft, outweighing[0])
+        return replace(draft, n_rows=max(FEWEST_ROWS, draft.n_rows // 2))
     if len(tried) > 2:
         return _without(draft, max(tried, key=lambda trial: trial.forecast_seconds))
     return None
-
-
-def _fewer_rows(draft: Draft, wish: Wish, tried: Sequence[PlannedTrial], floor: int) -> Draft:
-    """Half the rows; before that, a family that alone would cost all others their rows."""
-    outweighing = [one for one in tried if not wish.models and _outweighs(one, tried)]
-    if outweighing:
-        return _without(draft, outweighing[0])
-    return replace(draft, n_rows=max(floor, draft.n_rows // 2))
 
 
 def _is_spare(name: str) -> bool:
