@@ -134,3 +134,15 @@ def test_a_plan_of_another_kind_of_target_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("{}")
     with pytest.raises(InputError, match="is no plan"):
         novum.run(frame(), "y", plan=tmp_path / "bad.json")
+
+
+def test_contributions_of_a_row_add_up_to_its_prediction() -> None:
+    for table in (frame(), pd.DataFrame(numbered(80))):
+        found = novum.run(table, "y", **QUICK)
+        shown = found.explain(3)
+        assert shown["column"].tolist()[:: len(shown) - 1] == ["start", "prediction"]
+        values = shown["contribution"].to_numpy()
+        assert values[:-1].sum() == pytest.approx(values[-1], abs=1e-9)
+        assert {*table.columns} - {"y"} == {*shown["column"]} - {"start", "prediction"}
+        with pytest.raises(InputError, match="position from 0 to 79"):
+            found.explain(80)

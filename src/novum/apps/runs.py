@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from novum.apps.job.clock import Listener
@@ -75,8 +76,9 @@ class Run:
         The model for use, at the working point if there is one.
     """
 
-    def __init__(self, record: RunRecord, folder: Path, library: str) -> None:
-        self.record, self.folder, self._library = record, folder, library
+    def __init__(self, record: RunRecord, folder: Path, library: str, request: Request) -> None:
+        self.record, self.folder = record, folder
+        self._library, self._request = library, request
 
     @property
     def leaderboard(self) -> Any:
@@ -116,6 +118,43 @@ class Run:
         from novum.core import load
 
         return load(self.folder / MODEL)
+
+    def explain(self, row: int) -> Any:
+        """What each column adds to the answer for one row of the table, the largest first.
+
+        Sampled Shapley values: a column is credited with the change of the prediction when its cell
+        takes the place of another row's. With `start`, the mean prediction of the rows drawn, they
+        add up to the prediction.
+
+        Parameters
+        ----------
+        row : int
+            Position in the table, from 0.
+        """
+        from novum.apps.cli.model_rows import features_for
+        from novum.apps.job.effects import contributions
+        from novum.apps.job.outputs import Predictions
+
+        X, _ = features_for(self.model, replace(self._request, target=None, weight=None))
+        if not 0 <= row < X.num_rows:
+            raise InputError(f"row is a position from 0 to {X.num_rows - 1}, got {row!r}.")
+        answers = Predictions(np.arange(X.num_rows), "", None, self.model.predict(X))
+        names = X.column_names
+        (found,) = contributions(
+            self.model, X, answers, [(row, "")], names, seed=0, max_columns=len(names)
+        )
+        terms = [
+            {"column": name, "cell": cell, "contribution": value.value, "low": value.low,
+             "high": value.high}
+            for name, cell, value in found.terms
+        ]  # fmt: skip
+        ends = {"cell": "", "low": None, "high": None}
+        rows = [
+            {"column": "start", "contribution": found.start, **ends},
+            *terms,
+            {"column": "prediction", "contribution": found.prediction, **ends},
+        ]
+        return to_frame(pa.Table.from_pylist(rows), self._library)
 
     def report(self) -> Report:
         """The report, which shows itself in a notebook."""
@@ -281,11 +320,12 @@ def run(
             cost=_cost_file(cost, folder / "cost.csv"),
         )
         with _shown(verbose) as listener:
-            found = Run(run_job(request, folder, listener), folder, _library_of(table))
+            record = run_job(request, folder, listener)
     except BaseException:
         if output is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
+    found = Run(record, folder, _library_of(table), request)
     if output is None:
         weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
     return found

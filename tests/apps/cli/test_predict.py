@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import numpy as np
@@ -94,3 +95,22 @@ def test_what_does_not_fit_is_said(iris_run: Path, tmp_path: Path) -> None:
     nowhere = invoke("predict", model, "iris", "--output", tmp_path / "no" / "p.csv")
     assert nowhere.exit_code == 1
     assert "does not exist" in nowhere.stderr
+
+
+def test_the_columns_that_moved_each_row(iris_run: Path, tmp_path: Path) -> None:
+    table, target = load_table("iris")
+    rows = table.drop_columns([target]).to_pylist()
+    lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows[::30])]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    out = tmp_path / "p.csv"
+    done = invoke("predict", iris_run / "model.novum", tmp_path / "t.csv", "--why", "--output", out)
+    assert done.exit_code == 0, done.stderr
+    answers = rows_of(out)
+    assert len(answers) == 5
+    for answer in answers:
+        # Petals tell the kinds apart, and each reason has its cell and its sign.
+        first = answer["why"].split(", ")[0]
+        assert re.fullmatch(r"petal_\w+ = [\d.]+ \([+−][\d.]+\)", first), first
+    (tmp_path / "t.csv").write_text("\n".join(lines[:2]) + "\n")
+    done = invoke("predict", iris_run / "model.novum", tmp_path / "t.csv", "--why", "--output", out)
+    assert (done.exit_code, "table of several rows" in done.stderr) == (1, True)

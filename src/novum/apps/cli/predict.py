@@ -146,6 +146,9 @@ def predict(
         str | None,
         typer.Option(metavar="COLUMN", help="Names the rows; the first column of the CSV."),
     ] = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Add the three columns that moved each row most.")
+    ] = False,
     missing_values: MissingValues = "",
     sheet: Sheet = None,
     sql: Sql = None,
@@ -155,7 +158,9 @@ def predict(
     """Predict the rows of a table with a model.
 
     Columns are read as the model learned them. Each row gets its class with the probabilities of
-    all classes, or its number; a model at a working point adds the decision of least cost.
+    all classes, or its number; a model at a working point adds the decision of least cost. With
+    --why, the rows of the table are compared with each other: a column is credited with the change
+    of the prediction when its cell takes the place of another row's.
     """
     from contextlib import nullcontext
 
@@ -166,7 +171,7 @@ def predict(
     shown = None if quiet else Progress("reading model and table")
     with nullcontext() if shown is None else shown:
         request = _request(table, missing_values, sheet, sql, id=id)
-        n_rows = _write(model, request, path, shown)
+        n_rows = _write(model, request, path, shown, why)
     typer.echo(f"{n_rows:,} {'row' if n_rows == 1 else 'rows'} predicted: {path}")
 
 
@@ -178,7 +183,9 @@ def _request(table: str, missing: str, sheet: str | None, sql: str | None, **mor
     return Request(table, missing_values=names_of(missing), sheet=sheet, sql=sql, **more)
 
 
-def _write(model: Path, request: Request, path: Path, shown: Progress | None) -> int:
+def _write(
+    model: Path, request: Request, path: Path, shown: Progress | None, why: bool = False
+) -> int:
     from novum.apps.cli.model_rows import (
         features_for,
         is_classifier,
@@ -187,10 +194,15 @@ def _write(model: Path, request: Request, path: Path, shown: Progress | None) ->
         unseen_levels,
     )
     from novum.apps.job.outputs import Identifiers, write_predictions
-    from novum.core.errors import UnseenLevelWarning
+    from novum.core.errors import InputError, UnseenLevelWarning
 
     fitted = model_of(model)
     X, names = features_for(fitted, request)
+    if why and X.num_rows < 2:
+        raise InputError(
+            "--why compares rows with each other, and there are no two here. Give a table of "
+            "several rows."
+        )
     named = None if names is None else Identifiers(str(request.id), names)
     for sentence in unseen_levels(X, schema_of(fitted)):
         typer.echo(sentence, err=True)
@@ -198,13 +210,16 @@ def _write(model: Path, request: Request, path: Path, shown: Progress | None) ->
     with warnings.catch_warnings():
         # Said above for the whole table; a model would say it again for each part of it.
         warnings.simplefilter("ignore", UnseenLevelWarning)
-        return write_predictions(path, _answers(fitted, X, shown), classes, named)
+        return write_predictions(path, _answers(fitted, X, shown, why), classes, named)
 
 
-def _answers(model: Any, X: Any, shown: Progress | None) -> Iterator[Predictions]:
+def _answers(model: Any, X: Any, shown: Progress | None, why: bool) -> Iterator[Predictions]:
+    from dataclasses import replace
+
     import numpy as np
 
     from novum.apps.cli.model_rows import is_classifier
+    from novum.apps.job.effects import reasons
     from novum.apps.job.outputs import Predictions
 
     starts = range(0, max(X.num_rows, 1), _ROWS_AT_ONCE)
@@ -216,7 +231,7 @@ def _answers(model: Any, X: Any, shown: Progress | None) -> Iterator[Predictions
         if not len(rows):
             continue
         classed = is_classifier(model)
-        yield Predictions(
+        found = Predictions(
             rows,
             "model",
             None,
@@ -224,3 +239,4 @@ def _answers(model: Any, X: Any, shown: Progress | None) -> Iterator[Predictions
             model.predict_proba(part) if classed else None,
             model.decide(part) if hasattr(model, "decide") else None,
         )
+        yield replace(found, reasons=reasons(model, part, found)) if why else found

@@ -26,6 +26,7 @@ from novum.apps.job.mistakes import answer_texts, cell_text
 from novum.apps.job.outputs import Predictions
 from novum.apps.job.record_model import ContributionRecord, DependenceRecord
 from novum.core.decisions import WorkingPoint
+from novum.display import about
 from novum.evaluation import mean_interval, partial_dependence
 from novum.numerics import Floats
 
@@ -188,6 +189,38 @@ def contributions(
             )
         )
     return tuple(found)
+
+
+def reasons(model: Any, X: Any, answers: Predictions, *, most: int = 3) -> tuple[str, ...]:
+    """For each row the columns that moved its prediction most, in words.
+
+    The rows are compared with each other, by few draws.
+    """
+    rows = [(place, "") for place in range(X.num_rows)]
+    found = contributions(
+        model, X, answers, rows, X.column_names, seed=0, max_columns=len(X.column_names), n_orders=4
+    )
+    return tuple(
+        ", ".join(
+            f"{name} = {cell} ({signed(value.value)})"
+            for name, cell, value in one.terms[:most]
+            if value.value
+        )
+        or "no column moves it"
+        for one in found
+    )
+
+
+def signed(value: float | None) -> str:
+    """A change with its sign.
+
+    Examples
+    --------
+    >>> signed(0.123456), signed(-67432.1)
+    ('+0.123', '−67,400')
+    """
+    shown = about(value)
+    return f"+{shown}" if value is not None and value > 0 else shown
 
 
 def _predictions(

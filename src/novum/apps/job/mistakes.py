@@ -211,9 +211,10 @@ def _row_error(
 
 
 def answer_texts(answers: Predictions, place: int) -> tuple[str, str]:
-    """Truth and answer of one row."""
+    """Truth and answer of one row; the truth is empty where nobody knows it."""
     decided = answers.predicted if answers.decisions is None else answers.decisions
-    return _text(np.asarray(answers.target)[place]), _text(np.asarray(decided)[place])
+    true = "" if answers.target is None else _text(np.asarray(answers.target)[place])
+    return true, _text(np.asarray(decided)[place])
 
 
 def _text(value: Any) -> str:

@@ -42,6 +42,8 @@ class Predictions:
     probabilities : array (m, K) or None
     decisions : array (m,) or None
         Actions at the working point.
+    reasons : tuple of str
+        The columns that moved each row most, in words; empty if nobody asked.
     """
 
     rows: Any
@@ -50,6 +52,7 @@ class Predictions:
     predicted: Any
     probabilities: Any = None
     decisions: Any = None
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +100,7 @@ def write_predictions(
     head += ["row", "answered", "target", "prediction"]
     head += ["decision"] if with_decision else []
     head += [f"probability {label}" for label in classes or ()]
+    head += ["why"] if any(part.reasons for part in parts) else []
     n_lines = 0
     with replacing(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
@@ -105,7 +109,8 @@ def write_predictions(
         for part in parts:
             for i in range(len(part.rows)):
                 named = [] if identifiers is None else [safe_cell(identifiers.of(part, i))]
-                writer.writerow([*named, *_line(part, i, with_decision)])
+                why = [safe_cell(part.reasons[i])] if part.reasons else []
+                writer.writerow([*named, *_line(part, i, with_decision), *why])
             n_lines += len(part.rows)
         text.flush()
         text.detach()
@@ -114,7 +119,8 @@ def write_predictions(
 
 def write_leaderboard(path: Path, standings: Iterable[Standing], label: str) -> None:
     """Writes one line for each model, the best first; `label` names the measure."""
-    head = ["model", label, "low", "high", "to the best", "p value", "fit seconds", "chosen"]
+    head = ["model", label, "low", "high", "to the chosen", "p value", "fit seconds"]
+    head += ["search seconds", "seconds for 1000 rows", "chosen"]
     with replacing(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         writer = csv.writer(text)
@@ -123,7 +129,8 @@ def write_leaderboard(path: Path, standings: Iterable[Standing], label: str) -> 
             behind = None if one.difference is None else one.difference.value
             score = (one.score.value, one.score.low, one.score.high)
             chosen = "yes" if one.is_chosen else "no"
-            cells = [one.title, *score, behind, one.p_value, one.fit_seconds, chosen]
+            times = (one.fit_seconds, one.search_seconds, one.predict_seconds)
+            cells = [one.title, *score, behind, one.p_value, *times, chosen]
             writer.writerow([safe_cell(cell) for cell in cells])
         text.flush()
         text.detach()
