@@ -77,7 +77,7 @@ def compared(path: str, target: str) -> list[str]:
     rows = trial_rows(task, set_aside(task, request, loaded), plan)
     splits = outer_splits(plan, rows)
     frame = rows.X.to_pandas()
-    nominal = [name for name in frame if not np.issubdtype(frame[name].dtype, np.number)]
+    nominal = [name for name in frame if frame[name].dtype.kind not in "iuf"]
     for name in nominal:
         frame[name] = frame[name].astype("category")
     theirs = []

@@ -111,7 +111,7 @@ def rows_figure(holdout: HoldoutRecord, task: TaskRecord) -> Figure | None:
             rings = (xs[second].tolist(), ys[second].tolist())
             shapes.append(Dots(*rings, _RADIUS - 0.75, _WRONG, hollow=True))
         y += _PITCH * -(-sum(n_dots) // per_line)
-    each = "a row" if scale == 1 else f"about {number(round(scale))} rows"
+    each = "a row" if scale == 1 else f"about {number(scale, 2)} rows"
     title = "Rows set aside, by what they are"
     drawing = Drawing(WIDTH, y + 6.0, shapes, title, "; ".join(words) + ".")
     caption = f"Each dot is {each} that the model had not seen before."
