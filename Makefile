@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 EXTRAS := plot,cli,scale,frames,excel
 ALL_EXTRAS := $(EXTRAS),dev
 READY := $(VENV)/.ready
+# Many tests start processes, which should not translate the library each time.
+unexport PYTHONDONTWRITEBYTECODE
 CHECKS := $(VENV)/.ready-to-check
 
 # Installs the package with these extras; says every few seconds that it is still at it.
@@ -40,6 +42,7 @@ test-guides:  ## README and guides in an environment made by the set-up of `make
 
 test-all: test test-browser test-guides  ## and the slow extras, before an issue is closed
 	$(BIN)/pytest -q -n 2 -m slow
+	$(BIN)/pytest -q -n 2 -m "hypothesis and not slow and not browser" --hypothesis-profile=full
 
 # Every test draws the same examples; this draws new ones, pass after pass, and stops at a failure.
 MINUTES ?= 10
@@ -75,7 +78,7 @@ layers: $(CHECKS)
 	$(BIN)/lint-imports
 
 tests: $(CHECKS)
-	$(BIN)/pytest -q -n 2 -m "not slow"
+	$(BIN)/pytest -q -n 2 -m "not slow and not browser"
 
 doctests: $(CHECKS)
 	$(BIN)/pytest -q --doctest-modules src/novum benchmarks

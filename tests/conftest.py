@@ -1,8 +1,9 @@
 """The same checks for everybody: fixed examples, and a Ctrl-C that arrives.
 
-Hypothesis draws the same examples in every run, so that a failure is one of the change at hand; the
-profile `fuzz` (`make fuzz`) draws new ones and keeps those that fail. There are no deadlines, since
-the first example may compile a kernel.
+Hypothesis draws the same examples in every run, so that a failure is one of the change at hand: 40
+for a property in `make test` and 200 in `make test-all` (profile `full`). The profile `fuzz`
+(`make fuzz`) draws new ones and keeps those that fail. There are no deadlines, since the first
+example may compile a kernel.
 
 A shell that starts a command in the background makes it ignore SIGINT, and its children with it.
 Tests of interruption need the usual handler: set here, it holds in the workers, which are started
@@ -21,7 +22,8 @@ import pytest
 from hypothesis import settings
 from sklearn.utils import estimator_checks
 
-settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
+settings.register_profile("fixed", deadline=None, derandomize=True, database=None, max_examples=40)
+settings.register_profile("full", deadline=None, derandomize=True, database=None, max_examples=200)
 settings.register_profile("fuzz", deadline=None, print_blob=True)
 settings.load_profile("fixed")
 
@@ -29,6 +31,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# What `make test` runs.
+QUICK = "not slow and not browser"
 _checks_of = estimator_checks.parametrize_with_checks
 _first: dict[type, str] = {}
 
@@ -44,7 +48,7 @@ def _checks_of_first(estimators: Any, **options: Any) -> Any:
 
 def pytest_configure(config: pytest.Config) -> None:
     """`make test` does not even collect the others, which would take a minute."""
-    if config.option.markexpr == "not slow":
+    if config.option.markexpr == QUICK:
         estimator_checks.parametrize_with_checks = _checks_of_first
 
 

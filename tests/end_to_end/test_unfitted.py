@@ -23,7 +23,7 @@ ASKED = (
     "predict", "predict_proba", "predict_log_proba", "predict_quantile", "decision_function",
     "score", "score_samples", "transform", "inverse_transform", "staged_predict",
     "staged_predict_proba", "staged_decision_function", "staged_score", "apply", "decision_path",
-    "get_feature_names_out", "get_support", "at", "quadratic_form", "matvec", "blocks",
+    "get_feature_names_out", "get_support", "quadratic_form", "matvec", "blocks",
     "get_covariance", "get_precision", "predict_interval", "predict_joint_log_proba", "intervals",
 )  # fmt: skip
 

@@ -16,7 +16,6 @@ import weakref
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from novum.apps.job.record import RunRecord
 from novum.apps.job.request import Request, cross_validation_of, seconds_of
 from novum.core.errors import InputError
 from novum.core.tables import frame_of, is_frame, to_frame
+from novum.numerics import cached_property
 
 _PAGE_HEIGHT = 720
 

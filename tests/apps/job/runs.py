@@ -210,7 +210,7 @@ def timeless(text: str) -> str:
     record["stage_seconds"] = [name for name, _ in record["stage_seconds"]]
     record["date"] = ""
     for standing in record["leaderboard"]:
-        standing["fit_seconds"] = standing["predict_seconds"] = 0.0
+        standing["fit_seconds"] = standing["predict_seconds"] = standing["search_seconds"] = 0.0
     return json.dumps(content, indent=1)
 
 

@@ -101,7 +101,7 @@ def test_wrong_numbers_are_refused_in_words() -> None:
 def test_notebooks_show_families() -> None:
     shown = ALARM._repr_html_()
     assert "6 nodes and 5 edges" in shown
-    assert '<th scope="row">A</th><td>B, E</td>' in shown
+    assert '<th scope="row">A</th><td data-label="parents">B, E</td>' in shown
     many = Dag.from_edges([], [f"<{i}>" for i in range(100)])._repr_html_()
     assert "&lt;59&gt;" in many
     assert "60" not in many.partition("tbody")[2]
