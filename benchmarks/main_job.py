@@ -63,7 +63,7 @@ def compared(path: str, target: str) -> list[str]:
 
     shown, seconds, record = [], [], None
     for preset in ("standard", "quick"):
-        request = Request(path, target, preset=preset)  # type: ignore[arg-type]
+        request = Request(path, target, preset=preset)
         with TemporaryDirectory() as folder:
             began = time.perf_counter()
             record = run(request, Path(folder) / "run")
