@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import special
 from sklearn.calibration import _sigmoid_calibration
@@ -28,6 +28,9 @@ def test_platts_fit_is_scikit_learns(seed: int) -> None:
     np.testing.assert_allclose(found.predict(s), special.expit(-(slope * s + intercept)), atol=1e-5)
 
 
+@example([(0.0, True), (2e-243, False)])
+@example([(0.0, True), (1e-301, False)])
+@example([(1e-310, True), (0.0, False)])
 @given(cases)
 def test_the_gradient_vanishes(rows: Any) -> None:
     s, positive = (np.array(column) for column in zip(*rows, strict=True))

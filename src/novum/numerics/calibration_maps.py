@@ -66,6 +66,7 @@ from novum.numerics.types import Floats, Mask, Positions
 
 # Newton doubles the digits near the optimum, so the last step is as cheap as the first.
 _TOLERANCE = 1e-10
+_SMALLEST = 1e-305
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +221,12 @@ def _standardized(z: Floats, w: Floats) -> tuple[Floats, Floats, float]:
     rows = z - z[:, :1]
     middle = w @ rows
     deviations = rows - middle
-    spread = float(np.sqrt(w @ (deviations**2).sum(axis=1)))
     size = float(np.abs(rows).max(initial=0.0))
+    # Below this a slope is no number any more.
+    if size < _SMALLEST:
+        return np.zeros_like(z), middle, 0.0
+    # Squares of small scores would vanish.
+    spread = size * float(np.sqrt(w @ ((deviations / size) ** 2).sum(axis=1)))
     # A spread within the rounding of the scores themselves is none.
     if not spread > 64 * np.finfo(np.float64).eps * size:
         return np.zeros_like(z), middle, 0.0
