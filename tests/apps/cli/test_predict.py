@@ -114,3 +114,14 @@ def test_the_columns_that_moved_each_row(iris_run: Path, tmp_path: Path) -> None
     (tmp_path / "t.csv").write_text("\n".join(lines[:2]) + "\n")
     done = invoke("predict", iris_run / "model.novum", tmp_path / "t.csv", "--why", "--output", out)
     assert (done.exit_code, "table of several rows" in done.stderr) == (1, True)
+
+
+def test_rounding_is_no_reason(iris_run: Path, tmp_path: Path) -> None:
+    """Two rows that are alike: no cell of one moves the answer of the other."""
+    (tmp_path / "t.csv").write_text(
+        "sepal_length,sepal_width,petal_length,petal_width\n" + "5.1,3.5,1.4,0.2\n" * 2
+    )
+    out = tmp_path / "p.csv"
+    done = invoke("predict", iris_run / "model.novum", tmp_path / "t.csv", "--why", "--output", out)
+    assert done.exit_code == 0, done.stderr
+    assert [row["why"] for row in rows_of(out)] == ["no column moves it"] * 2

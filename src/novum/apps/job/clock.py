@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from novum.apps.job.record import DataRecord, Finding, TaskRecord
-from novum.core.runtime import OutOfTime, time_limit
+from novum.core.runtime import time_limit
 
 END_OF_TRIALS, END_OF_FITS, END_OF_JUDGMENT = 0.65, 0.8, 0.93
 # Even a budget that is used up leaves this much for a step that nothing can be given in place of.
@@ -104,14 +104,3 @@ class Clock:
         """Raises `OutOfTime` in a block that lasts until this share of the budget is used."""
         with time_limit(max(self.until(share), LEAST_SECONDS)):
             yield
-
-
-__all__ = [
-    "END_OF_FITS",
-    "END_OF_JUDGMENT",
-    "END_OF_TRIALS",
-    "Clock",
-    "Listener",
-    "OutOfTime",
-    "Silent",
-]

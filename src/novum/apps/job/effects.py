@@ -204,7 +204,8 @@ def reasons(model: Any, X: Any, answers: Predictions, *, most: int = 3) -> tuple
         ", ".join(
             f"{name} = {cell} ({signed(value.value)})"
             for name, cell, value in one.terms[:most]
-            if value.value
+            # What rounding leaves is no reason.
+            if abs(value.value or 0.0) > 1e-9 * max(abs(one.start), abs(one.prediction))
         )
         or "no column moves it"
         for one in found

@@ -25,7 +25,7 @@ from novum.apps.job.answers import answers_of, of_all, out_of_fold
 from novum.apps.job.attempts import Attempts, failed
 from novum.apps.job.building import build, candidate, settings_text
 from novum.apps.job.choosing import Choice, title_of
-from novum.apps.job.clock import END_OF_FITS, END_OF_JUDGMENT, Clock, OutOfTime
+from novum.apps.job.clock import END_OF_FITS, END_OF_JUDGMENT, Clock
 from novum.apps.job.effects import contributions, dependences
 from novum.apps.job.explaining import (
     PERMUTATIONS,
@@ -63,6 +63,7 @@ from novum.apps.job.table.task import Rows, Task
 from novum.apps.job.trials import LearningRows, Trials
 from novum.core import save
 from novum.core.files import replacing
+from novum.core.runtime import OutOfTime
 from novum.evaluation import learning_curve
 
 MODEL, PREDICTIONS, SCRIPT = "model.novum", "predictions.csv", "model.py"

@@ -23,12 +23,12 @@ import pyarrow as pa
 
 from novum.apps.job.attempts import Warnings, failed
 from novum.apps.job.building import build, candidate, grid, imported
-from novum.apps.job.clock import END_OF_TRIALS, Clock, OutOfTime
+from novum.apps.job.clock import END_OF_TRIALS, Clock
 from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, PLANNED, STACK, STACK_MEMBERS
 from novum.apps.job.record import PlannedTrial, PlanRecord
 from novum.apps.job.table.task import PLAIN, Rows, SpecialColumns, Task
-from novum.core.runtime import Progress, run_tasks, time_limit
+from novum.core.runtime import OutOfTime, Progress, run_tasks, time_limit
 from novum.evaluation import (
     FoldRun,
     GridSearchCV,
