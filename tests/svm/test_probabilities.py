@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn import svm
 
 from novum.kernels.vectors.gaussian import Gaussian
-from novum.numerics import IsotonicMap, SigmoidMap, fit_sigmoid
+from novum.numerics import IsotonicMap, Positions, SigmoidMap, fit_sigmoid
 from novum.svm.binary_machine import (
     N_FOLDS,
     BinaryMachine,
@@ -26,8 +26,8 @@ from novum.svm.solver.problem import Stopping
 from tests.svm.machine_tables import blobs
 
 
-def fit(task: BinaryTask) -> BinaryMachine:
-    return soft_margin(task, 1.0, Stopping(1e-9), 10**6)
+def fit(_: list[Positions], parts: list[BinaryTask]) -> list[BinaryMachine]:
+    return [soft_margin(part, 1.0, Stopping(1e-9), 10**6) for part in parts]
 
 
 def task_of(n: int = 40) -> BinaryTask:

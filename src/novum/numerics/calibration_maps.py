@@ -186,7 +186,8 @@ class _Problem:
         slope = params[0] if len(params) == K else 0.0
         scores = slope * self.z + self.c
         scores[:, 1:] += params[-(K - 1) :]
-        return np.asarray(special.log_softmax(scores, axis=1))
+        scores -= scores.max(axis=1, keepdims=True)
+        return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
     def value_and_gradient(self, params: Floats) -> tuple[float, Floats]:
         logs = self._log_shares(params)

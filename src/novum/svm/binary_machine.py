@@ -240,13 +240,14 @@ def _overlap(labels: tuple[object, object]) -> InputError:
 
 
 ScoreMap = SigmoidMap | IsotonicMap
+FitParts = Callable[[list[Positions], list[BinaryTask]], list[BinaryMachine]]
 
 N_FOLDS = 5
 
 
 def fit_map(
     task: BinaryTask,
-    fit: Callable[[BinaryTask], BinaryMachine],
+    fit: FitParts,
     method: str,
     random_state: RandomSource = None,
 ) -> ScoreMap:
@@ -256,7 +257,7 @@ def fit_map(
     ----------
     task : BinaryTask
     fit : callable
-        From a task to its machine.
+        From some of the objects for each of several parts, and these parts, to their machines.
     method : {"sigmoid", "isotonic"}
     random_state : None, int or generator
         None deals objects to folds in the order of the task, which is that of digests of the rows
@@ -289,39 +290,35 @@ def folds_of(sign: Floats, random_state: RandomSource = None) -> Positions:
     return folds
 
 
-def held_out_scores(
-    task: BinaryTask, fit: Callable[[BinaryTask], BinaryMachine], folds: Positions
-) -> Floats:
+def held_out_scores(task: BinaryTask, fit: FitParts, folds: Positions) -> Floats:
     """For every object the decision value of a machine that was fitted without it."""
-    scores = np.empty(len(folds))
+    scores = np.zeros(len(folds))
+    outs, rows = [], []
     for fold in np.unique(folds):
-        out = np.flatnonzero(folds == fold)
-        scores[out] = _scores_of(task, fit, np.flatnonzero(folds != fold), out)
+        out, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        sides = task.sign[others]
+        if len(others) and (sides != sides[0]).any():
+            outs.append(out)
+            rows.append(others)
+        elif len(others):
+            # All that is known without a class is the other one, at its margin.
+            scores[out] = sides[0]
+    parts = [
+        replace(
+            task,
+            prepared=task.prepared.take(chosen),
+            sign=task.sign[chosen],
+            weight=task.weight[chosen],
+            count=task.count[chosen],
+        )
+        for chosen in rows
+    ]
+    for out, part, machine in zip(outs, parts, fit(rows, parts), strict=True):
+        kept = np.flatnonzero(machine.coefficients)
+        new, support = task.prepared.take(out), part.prepared.take(kept)
+        sums = expand(new, support, machine.coefficients[np.newaxis, kept])
+        scores[out] = sums[:, 0] + machine.intercept
     return scores
-
-
-def _scores_of(
-    task: BinaryTask,
-    fit: Callable[[BinaryTask], BinaryMachine],
-    rows: Positions,
-    out: Positions,
-) -> Floats:
-    sign = task.sign[rows]
-    if not len(sign) or (sign == sign[0]).all():
-        # All that is known without a class is the other one, at its margin.
-        return np.full(len(out), sign[0] if len(sign) else 0.0)
-    part = replace(
-        task,
-        prepared=task.prepared.take(rows),
-        sign=sign,
-        weight=task.weight[rows],
-        count=task.count[rows],
-    )
-    machine = fit(part)
-    kept = np.flatnonzero(machine.coefficients)
-    support = part.prepared.take(kept)
-    sums = expand(task.prepared.take(out), support, machine.coefficients[np.newaxis, kept])
-    return sums[:, 0] + machine.intercept
 
 
 def probabilities(maps: Sequence[ScoreMap], margins: Floats, *, paired: bool) -> Floats:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from types import MethodType
 from typing import Any, ClassVar, NamedTuple, Self
@@ -23,7 +24,7 @@ from novum.core.learners import Stopwatch, parameter, warn_if_stopped
 from novum.core.runtime import RandomSource, fitting
 from novum.core.text import label_text
 from novum.linear import class_factors
-from novum.numerics import Array, Floats, SigmoidMap, vote_scores
+from novum.numerics import Array, Floats, Positions, SigmoidMap, vote_scores
 from novum.svm.binary_machine import BinaryMachine, BinaryTask, fit_map, probabilities
 from novum.svm.kernel_machine import KernelMachine, read_only
 from novum.svm.margins import MarginErrorBound, margin_error_bound
@@ -166,18 +167,16 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Sol
     def _learn(
         self, plan: Plan, watch: Stopwatch, starts: list[Floats] | None = None
     ) -> list[BinaryMachine]:
-        machines = []
-        for k, together in enumerate(self._solved_together(plan, watch)):
-            solution, start = together, None if starts is None else starts[k]
-            if together is not None and together.stopped_by is not None:
-                solution, start = None, together.coefficients
-            machines.append(self._machine(plan.tasks[k], watch, start, solution))
+        rows = [member.rows for member in plan.members]
+        machines = self._machines(plan.prepared, watch, rows, plan.tasks, starts)
         self._store_support(plan, machines)
         self._store_margins(plan, machines)
         if self.probability:
             method = "isotonic" if self.probability == "isotonic" else "sigmoid"
             self.calibration_ = tuple(
-                fit_map(task, lambda part: self._machine(part, watch), method, self.random_state)
+                fit_map(
+                    task, partial(self._machines, task.prepared, watch), method, self.random_state
+                )
                 for task in plan.tasks
             )
         solutions = [machine.solution for machine in machines]
@@ -186,16 +185,33 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Sol
         self.n_iter_ = np.array([found.iterations for found in solutions], np.int32)
         return machines
 
-    def _solved_together(self, plan: Plan, watch: Stopwatch) -> Sequence[Solution | None]:
+    def _machines(
+        self,
+        prepared: Any,
+        watch: Stopwatch,
+        rows: list[Positions],
+        tasks: list[BinaryTask],
+        starts: list[Floats] | None = None,
+    ) -> list[BinaryMachine]:
+        """The hyperplanes of problems on some of the objects each."""
+        machines = []
+        for k, together in enumerate(self._solved_together(prepared, rows, tasks, watch)):
+            solution, start = together, None if starts is None else starts[k]
+            if together is not None and together.stopped_by is not None:
+                solution, start = None, together.coefficients
+            machines.append(self._machine(tasks[k], watch, start, solution))
+        return machines
+
+    def _solved_together(
+        self, prepared: Any, rows: list[Positions], tasks: list[BinaryTask], watch: Stopwatch
+    ) -> Sequence[Solution | None]:
         """Solutions of small programs on one Gram matrix; None for what is to be solved alone."""
-        m = len(plan.prepared)
+        m, largest = len(prepared), max(map(len, rows), default=0)
         is_whole = m <= MOST_VARIABLES or 8 * m * m <= cache_bytes_of(self)
-        sizes = [len(member.rows) for member in plan.members]
-        if not is_whole or max(sizes) > MOST_VARIABLES or self.max_iter != -1:
-            return [None] * len(sizes)
-        programs = [self._program(task) for task in plan.tasks]
-        rows = [member.rows for member in plan.members]
-        return solve_pairs(plan.prepared, programs, rows, stopping_of(self, watch))
+        if not is_whole or largest > MOST_VARIABLES or self.max_iter != -1:
+            return [None] * len(rows)
+        programs = [self._program(task) for task in tasks]
+        return solve_pairs(prepared, programs, rows, stopping_of(self, watch))
 
     def _store_support(self, plan: Plan, machines: list[BinaryMachine]) -> None:
         sample, m, K = plan.sample, len(plan.prepared), len(self.classes_)

@@ -119,7 +119,7 @@ def test_the_best_column_and_cut(
     table = coded(n + n_classes, n, n_classes, holes=holes, wide=wide)
     assert table.coding.is_narrow != wide
     weight = np.random.default_rng(1).integers(1, 4, n).astype(float)
-    growth = Growth(table, GrowthRules(criterion, max_depth=1), weight, None, None)
+    growth = Growth(table, GrowthRules(criterion, max_depth=1)).planted(weight, None, None)
     growth.run()
     gain, split, _ = root_split(growth, weight)
     found = []
@@ -161,7 +161,7 @@ def test_scratch_is_left_clean(
             max_thresholds=max_thresholds,
             max_features=2,
         )
-        growth = Growth(table, rules, np.ones(n), np.random.default_rng(0), None)
+        growth = Growth(table, rules).planted(np.ones(n), np.random.default_rng(0), None)
         assert len(growth.run().integers) > 5
         assert clean(growth)
 
@@ -183,9 +183,8 @@ def test_few_rows_for_each_level_ask_for_single_levels() -> None:
             np.array([0, 2]),
             *coding.ranges(codes, cells),
         )
-        growth = Growth(
-            table, GrowthRules("gini", nominal="auto", max_depth=1), np.ones(n), None, None
-        )
+        rules = GrowthRules("gini", nominal="auto", max_depth=1)
+        growth = Growth(table, rules).planted(np.ones(n), None, None)
         branch = growth.run().branches[0, :10]
         assert (min((branch == 0).sum(), (branch == 1).sum()) == 1) == alone
 
@@ -207,7 +206,7 @@ def test_columns_without_a_question_do_not_count(seed: int) -> None:
         coding, codes, label, np.empty((n, 0)), np.array([0, 2]), *coding.ranges(codes, cells)
     )
     rules = GrowthRules("gini", max_features=1)
-    growth = Growth(table, rules, np.ones(n), np.random.default_rng(seed), None)
+    growth = Growth(table, rules).planted(np.ones(n), np.random.default_rng(seed), None)
     nodes = growth.run().integers
     assert nodes[0, :4].tolist() == [1, at, 4, 5]
     assert sorted(growth.permutation.tolist()) == list(range(6))

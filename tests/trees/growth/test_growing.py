@@ -31,7 +31,7 @@ def grown_by(kind: Any, table: TrainingTable, rules: GrowthRules, max_bins: int 
     coded, scale = coded_table(rows, max_bins)
     if scale is not None:
         rules = rules.scaled(scale.unit**-2)
-    grown = kind(coded, rules, rows.weight, None, None).run()
+    grown = kind(coded, rules).planted(rows.weight, None, None).run()
     return tree_of(grown, coded, rows.schema, rows.classes, scale)
 
 
@@ -178,7 +178,7 @@ def test_both_engines_grow_the_same_tree(
     rules = GrowthRules(criterion, max_features=max_features, min_leaf=3.0)
     assert is_plain(coded, rules)
     plain, general = (
-        kind(coded, rules, table.weight, np.random.default_rng(5), None).run()
+        kind(coded, rules).planted(table.weight, np.random.default_rng(5), None).run()
         for kind in (PlainGrowth, Growth)
     )
     trees = [tree_of(g, coded, table.schema, table.classes) for g in (plain, general)]

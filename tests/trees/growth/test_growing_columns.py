@@ -37,7 +37,7 @@ def growth() -> Growth:
     table = CodedTable(
         coding, codes, label, np.empty((2, 0)), np.array([0, 2]), *coding.ranges(codes, cells)
     )
-    made = Growth(table, GrowthRules("gini"), np.ones(2), None, None)
+    made = Growth(table, GrowthRules("gini")).planted(np.ones(2), None, None)
     made.run()
     return made
 

@@ -159,7 +159,7 @@ def test_growth_leaves_clean_scratch_and_sound_nodes(
     table = plain_table(n, n_classes)
     weight = np.random.default_rng(0).integers(1, 4, n).astype(float)
     rules = GrowthRules(criterion, max_features=max_features, random_cuts=random_cuts)
-    growth = PlainGrowth(table, rules, weight, np.random.default_rng(1), None)
+    growth = PlainGrowth(table, rules).planted(weight, np.random.default_rng(1), None)
     grown = growth.run()
     assert not growth.histograms.any()
     assert not growth.bits.any()

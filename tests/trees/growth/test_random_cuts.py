@@ -55,7 +55,7 @@ def test_the_same_trees_as_the_general_engine(
     trees = []
     for kind in (PlainGrowth, Growth):
         rng = np.random.default_rng(seed)
-        grown = kind(table, rules, rows.weight, rng, None).run()
+        grown = kind(table, rules).planted(rows.weight, rng, None).run()
         trees.append(tree_of(grown, table, rows.schema, rows.classes, scale))
     assert_same_tree(*trees)
 
@@ -83,7 +83,7 @@ def test_codes_that_no_row_has_are_passed_over(n: int) -> None:
     rules = GrowthRules("squared_error", random_cuts=True)
     found = [
         tree_of(
-            kind(table, rules, rows.weight, np.random.default_rng(1), None).run(),
+            kind(table, rules).planted(rows.weight, np.random.default_rng(1), None).run(),
             table,
             rows.schema,
             None,

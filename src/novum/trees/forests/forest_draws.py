@@ -107,7 +107,7 @@ class ForestDraws:
         """A number that names the streams of a tree, for the `random_state` of its estimator."""
         return int(stream(self._root, "estimator", tree).integers(2**31))
 
-    @property
+    @cached_property
     def _root(self) -> np.random.SeedSequence:
         return np.random.SeedSequence([int(word) for word in self.seed_words])
 

@@ -24,7 +24,7 @@ from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.growing import grow_general
 from novum.trees.growth import growing_columns as at
 from novum.trees.growth.conversion import TargetScale, tree_of
-from novum.trees.growth.growing import CodedTable, GrownNodes, WorkingMemory, grow
+from novum.trees.growth.growing import CodedTable, GrownNodes, growth_of
 from novum.trees.model import TreeModel
 from novum.trees.pruning.cost_complexity import cost_complexity_path
 from novum.trees.settings import general_rules, growth_rules
@@ -82,15 +82,9 @@ class TreeGrower:
         binary = growth_rules(self.member, of_tree, criterion)
         if self.scale is not None:
             binary = binary.scaled(self.scale.unit**-2)
-        grown = grow(self.table, binary, weight, rng, chosen, self._memory())
-        return self._forest(grown, self.table)
-
-    def _memory(self) -> WorkingMemory:
-        """The working memory of this thread."""
-        if not hasattr(self._of_thread, "memory"):
-            self._of_thread.memory = WorkingMemory()
-        memory: WorkingMemory = self._of_thread.memory
-        return memory
+        growth = growth_of(self.table, binary, getattr(self._of_thread, "growth", None))
+        self._of_thread.growth = growth
+        return self._forest(growth.planted(weight, rng, chosen).run(), self.table)
 
     def drawn(self, number: int) -> tuple[Codes, Floats]:
         """The rows of a tree, each once and in order, and their weights."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -131,7 +131,6 @@ def grow(
     weight: Floats,
     rng: np.random.Generator | None = None,
     rows: Codes | None = None,
-    memory: WorkingMemory | None = None,
 ) -> GrownNodes:
     """Grows one tree.
 
@@ -145,11 +144,23 @@ def grow(
         For random choices of columns and cuts.
     rows : int32 array, optional
         The rows to learn from, each once; all by default.
-    memory : WorkingMemory, optional
-        Of a worker that grows many trees.
     """
+    return growth_of(table, rules).planted(weight, rng, rows).run()
+
+
+def growth_of(table: CodedTable, rules: GrowthRules, last: Growth | None = None) -> Growth:
+    """What grows a tree of that table: what has grown the tree before, where it serves again."""
     kind = PlainGrowth if is_plain(table, rules) else Growth
-    return kind(table, rules, weight, rng, rows, memory).run()
+    if (
+        last is None
+        or type(last) is not kind
+        or last.table is not table
+        or last.rules.max_features != rules.max_features
+    ):
+        return kind(table, rules)
+    if last.rules != rules:
+        last.fix(rules)
+    return last
 
 
 def is_plain(table: CodedTable, rules: GrowthRules) -> bool:
@@ -202,7 +213,13 @@ class WorkingMemory:
 
 
 class Growth:
-    """The arrays of a tree that is being grown, and the kernels that grow it."""
+    """The arrays of a tree that is being grown, and the kernels that grow it.
+
+    Parameters
+    ----------
+    table : CodedTable
+    rules : GrowthRules
+    """
 
     integers: Integers
     numbers: Floats
@@ -211,28 +228,25 @@ class Growth:
     waiting: Integers
     state: Integers
 
-    def __init__(
-        self,
-        table: CodedTable,
-        rules: GrowthRules,
-        weight: Floats,
-        rng: np.random.Generator | None,
-        rows: Codes | None,
-        memory: WorkingMemory | None = None,
-    ) -> None:
-        self.table, self.rules = table, rules
-        self.memory = WorkingMemory() if memory is None else memory
+    def __init__(self, table: CodedTable, rules: GrowthRules) -> None:
+        self.table, self.memory = table, WorkingMemory()
+        self.fix(rules)
+        self._allocate()
+
+    def planted(self, weight: Floats, rng: np.random.Generator | None, rows: Codes | None) -> Self:
+        """With the root of a tree, which waits; arguments as of `grow`."""
+        table = self.table
         chosen = np.arange(len(table.codes), dtype=np.int32) if rows is None else rows
         self.n_rows = chosen.size
         room = int(1.5 * self.n_rows) + 16 if table.any_missing else self.n_rows
         self.rows = self.memory.array("rows", (room,), np.int32)
         self.weight = self.memory.array("weight", (room,))
         self.rows[: self.n_rows], self.weight[: self.n_rows] = chosen, weight
-        self._fix_rules()
-        self._allocate()
-        if rng is not None:
-            self.chance[0] = rng.integers(1, 2**64, dtype=np.uint64)
+        self._take_row_arrays()
+        self.permutation[:] = np.arange(len(self.permutation))
+        self.chance[0] = 1 if rng is None else rng.integers(1, 2**64, dtype=np.uint64)
         self._plant()
+        return self
 
     def run(self) -> GrownNodes:
         """Grows the tree, in slices between which Ctrl-C is heard."""
@@ -261,8 +275,9 @@ class Growth:
             self.branches[:n_branches].copy(),
         )
 
-    def _fix_rules(self) -> None:
-        rules, coding = self.rules, self.table.coding
+    def fix(self, rules: GrowthRules) -> None:
+        """Takes rules, of as many columns for a node as before."""
+        self.rules, coding = rules, self.table.coding
         n_columns = len(coding.edges)
         options = [
             CRITERIA[rules.criterion],
@@ -286,9 +301,7 @@ class Growth:
         self.columns = (coding.n_codes, coding.nominal, signs, self.table.low, high)
 
     def _allocate(self) -> None:
-        """Scratch of the kernels."""
-        from novum.trees.growth.growing_kernels import LOCAL_ROWS
-
+        """Scratch of the kernels, which they leave as they found it."""
         table, n_stats = self.table, self.table.n_stats
         n_columns = len(table.coding.edges)
         width = table.coding.missing + 1
@@ -318,10 +331,20 @@ class Growth:
             self.scratch,
         )
         self.best = (np.empty(1), np.empty(5, np.int64), np.empty(width, np.int8))
+
+    def _take_row_arrays(self) -> None:
+        """Room for what a node does with its rows."""
+        from novum.trees.growth.growing_kernels import LOCAL_ROWS
+
+        table = self.table
         near = min(LOCAL_ROWS, self.n_rows)
         self.near_table = tuple(
-            np.empty((near, array.shape[1]), array.dtype)
-            for array in (table.codes, table.labels, table.numbers)
+            self.memory.array(f"near {name}", (near, array.shape[1]), array.dtype)
+            for name, array in (
+                ("codes", table.codes),
+                ("labels", table.labels),
+                ("numbers", table.numbers),
+            )
         )
         spare = (2, self.n_rows)
         self.spare = (
@@ -329,16 +352,16 @@ class Growth:
             self.memory.array("spare weight", spare),
             np.empty(2),
         )
-        nominal = table.coding.n_codes[table.coding.nominal]
-        self.branches = np.empty((16, int(nominal.max()) if nominal.size else 1), np.int8)
 
     def _plant(self) -> None:
-        """The root, which waits."""
         room = self._room()
         self.integers = self.memory.array("integers", (room, 12), np.int64)
         self.numbers = self.memory.array("numbers", (room, 6))
         self.sums = self.memory.array("sums", (room, self.table.n_stats))
         self.waiting = self.memory.array("waiting", (room + 2,), np.int64)
+        nominal = self.table.coding.n_codes[self.table.coding.nominal]
+        most_levels = int(nominal.max()) if nominal.size else 1
+        self.branches = self.memory.array("branches", (16, most_levels), np.int8)
         self.waiting[0] = 0
         self.integers[0] = -1
         self.integers[0, [at.QUESTION, at.DEPTH, at.START]] = 0

@@ -20,15 +20,13 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.runtime import run_tasks
-from novum.numerics import Codes, Floats
 from novum.trees.growth import growing_columns as at
 from novum.trees.growth.growing import (
     CodedTable,
     GrownNodes,
-    Growth,
     GrowthRules,
-    PlainGrowth,
-    is_plain,
+    grow,
+    growth_of,
 )
 from novum.trees.scale.chunks import Passes
 from novum.trees.scale.frontier import Bootstrap, ChunkCoding, LevelStep
@@ -170,21 +168,10 @@ def _grown_in_memory(task: GrowthTask) -> GrownTrees:
             # A small table may give a tree no row at all.
             own = own if own.any() else np.ones(len(weight))
         rows = np.flatnonzero(own).astype(np.int32)
-        return _engine(table, rules, own[rows], task.stream(number, 1), rows).run()
+        return grow(table, rules, own[rows], task.stream(number, 1), rows)
 
     trees = run_tasks(grown, range(task.n_trees), task.n_jobs)
     return GrownTrees(trees, task.table(totals.ranges), totals.ranges, 1)
-
-
-def _engine(
-    table: CodedTable,
-    rules: GrowthRules,
-    weight: Floats,
-    rng: np.random.Generator,
-    rows: Codes,
-) -> Growth:
-    kind = PlainGrowth if is_plain(table, rules) else Growth
-    return kind(table, rules, weight, rng, rows)
 
 
 class LevelGrowing:
@@ -272,7 +259,7 @@ class LevelGrowing:
             if rules.max_depth is not None:
                 rules = replace(rules, max_depth=rules.max_depth - member.depth)
             rng = self.task.stream(member.tree.number, member.path)
-            engine = _engine(table, rules, weight[rows], rng, rows)
+            engine = growth_of(table, rules).planted(weight[rows], rng, rows)
             engine.numbers[0, [at.LOWER, at.UPPER]] = member.tree.bounds(member.node)
             return engine.run()
 

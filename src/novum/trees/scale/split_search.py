@@ -57,7 +57,7 @@ class SplitSearch:
         self.n_stats, self.target_start = table.n_stats, table.target_start
         self.criterion = CRITERIA[rules.criterion]
         self.has_classes = self.criterion <= at.ENTROPY
-        arrays = Growth(table, rules, np.empty(0), None, None)
+        arrays = Growth(table, rules)
         self.chance, self._columns = arrays.chance, arrays.columns
         self._rules = (table.target_start, arrays.options, arrays.limits)
         self._work, self._search, self._best = arrays.work, arrays.search, arrays.best
