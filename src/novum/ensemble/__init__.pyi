@@ -3,6 +3,25 @@ from novum.ensemble.adaboost_regressor import AdaBoostRegressor
 from novum.ensemble.adaboost_rounds import EarlyStopping
 from novum.ensemble.bagging import BaggingClassifier, BaggingRegressor
 from novum.ensemble.chains import ClassifierChain, RegressorChain
+from novum.ensemble.gradient_boosting.class_losses import (
+    LogisticLoss,
+    OrdinalLoss,
+    SoftmaxLoss,
+)
+from novum.ensemble.gradient_boosting.estimators import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
+from novum.ensemble.gradient_boosting.losses import (
+    AbsoluteLoss,
+    CustomLoss,
+    GammaLoss,
+    HuberLoss,
+    PoissonLoss,
+    QuantileLoss,
+    SquaredLoss,
+    TweedieLoss,
+)
 from novum.ensemble.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from novum.ensemble.one_vs_one import OneVsOneClassifier
 from novum.ensemble.one_vs_rest import OneVsRestClassifier
@@ -10,19 +29,32 @@ from novum.ensemble.stacking import StackingClassifier, StackingRegressor
 from novum.ensemble.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
+    "AbsoluteLoss",
     "AdaBoostClassifier",
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "ClassifierChain",
+    "CustomLoss",
     "EarlyStopping",
+    "GammaLoss",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "HuberLoss",
+    "LogisticLoss",
     "MultiOutputClassifier",
     "MultiOutputRegressor",
     "OneVsOneClassifier",
     "OneVsRestClassifier",
+    "OrdinalLoss",
+    "PoissonLoss",
+    "QuantileLoss",
     "RegressorChain",
+    "SoftmaxLoss",
+    "SquaredLoss",
     "StackingClassifier",
     "StackingRegressor",
+    "TweedieLoss",
     "VotingClassifier",
     "VotingRegressor",
 ]

@@ -231,35 +231,50 @@ class EarlyStopping:
 
     Parameters
     ----------
-    validation : float or int
-        Share of the rows (below 1), or how many; of every class alike.
+    validation : float, int or "out_of_bag"
+        Share of the rows (below 1), or how many, of every class alike; or the rows that a round
+        has not drawn, for learners that draw rows.
     patience : int
         Rounds without a better score after which boosting ends.
     tol : float
         A score is better if it exceeds the best by more than this.
+    one_standard_error : bool
+        Whether gradient boosting keeps the fewest rounds whose score is within one standard error
+        of the best.
 
     Examples
     --------
     >>> EarlyStopping(validation=0.2)
-    EarlyStopping(validation=0.2, patience=10, tol=0.0)
+    EarlyStopping(validation=0.2, patience=10, tol=0.0, one_standard_error=False)
     """
 
-    validation: float = 0.1
+    validation: float | str = 0.1
     patience: int = 10
     tol: float = 0.0
+    one_standard_error: bool = False
+
+    @property
+    def is_out_of_bag(self) -> bool:
+        """Whether rounds are judged by the rows that they have not drawn."""
+        return self.validation == "out_of_bag"
 
     def __post_init__(self) -> None:
-        share = isinstance(self.validation, Real) and 0 < self.validation < 1
-        count = isinstance(self.validation, Integral) and self.validation >= 1
-        if not (share or count) or isinstance(self.validation, bool):
-            raise InputError(
-                "validation is a share of the rows between 0 and 1 or a number of rows, got "
-                f"{self.validation!r}."
-            )
+        self._check_validation()
         if not (isinstance(self.patience, Integral) and self.patience >= 1):
             raise InputError(f"patience is a whole number of at least 1, got {self.patience!r}.")
         if not (isinstance(self.tol, Real) and math.isfinite(self.tol) and self.tol >= 0):
             raise InputError(f"tol is a number of at least 0, got {self.tol!r}.")
+
+    def _check_validation(self) -> None:
+        if self.is_out_of_bag:
+            return
+        share = isinstance(self.validation, Real) and 0 < self.validation < 1
+        count = isinstance(self.validation, Integral) and self.validation >= 1
+        if not (share or count) or isinstance(self.validation, bool):
+            raise InputError(
+                "validation is a share of the rows between 0 and 1, a number of rows or "
+                f"'out_of_bag', got {self.validation!r}."
+            )
 
     def held_out(self, target: Integers, rng: np.random.Generator) -> Mask:
         """Marks the rows to hold out: of each class the same share, never all of a class.
@@ -269,6 +284,11 @@ class EarlyStopping:
         target : codes of classes, (n,)
         rng : Generator
         """
+        if isinstance(self.validation, str):
+            raise InputError(
+                "This learner draws no rows, so that none are out of its bag. Hold out a share of "
+                "the rows: EarlyStopping(validation=0.1)."
+            )
         share = self.validation if self.validation < 1 else self.validation / target.size
         marked = np.zeros(target.size, bool)
         for code in np.unique(target):

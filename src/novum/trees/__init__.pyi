@@ -1,15 +1,24 @@
 from novum.core.svg_text import SvgText
 from novum.trees.classifier import DecisionTreeClassifier
+from novum.trees.classifier import store_classes as store_classes
 from novum.trees.forests.forest import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from novum.trees.forests.forest_routing import added_answers as added_answers
+from novum.trees.forests.forest_routing import forest_sums as forest_sums
+from novum.trees.forests.forest_routing import rows_as_asked as rows_as_asked
 from novum.trees.forests.forest_value import Forest
+from novum.trees.forests.forest_value import check_forest as check_forest
+from novum.trees.forests.forest_value import padded_edges as padded_edges
 from novum.trees.forests.importances import PermutationImportances
 from novum.trees.general.gain_ratio import GainRatio
+from novum.trees.growth.coding import NARROW_MISSING as NARROW_MISSING
+from novum.trees.growth.coding import TableCoding as TableCoding
 from novum.trees.growth.conversion import coded_table as coded_table
+from novum.trees.growth.conversion import table_coding as table_coding
 from novum.trees.growth.conversion import tree_of as tree_of
 from novum.trees.growth.growing import grow as grow
 from novum.trees.model import certify as certify
@@ -37,6 +46,7 @@ from novum.trees.reading.trace import NodeTrace, Trace, trace
 from novum.trees.regressor import DecisionTreeRegressor
 from novum.trees.routing import tree_values as tree_values
 from novum.trees.settings import growth_rules as growth_rules
+from novum.trees.settings import monotone_signs as monotone_signs
 from novum.trees.stumps.stump_growing import Stump as Stump
 from novum.trees.stumps.stump_growing import StumpGrower as StumpGrower
 from novum.trees.stumps.stump_growing import StumpRules as StumpRules
@@ -45,7 +55,10 @@ from novum.trees.training import CellRows as CellRows
 
 # What other packages use.
 from novum.trees.training import cells_of as cells_of
+from novum.trees.training import class_factors as class_factors
 from novum.trees.training import has_missing as has_missing
+from novum.trees.training import read_classes as read_classes
+from novum.trees.training import read_numbers as read_numbers
 from novum.trees.tree import Question, Tree
 
 __all__ = [

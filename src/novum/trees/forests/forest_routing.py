@@ -33,6 +33,11 @@ def rows_as_asked(forest: Forest, cells: Floats) -> Array:
 
 def forest_answers(forest: Forest, cells: Floats, n_jobs: int | None = None) -> Floats:
     """Mean over trees of what they say of every row, (n, n_values)."""
+    return forest_sums(forest, cells, n_jobs) / forest.n_trees
+
+
+def forest_sums(forest: Forest, cells: Floats, n_jobs: int | None = None) -> Floats:
+    """Sum over trees of what they say of every row, (n, n_values)."""
     sums = added_answers(forest, rows_as_asked(forest, cells), n_jobs)
     if forest.coding is not None and forest.missing_branch.size:
         # One code stands for both missing cells, which have a branch, and levels never met.
@@ -41,7 +46,7 @@ def forest_answers(forest: Forest, cells: Floats, n_jobs: int | None = None) -> 
             few = np.zeros((int(unseen.sum()), forest.n_values))
             _send_cells(forest, cells[unseen], 0, forest.n_trees, few)
             sums[unseen] = few
-    return sums / forest.n_trees
+    return sums
 
 
 def added_answers(

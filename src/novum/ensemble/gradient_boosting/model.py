@@ -1,0 +1,317 @@
+"""Gradient boosting: trees that each take a Newton step of the loss (Friedman 2001).
+
+    f_0 = the best constant,        f_t(x) = f_{t-1}(x) + rate * tree_t(x),
+
+where tree t is grown on the derivatives g_i, h_i of the loss at f_{t-1}(x_i): its splits lower the
+quadratic model sum_i g_i v + h_i v^2 / 2 most, and the leaf of the rows I says
+
+    v = -sum_I g_i / (sum_I h_i + penalty).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from math import ceil, sqrt
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils.validation import check_is_fitted
+
+from novum.core.errors import InputError
+from novum.core.learners import (
+    Certificate,
+    Learner,
+    count,
+    fitted,
+    parameter,
+    share,
+    warn_if_stopped,
+)
+from novum.core.runtime import (
+    CallbackSupport,
+    RandomSource,
+    fitting,
+    track,
+)
+from novum.core.tables import Schema, check_features
+from novum.ensemble.adaboost_rounds import EarlyStopping
+from novum.ensemble.gradient_boosting.growing import (
+    TreeRules,
+)
+from novum.ensemble.gradient_boosting.losses import Loss
+from novum.numerics import Floats
+from novum.trees import (
+    CellRows,
+    Forest,
+    added_answers,
+    cells_of,
+    check_forest,
+    forest_sums,
+    monotone_signs,
+    rows_as_asked,
+)
+
+# Rows beyond which the loss is looked at in every tenth round only.
+_MANY_ROWS = 10_000
+_MOST_GROUPS = 64
+
+
+class BoostingModel(CallbackSupport, Learner):
+    """Shared by `GradientBoostingClassifier` and `GradientBoostingRegressor`.
+
+    Parameters
+    ----------
+    learning_rate : float
+        What every tree is multiplied by.
+    n_estimators : int
+        Rounds at most; a round has one tree for each class of more than two, and each target.
+    subsample : float
+        Share of the rows that every round draws, without replacement.
+    max_leaf_nodes : int or None
+        Trees grow best leaf first up to so many; None lets them grow as far as the other limits.
+    max_depth : int or None
+    min_samples_leaf : int
+        Least weight of rows in a leaf.
+    min_impurity_decrease : float
+        Least decrease of the loss by a split, summed over rows.
+    l2_regularization : float
+        Penalty of squares of leaf values.
+    max_features : int, float, "sqrt" or "log2"
+        Columns that a node tries, drawn at random.
+    max_bins : int
+        Columns of more distinct values are cut at as many quantiles.
+    monotonic_cst : array-like or dict of -1, 0, 1
+        Columns along which predictions never fall (1), or never rise (-1).
+    interaction_cst : "no_interactions" or list of lists of columns
+        Columns that may meet on one way down a tree; those in no list are one more list.
+    categorical_features : "auto", "all", None, mask, names or indices
+    early_stopping : EarlyStopping, optional
+        Rows to hold out, or those that a round has not drawn, and how long to wait for a smaller
+        loss on them.
+    warm_start : bool
+        Whether `fit` adds rounds to those of the last fit; they keep to its bins.
+    keep_interrupted : bool
+        Whether Ctrl-C ends a fit with the rounds so far in place of losing them.
+    """
+
+    learning_rate: float = parameter(default=0.1, above=0)
+    n_estimators: int = parameter(default=100, at_least=1)
+    subsample: float = parameter(default=1.0, above=0.0, at_most=1.0)
+    max_leaf_nodes: int | None = parameter(default=31, at_least=2)
+    max_depth: int | None = parameter(default=None, at_least=1)
+    min_samples_leaf: int = parameter(default=20, at_least=1)
+    min_impurity_decrease: float = parameter(default=0.0, at_least=0.0)
+    l2_regularization: float = parameter(default=0.0, at_least=0.0)
+    max_features: Any = parameter(count(), share(), {"sqrt", "log2"}, default=1.0)
+    max_bins: int = parameter(default=255, at_least=2, at_most=255)
+    monotonic_cst: Any = parameter("array-like", dict, None, default=None)
+    interaction_cst: Any = parameter("array-like", str, None, default=None)
+    categorical_features: Any = parameter("array-like", str, None, default="auto")
+    early_stopping: EarlyStopping | None = parameter(default=None)
+    warm_start: bool = parameter(default=False)
+    keep_interrupted: bool = parameter(default=False)
+    verbose: int = parameter("verbose", default=0)
+    random_state: RandomSource = parameter(default=None)
+
+    forests_: tuple[Forest, ...] = fitted()
+    starts_: Floats = fitted()
+    losses_: tuple[Loss, ...] = fitted()
+    schema_: Schema = fitted()
+    certificate_: Certificate = fitted()
+    validation_losses_: Floats = fitted()
+    n_features_in_: int = fitted()
+
+    @abstractmethod
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> CellRows:
+        """The checked rows, with the weights of classes; stores what is known of the target."""
+
+    @abstractmethod
+    def _loss(self) -> Loss:
+        """The loss that `loss` names."""
+
+    # Fit
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Adds trees, round by round.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
+            Numbers, ordinal and nominal columns; cells may be missing.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        self : fitted estimator
+        """
+        with fitting(self) as watch:
+            earlier = self.forests_ if self.warm_start and hasattr(self, "forests_") else ()
+            rows = self._training_rows(X, y, sample_weight)
+            loss = self._loss()
+            if loss.refuses(rows.targets.astype(np.float64)):
+                raise InputError(
+                    f"{type(loss).__name__} is for targets that are {loss.range_of_targets}, and y "
+                    "has others. Choose another loss, or look at the least and largest target."
+                )
+            self._refuse_other_rows(rows, earlier)
+            self.schema_ = rows.schema
+            from novum.ensemble.gradient_boosting.rounds import Rounds
+
+            rounds = Rounds(self, self._rules(rows), rows, loss, earlier)
+            with track(self, total=self.n_estimators, X=X, y=y) as progress:
+                stopped_by = rounds.run(progress)
+            rounds.store(stopped_by, watch.seconds)
+            warn_if_stopped(self.certificate_, type(self).__name__)
+        return self
+
+    def _refuse_other_rows(self, rows: CellRows, earlier: Sequence[Forest]) -> None:
+        if not earlier:
+            return
+        if rows.schema != earlier[0].schema:
+            raise InputError(
+                "warm_start adds trees for the same columns and levels, and these rows have "
+                "others. Set warm_start=False."
+            )
+        made = earlier[0].n_trees
+        if self.n_estimators < made:
+            raise InputError(
+                f"n_estimators={self.n_estimators} must be larger or equal to the {made} rounds "
+                "that are there when warm_start==True. Raise it, or set warm_start=False."
+            )
+
+    def _rules(self, rows: CellRows) -> TreeRules:
+        p = rows.schema.n_columns
+        return TreeRules(
+            max_leaves=self.max_leaf_nodes,
+            max_depth=self.max_depth,
+            min_rows=float(self.min_samples_leaf),
+            min_gain=float(self.min_impurity_decrease),
+            penalty=float(self.l2_regularization),
+            rate=float(self.learning_rate),
+            n_columns=_n_tried(self.max_features, p),
+            signs=monotone_signs(self.monotonic_cst, rows),
+            groups=interaction_groups(self.interaction_cst, rows.schema),
+        )
+
+    # Scores
+
+    def _scores(self, X: Any) -> Floats:
+        """Raw scores, of shape (n_outputs, n_rows)."""
+        cells = self._cells(X)
+        sums = [forest_sums(forest, cells)[:, 0] for forest in self.forests_]
+        return np.array(sums) + self.starts_[:, np.newaxis]
+
+    def _staged_scores(self, X: Any) -> Iterator[Floats]:
+        """Raw scores after each round; each array is the last one, changed."""
+        cells = self._cells(X)
+        asked = rows_as_asked(self.forests_[0], cells)
+        scores = np.repeat(self.starts_[:, np.newaxis], len(cells), axis=1)
+        for round_ in range(self.n_estimators_):
+            for k, forest in enumerate(self.forests_):
+                scores[k] += added_answers(forest, asked, first=round_, last=round_ + 1)[:, 0]
+            yield scores
+
+    def _cells(self, X: Any) -> Floats:
+        check_is_fitted(self, "forests_")
+        return cells_of(check_features(self, X, allow_missing=True, accept_sparse=True))
+
+    # What others ask of a model
+
+    @property
+    def n_estimators_(self) -> int:
+        """Rounds that were kept."""
+        return self.forests_[0].n_trees
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each column in the decrease of the loss by all splits."""
+        check_is_fitted(self, "forests_")
+        gained = np.zeros(self.schema_.n_columns)
+        for forest in self.forests_:
+            inner = ~forest.is_leaf
+            gained += np.bincount(forest.column[inner], forest.gain[inner], len(gained))
+        total = gained.sum()
+        return gained / total if total > 0 else gained
+
+    @property
+    def invariances(self) -> tuple[str, ...]:
+        """What a fit does not depend on."""
+        if self.subsample < 1.0 or self.early_stopping is not None:
+            return ("shift", "column_scale")
+        return ("shift", "column_scale", "row_order", "duplication")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "certificate_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_state(self) -> None:
+        """Refuses a loaded model whose parts do not fit together."""
+        for forest in self.forests_:
+            check_forest(forest)
+        sizes = {forest.n_trees for forest in self.forests_}
+        if len(sizes) != 1 or len(self.starts_) != len(self.forests_):
+            raise InputError("The trees of this model do not belong together; the file is damaged.")
+
+
+def _n_tried(max_features: Any, n_columns: int) -> int:
+    if max_features == "sqrt":
+        return max(1, int(sqrt(n_columns)))
+    if max_features == "log2":
+        return max(1, int(np.log2(n_columns)))
+    if isinstance(max_features, Integral):
+        return int(max_features)
+    return max(1, ceil(max_features * n_columns))
+
+
+def interaction_groups(given: Any, schema: Schema) -> tuple[frozenset[int], ...]:
+    """The groups of columns that may meet on a way down.
+
+    Examples
+    --------
+    >>> interaction_groups([[0, 1]], Schema.of_array(4))
+    (frozenset({0, 1}), frozenset({2, 3}))
+    """
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        if given != "no_interactions":
+            raise InputError(
+                f"interaction_cst is 'no_interactions' or lists of columns, got {given!r}."
+            )
+        groups = [frozenset([j]) for j in range(schema.n_columns)]
+    else:
+        groups = [frozenset(_column(name, schema) for name in group) for group in given]
+    others = frozenset(range(schema.n_columns)).difference(*groups)
+    groups += [others] if others else []
+    if len(groups) > _MOST_GROUPS:
+        raise InputError(
+            f"interaction_cst makes {len(groups)} groups of columns, and there can be "
+            f"{_MOST_GROUPS}. Join some of them, or set max_depth=1 for no interactions at all."
+        )
+    return tuple(groups)
+
+
+def _column(name: Any, schema: Schema) -> int:
+    if isinstance(name, str):
+        if name not in schema.names:
+            raise InputError(f"interaction_cst names {name!r}, which is no column of X.")
+        return schema.names.index(name)
+    if not (isinstance(name, Integral) and 0 <= int(name) < schema.n_columns):
+        raise InputError(
+            f"interaction_cst has the column {name!r}; columns are numbered from 0 to "
+            f"{schema.n_columns - 1}."
+        )
+    return int(name)

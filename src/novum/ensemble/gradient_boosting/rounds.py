@@ -1,0 +1,248 @@
+"""The rounds of gradient boosting: gradients, trees, and the loss on rows that are not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from novum.core.errors import InputError
+from novum.core.learners import Certificate, Verdict
+from novum.core.runtime import check_cancelled, seed_sequence, stream
+from novum.ensemble.adaboost_rounds import BestRound
+from novum.ensemble.gradient_boosting.growing import (
+    BoostingTable,
+    GrownTree,
+    TreeGrower,
+    TreeRules,
+    forest_of,
+)
+from novum.ensemble.gradient_boosting.losses import Loss
+from novum.numerics import Codes, Floats, Integers, Mask
+from novum.trees import CellRows, Forest, forest_sums
+
+# Rows beyond which the training loss is looked at in every tenth round only.
+_MANY_ROWS = 10_000
+
+
+class Rounds:
+    """The rounds of one fit.
+
+    Parameters
+    ----------
+    model : BoostingModel
+        Whose settings hold; it is given what was found by `store`.
+    rules : TreeRules
+    rows : CellRows
+    loss : Loss
+    earlier : sequence of Forest
+        Trees of an earlier fit that this one goes on from.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        rules: TreeRules,
+        rows: CellRows,
+        loss: Loss,
+        earlier: Sequence[Forest],
+    ) -> None:
+        self.model, self.rows, self.earlier = model, rows, earlier
+        self.root = seed_sequence(model.random_state)
+        n, self.weight = rows.n_rows, rows.weight
+        self.targets = rows.targets.astype(np.float64)
+        held = self._held_out()
+        self.seen, self.held = np.flatnonzero(~held).astype(np.int32), np.flatnonzero(held)
+        coding = earlier[0].coding if earlier else None
+        table = BoostingTable(rows.rows(self.seen) if held.any() else rows, model.max_bins, coding)
+        self.table = table
+        chance = int(stream(self.root, "columns").integers(1, 2**63))
+        codes = table.codes(rows.cells)
+        self.grower = TreeGrower(table, codes, rows.weight, rules, chance)
+        self.losses = list(model.losses_) if earlier else [loss] * self.targets.shape[1]
+        seen = self.seen
+        if earlier:
+            starts = model.starts_
+            scores = [forest_sums(forest, rows.cells)[:, 0] for forest in earlier]
+        else:
+            starts = np.concatenate(
+                [loss.start(y, self.weight[seen]) for y in self.targets[seen].T]
+            )
+            scores = [np.zeros(n) for _ in starts]
+        self.starts = starts
+        self.scores = np.array(scores) + starts[:, np.newaxis]
+        self.n_outputs = len(starts) // len(self.losses)
+        self.trees: list[list[GrownTree]] = [[] for _ in starts]
+        self.n_earlier = earlier[0].n_trees if earlier else 0
+        self.trace: list[float] = []
+        self.judged: list[tuple[float, float]] = []
+        self._fit_losses()
+
+    def _held_out(self) -> Mask:
+        rule = self.model.early_stopping
+        if rule is None or rule.is_out_of_bag:
+            if rule is not None and self.model.subsample == 1.0:
+                raise InputError(
+                    "EarlyStopping('out_of_bag') judges by rows that a round has not drawn, and "
+                    "subsample=1.0 draws all. Set subsample below 1, or hold out a share of rows."
+                )
+            return np.zeros(self.rows.n_rows, bool)
+        codes = np.zeros(self.rows.n_rows, np.int64)
+        if self.rows.classes is not None:
+            codes = self.rows.targets[:, 0]
+        return rule.held_out(codes, stream(self.root, "validation"))
+
+    def _of(self, part: int) -> slice:
+        """The outputs of one target."""
+        return slice(part * self.n_outputs, (part + 1) * self.n_outputs)
+
+    # Rounds
+
+    def run(self, progress: Any) -> str:
+        """All rounds, or as many as it takes; what ended them."""
+        model, rule = self.model, self.model.early_stopping
+        best = None if rule is None else BestRound(rule)
+        self.trace.append(self._training_loss())
+        try:
+            for number in range(self.n_earlier, model.n_estimators):
+                check_cancelled()
+                drawn = self._drawn(number)
+                before = self._judged_values(drawn)
+                grew = self._round(drawn)
+                if self.rows.n_rows <= _MANY_ROWS or number % 10 == 9:
+                    self.trace.append(self._training_loss())
+                if best is not None:
+                    self._judge(before, drawn)
+                    if best.is_over(-self.judged[-1][0]):
+                        return "early stopping"
+                if progress.advance():
+                    return "callback"
+                if not grew and drawn is None:
+                    return "no split"
+        except KeyboardInterrupt:
+            rounds = min(map(len, self.trees))
+            if not model.keep_interrupted or rounds == 0:
+                raise
+            self.trees = [trees[:rounds] for trees in self.trees]
+            return "interrupt"
+        return "n_estimators"
+
+    def _drawn(self, number: int) -> Codes | None:
+        """The rows of a round, ascending; None for all that are there to learn from."""
+        if self.model.subsample == 1.0:
+            return None
+        n = max(1, round(self.model.subsample * len(self.seen)))
+        drawn = stream(self.root, "rows", number).choice(len(self.seen), n, replace=False)
+        return self.seen[np.sort(drawn)]
+
+    def _round(self, drawn: Codes | None) -> bool:
+        """One tree for each output; whether any of them has a split."""
+        grew = False
+        rows = drawn if drawn is not None else self.seen if len(self.held) else None
+        self._fit_losses()
+        for part, loss in enumerate(self.losses):
+            y, scores = self.targets[:, part], self.scores[self._of(part)]
+            g, h = loss.gradients(scores, y)
+            residuals = y - scores[0]
+            has_own_values = type(loss).leaf_value is not Loss.leaf_value
+
+            def of_leaf(
+                leaf: Codes, loss: Loss = loss, residuals: Floats = residuals
+            ) -> float | None:
+                return loss.leaf_value(residuals[leaf], self.weight[leaf])
+
+            for k in range(self.n_outputs):
+                curvature = None if h is None else h[k]
+                leaf_value = of_leaf if has_own_values else None
+                tree = self.grower.grow(g[k], curvature, loss, scores[k], rows, leaf_value)
+                self.trees[part * self.n_outputs + k].append(tree)
+                grew |= len(tree.value) > 1
+        return grew
+
+    def _fit_losses(self) -> None:
+        """Fits what losses learn besides scores, to the present ones."""
+        seen, weight = self.seen, self.weight[self.seen]
+        for part, loss in enumerate(self.losses):
+            if type(loss).fitted is not Loss.fitted:
+                scores = self.scores[self._of(part)][:, seen]
+                self.losses[part] = loss.fitted(scores, self.targets[seen, part], weight)
+
+    # How well
+
+    def _values(self, rows: Any) -> Floats:
+        """The loss of rows, added over targets."""
+        found = np.zeros(len(self.weight[rows]))
+        for t, loss in enumerate(self.losses):
+            found += loss.values(self.scores[self._of(t)][:, rows], self.targets[rows, t])
+        return found
+
+    def _training_loss(self) -> float:
+        seen = self.seen if len(self.held) else slice(None)
+        return float(np.average(self._values(seen), weights=self.weight[seen]))
+
+    def _judges(self, drawn: Codes | None) -> Integers:
+        """The rows that judge a round."""
+        if drawn is None or len(self.held):
+            return self.held
+        return np.setdiff1d(self.seen, drawn, assume_unique=True)
+
+    def _judged_values(self, drawn: Codes | None) -> Floats:
+        """The loss of the rows that will judge a round, before it."""
+        rule = self.model.early_stopping
+        is_asked = rule is not None and rule.is_out_of_bag
+        return self._values(self._judges(drawn)) if is_asked else np.empty(0)
+
+    def _judge(self, before: Floats, drawn: Codes | None) -> None:
+        """Notes the loss on rows that a round has not seen, and its standard error.
+
+        Of rows out of bag, which earlier rounds have seen, only what this round takes off counts.
+        """
+        rows = self._judges(drawn)
+        values, weight = self._values(rows), self.weight[rows]
+        if not len(before):
+            self.judged.append(_mean_and_error(values, weight))
+            return
+        mean, error = _mean_and_error(values - before, weight)
+        last, last_error = self.judged[-1] if self.judged else (self.trace[0], 0.0)
+        self.judged.append((last + mean, float(np.hypot(last_error, error))))
+
+    def _kept(self) -> int:
+        """Rounds to keep: up to the least loss on rows not seen, or one standard error from it."""
+        rule = self.model.early_stopping
+        if rule is None or not self.judged:
+            return len(self.trees[0])
+        losses = np.array([loss for loss, _ in self.judged])
+        best = int(np.argmin(losses))
+        if rule.one_standard_error:
+            best = int(np.argmax(losses <= losses[best] + self.judged[best][1]))
+        return best + 1
+
+    def store(self, stopped_by: str, seconds: float) -> None:
+        """Gives the model what the rounds have found."""
+        model, kept = self.model, self._kept()
+        forests = [forest_of(self.table, trees[:kept]) for trees in self.trees if trees]
+        if self.earlier:
+            pairs = zip(self.earlier, forests, strict=bool(forests))
+            forests = [Forest.joined(pair) for pair in pairs] or list(self.earlier)
+        model.forests_, model.starts_ = tuple(forests), self.starts
+        model.losses_ = tuple(self.losses)
+        model.validation_losses_ = np.array([loss for loss, _ in self.judged])
+        asked = stopped_by in ("callback", "interrupt")
+        model.certificate_ = Certificate(
+            objective=f"{type(self.losses[0]).__name__}, lowered one tree at a time",
+            verdict=Verdict.STOPPED_EARLY if asked else Verdict.LOCAL,
+            value=self._training_loss(),
+            iterations=forests[0].n_trees,
+            trace=self.trace,
+            details={"stopped_by": stopped_by, "rounds": len(self.trees[0]), "kept": kept},
+            seconds=seconds,
+        )
+
+
+def _mean_and_error(values: Floats, weight: Floats) -> tuple[float, float]:
+    """The weighted mean and its standard error."""
+    mean = float(np.average(values, weights=weight))
+    spread = float(np.average((values - mean) ** 2, weights=weight))
+    return mean, sqrt(spread / max(len(values) - 1, 1))

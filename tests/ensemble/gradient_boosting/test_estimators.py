@@ -1,0 +1,206 @@
+"""The estimators: scikit-learn's checks, the library's contract, rounds and how they end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from novum.core import load, save
+from novum.core.errors import InputError
+from novum.core.learners import Case
+from novum.core.learners.contracts import check_name, estimator_checks
+from novum.ensemble import (
+    AdaBoostClassifier,
+    EarlyStopping,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HuberLoss,
+)
+from tests.trees.forest_tables import mixed_labels, mixed_numbers, mixed_table
+
+X, Y = load_diabetes(return_X_y=True)
+
+
+@parametrize_with_checks(
+    [
+        GradientBoostingClassifier(n_estimators=8, min_samples_leaf=3),
+        GradientBoostingRegressor(n_estimators=8, min_samples_leaf=3),
+        GradientBoostingRegressor("huber", n_estimators=4, min_samples_leaf=3, max_leaf_nodes=None),
+    ],
+    legacy=True,
+)
+def test_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+MODELS = [
+    GradientBoostingClassifier(n_estimators=5),
+    GradientBoostingRegressor(n_estimators=5),
+    GradientBoostingRegressor(HuberLoss(0.8), n_estimators=5, subsample=0.7, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("check", estimator_checks(), ids=check_name)
+def test_contract(check: Any, model: Any) -> None:
+    table = mixed_table(120)
+    y = mixed_labels(table) if hasattr(model, "class_weight") else mixed_numbers(table)
+    check(Case(model, table, y))
+
+
+def test_as_good_as_scikit_learn() -> None:
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    from novum.evaluation import cross_val_score
+
+    cancer = load_breast_cancer(return_X_y=True)
+    ours = cross_val_score(GradientBoostingClassifier(), *cancer, cv=5, scoring="neg_log_loss")
+    theirs = cross_val_score(
+        HistGradientBoostingClassifier(), *cancer, cv=5, scoring="neg_log_loss"
+    )
+    assert ours.mean() > theirs.mean() - 0.02
+    ours = cross_val_score(GradientBoostingRegressor(), X, Y, cv=5)
+    theirs = cross_val_score(HistGradientBoostingRegressor(), X, Y, cv=5)
+    assert ours.mean() > theirs.mean() - 0.03
+
+
+def test_the_training_loss_falls_and_the_certificate_says_why_it_ended() -> None:
+    model = GradientBoostingRegressor(n_estimators=30).fit(X, Y)
+    trace = np.array(model.certificate_.trace)
+    assert (np.diff(trace) < 0).all()
+    residuals = Y - model.predict(X)
+    assert model.certificate_.value == pytest.approx((residuals**2).mean() / 2)
+    assert model.certificate_.details["stopped_by"] == "n_estimators"
+    assert model.certificate_.iterations == model.n_estimators_ == 30
+    constant = GradientBoostingRegressor().fit(X, np.full(len(Y), 3.0))
+    assert constant.certificate_.details["stopped_by"] == "no split"
+    np.testing.assert_allclose(constant.predict(X[:3]), 3.0)
+
+
+def test_stages_lead_to_the_prediction() -> None:
+    iris = load_iris(return_X_y=True)
+    model = GradientBoostingClassifier(n_estimators=7).fit(*iris)
+    *_, last = model.staged_predict_proba(iris[0])
+    np.testing.assert_allclose(last, model.predict_proba(iris[0]), atol=1e-12)
+    assert len(list(model.staged_predict(iris[0]))) == 7
+    first = next(iter(model.staged_decision_function(iris[0])))
+    one = GradientBoostingClassifier(n_estimators=1).fit(*iris)
+    np.testing.assert_allclose(first, one.decision_function(iris[0]), atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "huber"])
+def test_warm_starts_go_on(loss: str) -> None:
+    settings = {"subsample": 0.6, "random_state": 1}
+    whole = GradientBoostingRegressor(loss, n_estimators=12, **settings).fit(X, Y)
+    parts = GradientBoostingRegressor(loss, n_estimators=5, warm_start=True, **settings).fit(X, Y)
+    parts.set_params(n_estimators=12).fit(X, Y)
+    np.testing.assert_allclose(parts.predict(X), whole.predict(X), rtol=1e-9)
+    with pytest.raises(InputError, match="larger or equal"):
+        parts.set_params(n_estimators=3).fit(X, Y)
+    with pytest.raises(InputError, match="same columns"):
+        parts.set_params(n_estimators=20).fit(X[:, :4], Y)
+
+
+def test_early_stopping_keeps_the_best_rounds() -> None:
+    rule = EarlyStopping(0.3, patience=5)
+    model = GradientBoostingRegressor(n_estimators=300, early_stopping=rule, random_state=0).fit(
+        X, Y
+    )
+    losses = model.validation_losses_
+    assert model.certificate_.details["stopped_by"] == "early stopping"
+    assert model.n_estimators_ == np.argmin(losses) + 1 == len(losses) - 5
+    careful = clone(model).set_params(
+        early_stopping=EarlyStopping(0.3, patience=5, one_standard_error=True)
+    )
+    assert careful.fit(X, Y).n_estimators_ < model.n_estimators_
+    bag = clone(model).set_params(early_stopping=EarlyStopping("out_of_bag"), subsample=0.5)
+    assert 5 < bag.fit(X, Y).n_estimators_ < 300
+
+
+def test_early_stopping_out_of_bag_needs_a_bag() -> None:
+    rule = EarlyStopping("out_of_bag")
+    with pytest.raises(InputError, match="subsample below 1"):
+        GradientBoostingRegressor(early_stopping=rule).fit(X, Y)
+    with pytest.raises(InputError, match="Hold out a share"):
+        AdaBoostClassifier(early_stopping=rule).fit(X, Y > 100)
+    with pytest.raises(InputError, match="'out_of_bag'"):
+        EarlyStopping("bag")
+
+
+class Interrupting(HuberLoss):
+    """A loss during which somebody presses Ctrl-C."""
+
+    calls = 0
+
+    def gradients(self, scores: Any, y: Any) -> Any:
+        type(self).calls += 1
+        if type(self).calls % 4 == 0:
+            raise KeyboardInterrupt
+        return super().gradients(scores, y)
+
+
+def test_ctrl_c_keeps_the_rounds_so_far_if_asked() -> None:
+    model = GradientBoostingRegressor(Interrupting(), keep_interrupted=True)
+    with pytest.warns(UserWarning, match="stopped"):
+        model.fit(X, Y)
+    assert model.n_estimators_ == 3
+    assert model.certificate_.details["stopped_by"] == "interrupt"
+    with pytest.raises(KeyboardInterrupt):
+        GradientBoostingRegressor(Interrupting()).fit(X, Y)
+
+
+def test_several_targets_are_several_models() -> None:
+    both = GradientBoostingRegressor(n_estimators=5).fit(X, np.column_stack([Y, -Y])).predict(X)
+    one = GradientBoostingRegressor(n_estimators=5).fit(X, Y).predict(X)
+    np.testing.assert_allclose(both, np.column_stack([one, -one]), rtol=1e-8)
+
+
+def test_an_order_of_classes() -> None:
+    levels = np.digitize(Y, [80, 140, 200])
+    model = GradientBoostingClassifier("ordinal", n_estimators=40).fit(X, levels)
+    assert len(model.forests_) == 1
+    thresholds = model.losses_[0].thresholds
+    assert (np.diff(thresholds) > 0).all()
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert model.certificate_.value == pytest.approx(
+        -np.log(probabilities[np.arange(len(levels)), levels]).mean()
+    )
+    assert model.score(X, levels) > 0.7
+
+
+def test_models_of_files_predict_the_same(tmp_path: Any) -> None:
+    table = mixed_table(150)
+    for model, y in (
+        (GradientBoostingClassifier(n_estimators=4), mixed_labels(table)),
+        (GradientBoostingRegressor("quantile", n_estimators=4), mixed_numbers(table)),
+    ):
+        model.fit(table, y)
+        save(model, tmp_path / "model.novum")
+        loaded = load(tmp_path / "model.novum")
+        np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"interaction_cst": "some"}, "no_interactions"),
+        ({"interaction_cst": [["z"]]}, "no column of X"),
+        ({"interaction_cst": [[12]]}, "numbered from 0 to 9"),
+        ({"monotonic_cst": [1, 0]}, "one entry for each column"),
+    ],
+)
+def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        GradientBoostingRegressor(**settings).fit(X, Y)
+
+
+def test_too_many_groups() -> None:
+    wide = np.random.default_rng(0).normal(size=(50, 70))
+    with pytest.raises(InputError, match="70 groups"):
+        GradientBoostingRegressor(interaction_cst="no_interactions").fit(wide, wide[:, 0])
