@@ -12,12 +12,16 @@ later, and in every process that a test starts, since a handler becomes the defa
 No test pulls the plug: what `os.fsync` is asked to bring to the disk stays in memory, which saves a
 tenth of a second in each run of the main job. A descriptor that is closed is still an error.
 
+Tests that are collected stay to the end: the collector of garbage need not look at them each time
+that a test asks for it, which takes a second.
+
 scikit-learn's checks run in `make test` on the first configuration of each class, and on the others
 in `make test-all`.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from typing import Any
@@ -66,3 +70,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         if {"estimator", "check"} <= parameters.keys() and not _is_first(parameters["estimator"]):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
