@@ -77,8 +77,9 @@ types: $(CHECKS)
 layers: $(CHECKS)
 	$(BIN)/lint-imports
 
+# Each worker takes one half in order, so that what a module sets up is set up once.
 tests: $(CHECKS)
-	$(BIN)/pytest -q -n 2 -m "not slow and not browser"
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "not slow and not browser"
 
 doctests: $(CHECKS)
 	$(BIN)/pytest -q --doctest-modules src/novum benchmarks

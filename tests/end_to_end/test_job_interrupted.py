@@ -7,14 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from novum.apps.job import job
 from novum.apps.job.job import resume, run
+from novum.apps.job.record_json import read_record, write_record
+from novum.apps.job.request import Request
 from novum.core.errors import InputError
 from novum.trees import DecisionTreeClassifier
 from tests.apps.job.runs import (
@@ -25,12 +27,13 @@ from tests.apps.job.runs import (
     same_results,
     write_csv,
 )
+from tests.apps.small_runs import small_runs
 
 
-@pytest.fixture(autouse=True)
-def _one_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forecasts of one speed, so that a busy machine plans no other run."""
-    monkeypatch.setattr(job, "speed_probe", lambda: 1.0)
+@pytest.fixture(scope="module", autouse=True)
+def _small_runs() -> Iterator[None]:
+    with small_runs():
+        yield
 
 
 def journal_lines(folder: Path) -> dict[str, list[bytes]]:
@@ -39,11 +42,20 @@ def journal_lines(folder: Path) -> dict[str, list[bytes]]:
     }
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nothing has stopped."""
+    folder = tmp_path_factory.mktemp("whole")
+    table = write_csv(folder / "t.csv", labeled(90))
+    run(quick(table, models=("tree", "naive_bayes"), preset="standard", repeats=1), folder / "out")
+    return folder
+
+
 @pytest.mark.parametrize("stop_at", [0, 2, 4])
-def test_a_stopped_run_goes_on_without_repeating_folds(tmp_path: Path, stop_at: int) -> None:
-    table = write_csv(tmp_path / "t.csv", labeled(90))
-    request = quick(table, models=("tree", "naive_bayes"), preset="standard", repeats=1)
-    run(request, tmp_path / "whole")
+def test_a_stopped_run_goes_on_without_repeating_folds(
+    tmp_path: Path, whole: Path, stop_at: int
+) -> None:
+    request = read_record(whole / "out" / "request.json", Request)
     stopped = tmp_path / "stopped"
     with pytest.raises(StopError):
         run(request, stopped, Told(stop_at=stop_at))
@@ -55,7 +67,7 @@ def test_a_stopped_run_goes_on_without_repeating_folds(tmp_path: Path, stop_at: 
     for name, lines in before.items():
         # Finished lines stay as they are and nothing is added to a finished family.
         assert after[name] == lines
-    same_results(tmp_path / "whole", stopped)
+    same_results(whole / "out", stopped)
 
 
 def test_a_run_stopped_within_a_family_repeats_no_fold(
@@ -128,8 +140,6 @@ job.run(read_record(Path(sys.argv[1]), Request), Path(sys.argv[2]))
 
 
 def test_a_killed_process_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> None:
-    from novum.apps.job.record_json import write_record
-
     table = write_csv(tmp_path / "t.csv", labeled(90))
     request = quick(table, models=("tree", "forest"))
     run(request, tmp_path / "whole")

@@ -1,17 +1,19 @@
-"""model.py makes the model of the run again, in a process of its own."""
+"""model.py makes the model of the run again, also in a process of its own."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from novum.apps.job import job
 from novum.apps.job.record import RunRecord
 from novum.core import load
 from tests.apps.job.runs import (
@@ -21,15 +23,23 @@ from tests.apps.job.runs import (
     run_on,
     task_and_parts,
 )
+from tests.apps.small_runs import small_runs
 
 
-@pytest.fixture(autouse=True)
-def _one_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forecasts of one speed, so that a busy machine plans no other run."""
-    monkeypatch.setattr(job, "speed_probe", lambda: 1.0)
+@pytest.fixture(scope="module", autouse=True)
+def _small_runs() -> Iterator[None]:
+    with small_runs():
+        yield
 
 
 def program_model(folder: Path) -> Any:
+    """The model that model.py makes when it is run from its folder."""
+    with contextlib.chdir(folder):
+        runpy.run_path("model.py", run_name="__main__")
+    return load(folder / "model_again.novum")
+
+
+def model_of_a_process(folder: Path) -> Any:
     """The model that model.py makes in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-W", "error", str(folder / "model.py")],
@@ -64,7 +74,7 @@ def test_the_program_makes_the_same_model(tmp_path: Path, case: str) -> None:
     roles = {"weight": "w"} if case == "weights" else {}
     task, _ = task_and_parts(quick(str(tmp_path / "t.csv"), **roles))
     expected = load(out / "model.novum")
-    found = program_model(out)
+    found = model_of_a_process(out) if case == "classes" else program_model(out)
     method = "predict" if case == "numbers" else "predict_proba"
     np.testing.assert_array_equal(getattr(found, method)(task.X), getattr(expected, method)(task.X))
     np.testing.assert_array_equal(found.predict(task.X), expected.predict(task.X))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from novum.apps.job import job, planning
+from novum.apps.job import planning
 from novum.apps.job.job import trial_rows
 from novum.core import load
 from novum.core.errors import InputError
@@ -24,12 +25,13 @@ from tests.apps.job.runs import (
     task_and_parts,
     write_csv,
 )
+from tests.apps.small_runs import small_runs
 
 
-@pytest.fixture(autouse=True)
-def _one_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forecasts of one speed, so that a busy machine plans no other run."""
-    monkeypatch.setattr(job, "speed_probe", lambda: 1.0)
+@pytest.fixture(scope="module", autouse=True)
+def _small_runs() -> Iterator[None]:
+    with small_runs():
+        yield
 
 
 def test_twenty_rows(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_what_lapack_would_misread_is_refused() -> None:
 
 
 def test_other_threads_run_meanwhile() -> None:
-    A = np.asfortranarray(np.eye(1500) * 2000 + 1.0)
+    A = np.asfortranarray(np.eye(700) * 2000 + 1.0)
     counts, over = [0], threading.Event()
 
     def count() -> None:

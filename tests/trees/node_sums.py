@@ -72,10 +72,8 @@ def cuts(
     """Gain of the cut after each code of `order` but the last."""
     begin = np.zeros(table.shape[1]) if begin is None else begin
     whole = begin + table[order].sum(axis=0) if whole is None else whole
-    return [
-        gain(begin + table[order[: i + 1]].sum(axis=0), whole, criterion, starts, least)
-        for i in range(len(order) - 1)
-    ]
+    heads = begin + np.cumsum(table[order[:-1]], axis=0)
+    return [gain(head, whole, criterion, starts, least) for head in heads]
 
 
 def divisions(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.apps.cli.commands import CHEAP, invoke
+from tests.apps.small_runs import small_runs
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +31,8 @@ def cars_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _finished(folders: pytest.TempPathFactory, table: str, *more: str) -> Path:
     folder = folders.mktemp(table) / "run"
-    done = invoke("run", table, *CHEAP, "--output", folder, "--debug", *more)
+    with small_runs():
+        done = invoke("run", table, *CHEAP, "--output", folder, "--debug", *more)
     assert done.exit_code == 0, done.output
     return folder
 

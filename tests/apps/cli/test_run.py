@@ -26,7 +26,7 @@ FILES = {
     *("report.html", "model.novum", "predictions.csv", "leaderboard.csv", "run.json", "model.py")
 }
 # Long enough to be met in its middle, short enough to be finished.
-LONG = ("wdbc", "--preset", "quick", "--models", "forest,tree", "--cv", "1x6")
+LONG = ("iris", "--preset", "quick", "--models", "forest,tree", "--cv", "1x6")
 
 
 def table(n: int = 80, names: str = "u,c,v,y", yes: str = "yes") -> str:
@@ -372,9 +372,9 @@ def test_ctrl_c_before_anything_was_written(
 
 def test_on_a_full_disk_nothing_is_lost(tmp_path: Path) -> None:
     def small_files() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (15_000, 15_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, 8_000))
 
-    full = novum("run", "wdbc", *CHEAP, "--output", "r", cwd=tmp_path, preexec_fn=small_files)
+    full = novum("run", "iris", *CHEAP, "--output", "r", cwd=tmp_path, preexec_fn=small_files)
     assert full.returncode == 1
     assert "The disk is full" in last_line(full.stderr)
     assert last_line(full.stderr).endswith("Go on with: novum run --resume r")

@@ -39,12 +39,6 @@ from tests.apps.job.runs import (
 FILES = ("model.novum", "predictions.csv", "model.py")
 
 
-@pytest.fixture(autouse=True)
-def _one_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forecasts of one speed, so that a busy machine plans no other run."""
-    monkeypatch.setattr(job, "speed_probe", lambda: 1.0)
-
-
 # --- The whole ------------------------------------------------------------------------------------
 
 
@@ -66,7 +60,7 @@ def test_a_run_from_table_to_files(tmp_path: Path) -> None:
 
 
 def test_the_default_is_every_family_that_fits(tmp_path: Path) -> None:
-    record = run_on(tmp_path, labeled(60), models=(), preset="standard")
+    record = run_on(tmp_path, labeled(60), models=(), preset="standard", repeats=1, folds=2)
     names = {row.family for row in record.leaderboard}
     assert names == {
         "constant", "linear", "naive_bayes", "svm", "tree", "forest", "extra_trees", "boosting",

@@ -57,7 +57,7 @@ def started(path: Path, columns: dict[str, Any], **settings: Any) -> RunRecord:
 
 
 def test_a_mixed_table_from_run_to_prediction(tmp_path: Path) -> None:
-    record = started(tmp_path, reviews(), id="guest", models=("linear", "tree", "svm"))
+    record = started(tmp_path, reviews(), id="guest", models=("linear", "tree", "svm"), folds=3)
     assert record.chosen.family in ("linear", "svm", "stack")
     tried = {trial.family: trial.status for trial in record.plan.trials}
     assert tried["tree"] == tried["linear"] == tried["svm"] == "planned"
@@ -82,7 +82,7 @@ def test_a_mixed_table_from_run_to_prediction(tmp_path: Path) -> None:
 
 
 def test_telling_words_are_in_the_record(tmp_path: Path) -> None:
-    record = started(tmp_path, reviews(), models=("linear",))
+    record = started(tmp_path, reviews(), models=("linear",), folds=2)
     terms = [name for name, _ in record.chosen.explanation.terms]
     told = {name.removeprefix("review:") for name in terms if name.startswith("review:")}
     assert told >= {*GOOD, *BAD}
@@ -90,7 +90,7 @@ def test_telling_words_are_in_the_record(tmp_path: Path) -> None:
 
 def test_text_alone_leaves_out_who_cannot_take_it(tmp_path: Path) -> None:
     columns = {name: reviews()[name] for name in ("review", "back")}
-    record = started(tmp_path, columns)
+    record = started(tmp_path, columns, folds=2)
     status = {trial.family: trial.status for trial in record.plan.trials}
     assert status["linear"] == status["naive_bayes"] == status["svm"] == "planned"
     assert status["forest"] == "takes no text, and the table has nothing else"
@@ -116,7 +116,7 @@ def test_numbers_are_predicted_from_text(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     good = np.array([label == "yes" for label in columns["back"]])
     columns["back"] = (10.0 * good + rng.normal(0, 1, N)).round(3).tolist()
-    record = started(tmp_path, columns, models=("linear", "svm"))
+    record = started(tmp_path, columns, models=("linear", "svm"), folds=3)
     scores = {one.family: one.score.value for one in record.leaderboard}
     assert min(scores["linear"], scores["svm"]) < 0.8 * scores["constant"]  # type: ignore[type-var,operator]
 

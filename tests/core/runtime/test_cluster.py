@@ -239,7 +239,7 @@ leaves_sockets = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExce
 
 
 @leaves_sockets
-@pytest.mark.parametrize("poisoned", [1, 3])
+@pytest.mark.parametrize("poisoned", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_a_partition_that_kills_every_worker_is_named(
     lost_client: Client,  # noqa: ARG001
     poisoned: int,

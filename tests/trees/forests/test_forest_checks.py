@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,22 @@ from novum.trees.forests.forest_value import Forest, check_forest
 from tests.trees.forest_tables import mixed_labels, mixed_table
 
 
+@cache
 def forest(**parameters: Any) -> Forest:
     table = mixed_table(120)
     model = RandomForestClassifier(3, random_state=0, missing="direction", **parameters)
     return model.fit(table, mixed_labels(table)).forest_
 
 
-CODED, EXACT = forest(), forest(max_bins=None, nominal="multiway")
+# Fitted when it is asked for: while tests are collected, every worker would compile for it.
+CODED: dict[str, Any] = {}
+EXACT: dict[str, Any] = {"max_bins": None, "nominal": "multiway"}
+EITHER = pytest.mark.parametrize("whole", [CODED, EXACT], ids=["coded", "exact"], indirect=True)
+
+
+@pytest.fixture
+def whole(request: pytest.FixtureRequest) -> Forest:
+    return forest(**request.param)
 
 
 def changed(whole: Forest, name: str, place: int, value: Any) -> Forest:
@@ -60,12 +70,12 @@ DAMAGES: dict[str, Callable[[Forest], Forest]] = {
 }
 
 
-@pytest.mark.parametrize("whole", [CODED, EXACT], ids=["coded", "exact"])
+@EITHER
 def test_a_sound_forest_passes(whole: Forest) -> None:
     check_forest(whole)
 
 
-@pytest.mark.parametrize("whole", [CODED, EXACT], ids=["coded", "exact"])
+@EITHER
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_damage_is_refused(whole: Forest, damage: Callable[[Forest], Forest]) -> None:
     with pytest.raises(InputError, match="do not fit together"):
@@ -73,16 +83,18 @@ def test_damage_is_refused(whole: Forest, damage: Callable[[Forest], Forest]) ->
 
 
 def test_a_coding_of_other_columns_is_refused() -> None:
-    assert CODED.coding is not None
+    coded = forest(**CODED)
+    assert coded.coding is not None
     for coding in (
-        replace(CODED.coding, n_codes=CODED.coding.n_codes + 1),
-        replace(CODED.coding, edges=CODED.coding.edges[:-1]),
+        replace(coded.coding, n_codes=coded.coding.n_codes + 1),
+        replace(coded.coding, edges=coded.coding.edges[:-1]),
     ):
         with pytest.raises(InputError, match="do not fit together"):
-            check_forest(replace(CODED, coding=coding))
+            check_forest(replace(coded, coding=coding))
 
 
 def test_a_coded_forest_has_two_branches_a_node() -> None:
-    node = first_inner(CODED, 2)
+    coded = forest(**CODED)
+    node = first_inner(coded, 2)
     with pytest.raises(InputError, match="do not fit together"):
-        check_forest(changed(CODED, "step", node, CODED.step[node] | 3 << 30))
+        check_forest(changed(coded, "step", node, coded.step[node] | 3 << 30))
