@@ -44,6 +44,16 @@ from novum.evaluation.comparison.ranks.friedman import (
 )
 from novum.evaluation.comparison.ranks.multiplicity import adjusted_p_values, holm_adjusted
 from novum.evaluation.comparison.ranks.signed_rank import WinTieLoss, signed_rank_test, win_tie_loss
+from novum.evaluation.conformal.calibration_rows import ManyFitsWarning
+from novum.evaluation.conformal.class_scores import (
+    Adaptive,
+    LeastAmbiguous,
+    RegularizedAdaptive,
+)
+from novum.evaluation.conformal.classifier import ConformalClassifier
+from novum.evaluation.conformal.coverage import CoverageReport, coverage_report
+from novum.evaluation.conformal.quantiles import FewCalibrationRowsWarning
+from novum.evaluation.conformal.regressor import ConformalRegressor
 from novum.evaluation.decisions.continuous import PinballLoss, bayes_output, expected_loss
 from novum.evaluation.decisions.detection_cost import (
     BayesErrorCurve,
@@ -202,6 +212,7 @@ from novum.evaluation.validation.splits import (
 )
 
 __all__ = [
+    "Adaptive",
     "AnovaF",
     "AssociationTest",
     "BayesErrorCurve",
@@ -210,10 +221,13 @@ __all__ = [
     "ClassificationReport",
     "Comparison",
     "ComplexityCurve",
+    "ConformalClassifier",
+    "ConformalRegressor",
     "ConfusionMatrix",
     "ConstantColumnsWarning",
     "CorrectedGain",
     "Correlation",
+    "CoverageReport",
     "CriticalDifferenceDiagram",
     "CriticalRegion",
     "CrossValidation",
@@ -226,6 +240,7 @@ __all__ = [
     "DistanceConcentration",
     "DummyClassifier",
     "DummyRegressor",
+    "FewCalibrationRowsWarning",
     "FixedThresholdClassifier",
     "FoldPair",
     "FoldRun",
@@ -237,6 +252,8 @@ __all__ = [
     "Journal",
     "KruskalWallis",
     "LearningCurve",
+    "LeastAmbiguous",
+    "ManyFitsWarning",
     "Margin",
     "McNemar",
     "Measure",
@@ -258,6 +275,7 @@ __all__ = [
     "PriorWeightedLogistic",
     "RandomizedSearchCV",
     "RegressionReport",
+    "RegularizedAdaptive",
     "RepeatedFolds",
     "RepeatsNeeded",
     "RocCurve",
@@ -305,6 +323,7 @@ __all__ = [
     "corrected_power",
     "corrected_t_test",
     "correlation_interval",
+    "coverage_report",
     "critical_difference",
     "critical_difference_diagram",
     "cross_val_predict",

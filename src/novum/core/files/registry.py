@@ -66,6 +66,8 @@ _ESTIMATORS = {
     ),
     "novum.evaluation": (
         "CalibratedClassifierCV",
+        "ConformalClassifier",
+        "ConformalRegressor",
         "DummyClassifier",
         "DummyRegressor",
         "FixedThresholdClassifier",
@@ -204,6 +206,17 @@ _VALUES = {
         "SigmoidCalibration",
         "SoftmaxMap",
         "TemperatureCalibration",
+    ),
+    "novum.evaluation.conformal.class_scores": (
+        "Adaptive",
+        "LeastAmbiguous",
+        "RegularizedAdaptive",
+    ),
+    "novum.evaluation.conformal.full_conformal": ("RidgeUpdates",),
+    "novum.evaluation.conformal.references": (
+        "LeftOutResiduals",
+        "QuantileResiduals",
+        "SplitResiduals",
     ),
     "novum.evaluation.open_set.rules": (
         "ClassNormals",

@@ -35,9 +35,16 @@ from novum.core.learners import (
 )
 from novum.core.runtime import answered, check_memory, fitting, long_call, round_attributes
 from novum.core.sums import StatisticsMixin, sum_blocks
-from novum.core.tables import Coding, Sample, Schema, check_features, check_sample
+from novum.core.tables import (
+    Coding,
+    Sample,
+    Schema,
+    check_features,
+    check_sample,
+    treatment_blocks,
+)
 from novum.linear.least_squares.certification import certify, certify_non_negative
-from novum.linear.least_squares.inference import leave_one_out
+from novum.linear.least_squares.inference import leave_one_out, penalized_inverse
 from novum.linear.least_squares.iterative import RowSolution, descend, solve_rows
 from novum.linear.least_squares.solution import (
     Design,
@@ -286,6 +293,21 @@ class LinearModel(LinearPredictor, StatisticsMixin, Learner):
             sample, design, model._solution(design), self.fit_intercept
         )
         return (found[:, 0] if sample.target.ndim == 1 else found), remainder
+
+    def _influence(self, X: Any) -> tuple[Floats, Floats]:
+        """Of a model fitted to the identity: weights of its rows in predictions, and `x'A^-1 x`.
+
+        `A` is the matrix of the normal equations; a further row of weight one would have the
+        leverage `v / (1 + v)` with `v = x'A^-1 x`. Of shapes (m, n) and (m,).
+        """
+        sample = check_features(self, X, accept_sparse=True, tell_unseen=False)
+        design = self._design()
+        inverse = penalized_inverse(design, float(self._penalties(1)[0]))
+        rows = treatment_blocks(sample)
+        spread = np.concatenate([inverse.squares(x - design.x_mean) for _, x in rows])
+        if self.fit_intercept:
+            spread += 1 / self.statistics_.weight
+        return self.predict(X), spread
 
     def _design(self) -> Design:
         check_is_fitted(self)

@@ -209,6 +209,20 @@ class KernelRidge(RidgeMachine):
             _, system, targets = reader._system(sample)
             return leave_one_out(sample, system, targets, self._strengths(targets.shape[1]))
 
+    def _influence(self, X: Any) -> tuple[Floats, Floats]:
+        """Of a model fitted to the identity: weights of its rows in predictions, and a spread.
+
+        A further object of weight one would have the leverage `v / (1 + v)` with the spread
+        `v = (k(x, x) - k_x' (K + alpha W^-1)^-1 k_x) / alpha`. Of shapes (m, n) and (m,).
+        """
+        with one_blas_thread():
+            new = self._prepared_new(X)
+            similarities = new.cross(self._support, np.float64)
+            shares = similarities @ self.expansion_.T
+            explained = (shares[:, self.support_] * similarities).sum(axis=1)
+        spread = np.maximum(new.diagonal() - explained, 0.0) / self._strengths(1)[0]
+        return shares, np.asarray(spread)
+
     def _strengths(self, n_targets: int) -> Floats:
         alpha = strengths(self.alpha, "alpha").ravel()
         if alpha.size not in (1, n_targets):
