@@ -133,6 +133,7 @@ _VALUES = {
     "novum.bayes.naive_bayes_statistics": ("NaiveBayesStatistics", "Reading"),
     "novum.bayes.missing_cells": ("MissingBlock",),
     "novum.core.learners.certificate": ("Certificate", "Details", "Verdict"),
+    "novum.core.decisions.ordered": ("OrderedClassifier",),
     "novum.core.decisions.retargeting": ("RetargetedClassifier",),
     "novum.core.tables.schema": ("Column", "Kind", "Schema"),
     "novum.core.tables.validation": ("Sample",),
