@@ -80,9 +80,10 @@ from novum.evaluation.inspection.complexity_curves import (
 from novum.evaluation.inspection.learning_curves import LearningCurve, learning_curve
 from novum.evaluation.inspection.partial_dependence import PartialDependence, partial_dependence
 from novum.evaluation.inspection.permutation import PermutationImportance, permutation_importance
-from novum.evaluation.measures.catalog import Measure, measure, measure_names
 
 # What other packages use.
+from novum.evaluation.measures.catalog import OF_LEVELS as OF_LEVELS
+from novum.evaluation.measures.catalog import Measure, measure, measure_names
 from novum.evaluation.measures.catalog import is_measure as is_measure
 from novum.evaluation.measures.confusion import ConfusionMatrix, confusion_matrix
 from novum.evaluation.measures.curves import (
