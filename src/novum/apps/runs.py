@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from novum.apps.job.clock import Listener
 from novum.apps.job.record import RunRecord
-from novum.apps.job.request import Request, cross_validation_of, seconds_of
+from novum.apps.job.request import TASKS, Request, cross_validation_of, seconds_of
 from novum.core.errors import InputError
 from novum.core.tables import frame_of, is_frame, to_frame
 from novum.numerics import cached_property
@@ -221,7 +221,7 @@ def run(
         A frame of any library, a file, or the name of a bundled table.
     target : str, optional
         Column to predict; a bundled table knows its own.
-    task : {"auto", "binary", "multiclass", "regression"}
+    task : {"auto", "binary", "multiclass", "ordinal", "regression"}
     positive : label, optional
         The positive one of two classes.
     metric : str, optional
@@ -373,7 +373,7 @@ def _cost_file(cost: Any, path: Path) -> str | None:
 def _checked(request: Request) -> Request:
     """Refuses words that the command line would not let through."""
     known = {
-        "task": ("auto", "binary", "multiclass", "regression"),
+        "task": TASKS,
         "preset": ("quick", "standard", "thorough"),
     }
     for name, words in known.items():

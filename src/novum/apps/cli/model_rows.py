@@ -25,7 +25,7 @@ from novum.apps.job.table.features import ids_of
 from novum.apps.job.table.formalizing import formalize_like
 from novum.apps.job.table.reading import LoadedTable, read, read_like, suggestion
 from novum.apps.job.table.task import Rows, Task
-from novum.core.decisions import RetargetedClassifier
+from novum.core.decisions import OrderedClassifier, RetargetedClassifier
 from novum.core.errors import InputError
 from novum.core.files import load
 from novum.core.sources import ReadReport
@@ -189,6 +189,8 @@ def _task(model: Any, schema: Schema, target: str) -> Task:
     kind: TaskKind = "regression"
     if classes is not None:
         kind = "binary" if len(classes) == 2 else "multiclass"
+        source = model.model if isinstance(model, RetargetedClassifier) else model
+        kind = "ordinal" if isinstance(source, OrderedClassifier) else kind
     return Task(
         kind=kind,
         target=target,

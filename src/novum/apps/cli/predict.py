@@ -96,7 +96,7 @@ def evaluate(
 
 def _report(model: Any, rows: Rows, positive: str | None) -> Any:
     from novum.apps.cli.model_rows import is_classifier
-    from novum.core.decisions import RetargetedClassifier
+    from novum.core.decisions import OrderedClassifier, RetargetedClassifier
     from novum.evaluation import ClassificationReport, RegressionReport
 
     if not is_classifier(model):
@@ -107,6 +107,7 @@ def _report(model: Any, rows: Rows, positive: str | None) -> Any:
         rows.y,
         probabilities=source.predict_proba(rows.X),
         classes=list(model.classes_),
+        ordered=isinstance(source, OrderedClassifier),
         positive=_label(positive, list(model.classes_)),
         working_point=point,
         training_priors=getattr(source, "class_prior_", None),

@@ -110,6 +110,7 @@ class TaskChoice(StrEnum):
     auto = "auto"
     binary = "binary"
     multiclass = "multiclass"
+    ordinal = "ordinal"
     regression = "regression"
 
 

@@ -23,7 +23,7 @@ from sklearn.base import clone
 
 from novum.apps.job.answers import answers_of, of_all, out_of_fold
 from novum.apps.job.attempts import Attempts, failed
-from novum.apps.job.building import build, candidate, settings_text
+from novum.apps.job.building import candidate, settings_text
 from novum.apps.job.choosing import Choice, title_of
 from novum.apps.job.clock import END_OF_FITS, END_OF_JUDGMENT, Clock
 from novum.apps.job.effects import contributions, dependences
@@ -60,7 +60,7 @@ from novum.apps.job.request import Request
 from novum.apps.job.table.partition import Parts
 from novum.apps.job.table.reading import reading_options
 from novum.apps.job.table.task import Rows, Task
-from novum.apps.job.trials import LearningRows, Trials
+from novum.apps.job.trials import LearningRows, Trials, built
 from novum.core import save
 from novum.core.files import replacing
 from novum.core.runtime import OutOfTime
@@ -297,7 +297,7 @@ def _judged(model: Any, aside: Rows, learned: LearningRows, ending: Ending) -> H
 
     def saving() -> SavingRecord:
         seed = ending.plan.seed
-        same = build(family(CONSTANT), ending.task.kind, has_missing=False, seed=seed)
+        same = built(CONSTANT, learned, seed)
         same.fit(learned.X, learned.y, sample_weight=learned.weight)
         return find_saving(model, same, aside, ending.metric, seed=seed)
 
@@ -318,6 +318,7 @@ def _judged_alone(model: Any, aside: Rows, ending: Ending) -> HoldoutRecord:
         point=task.point,
         training_priors=of_all(model.class_prior_[np.newaxis], model.classes_, task.classes)[0],
         weight=aside.weight,
+        ordered=bool(task.levels),
     )
 
 

@@ -41,14 +41,14 @@ from novum.apps.job.table.formalizing import formalize
 from novum.apps.job.table.partition import Parts, data_record, set_aside
 from novum.apps.job.table.profile import profile_table
 from novum.apps.job.table.reading import LoadedTable, read
-from novum.apps.job.table.task import Task
+from novum.apps.job.table.task import Task, class_places
 from novum.apps.job.trials import LearningRows, Trials, run_trials
 from novum.apps.job.verdict import not_done, verdict
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import FileFormatError, InputError, ReportWarning
 from novum.core.tables import Coding, Kind
 from novum.core.text import label_text, printable
-from novum.evaluation import Measure, measure, scorer
+from novum.evaluation import OF_LEVELS, Measure, measure, scorer
 
 REQUEST, PLAN, RUN, JOURNALS = "request.json", "plan.json", "run.json", "trials"
 LEADERBOARD = "leaderboard.csv"
@@ -60,7 +60,7 @@ _LAST_FITS = 12
 FEWEST_LABELED = 10
 ENOUGH_FOLDS = 5
 # Measures that are defined on folds without a row of some class.
-RARE_CLASSES_MAY_LACK = ("accuracy", "bayes_risk")
+RARE_CLASSES_MAY_LACK = ("accuracy", "bayes_risk", "mean_level_error")
 
 
 def run(request: Request, folder: Path, listener: Listener | None = None) -> RunRecord:
@@ -408,7 +408,8 @@ def trial_rows(task: Task, parts: Parts, plan: PlanRecord) -> LearningRows:
 def metric_of(task: Task) -> Any:
     """The scorer that models are chosen by."""
     wanted = cost_measure() if task.metric == "bayes_risk" else task.metric
-    return scorer(wanted, point=task.point, positive=task.positive)
+    levels: dict[str, Any] = {"classes": list(task.levels)} if task.metric in OF_LEVELS else {}
+    return scorer(wanted, point=task.point, positive=task.positive, **levels)
 
 
 # --- Cost of decisions ----------------------------------------------------------------------------
@@ -447,7 +448,7 @@ def risk_of_present(
     """
     del positive
     there = point.ordered(classes)
-    codes = np.searchsorted(np.asarray(classes), np.asarray(y))
+    codes = class_places(y, classes)
     weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, float)
     costs = there.expected_costs(np.eye(len(there.classes)))
     paid = weight * costs[codes, there.actions_for(posteriors)]

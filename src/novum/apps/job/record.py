@@ -15,7 +15,7 @@ from typing import Any, Literal
 from novum.apps.job.record_model import ChosenRecord, Curve, Estimate, HoldoutRecord
 
 Plain = dict[str, Any]
-TaskKind = Literal["binary", "multiclass", "regression"]
+TaskKind = Literal["binary", "multiclass", "ordinal", "regression"]
 Severity = Literal["note", "warning", "danger"]
 
 
@@ -25,7 +25,7 @@ class TaskRecord:
 
     Attributes
     ----------
-    kind : {"binary", "multiclass", "regression"}
+    kind : {"binary", "multiclass", "ordinal", "regression"}
     target : str
     classes : tuple of str
         As text, in the order of the model; empty for numbers.

@@ -39,7 +39,7 @@ from novum.display import (
 
 CONSTANT = "constant"
 _DISTANCES = {"rmse", "mae", "root_mean_squared_error", "mean_absolute_error"}
-_COST, _RIGHT = "bayes_risk", "accuracy"
+_COST, _RIGHT, _LEVELS = "bayes_risk", "accuracy", "mean_level_error"
 
 
 # --- Above the fold -------------------------------------------------------------------------------
@@ -116,6 +116,11 @@ def decision(record: RunRecord) -> str:
             f"The model is right about {target} for {_hundred(ours)} of 100 new rows; {always} is "
             f"right for {_hundred(theirs)}."
         )
+    if saving.metric == _LEVELS:
+        return (
+            f"The model predicts {target} and is off by {about(ours)} levels on average; {always} "
+            f"is off by {about(theirs)}."
+        )
     if saving.metric in _DISTANCES:
         always = f"always saying {label(saving.answer, 60)}"
         return (
@@ -173,6 +178,8 @@ def _goodness(name: str, found: Estimate, where: str) -> Fact:
         return Fact(f"right {where}", percent(found.value), _between(found, percent))
     if name == _COST:
         return Fact(f"cost of a decision {where}", about(found.value), _between(found))
+    if name == _LEVELS:
+        return Fact(f"off by, {where}", f"{about(found.value)} levels", _between(found))
     if name in _DISTANCES:
         what = "root mean square" if "r" in name[:2] else "mean distance"
         note = "; ".join(part for part in (what, _between(found)) if part)
