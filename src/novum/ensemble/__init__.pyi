@@ -7,6 +7,8 @@ from novum.ensemble.multioutput import MultiOutputClassifier, MultiOutputRegress
 from novum.ensemble.one_vs_one import OneVsOneClassifier
 from novum.ensemble.one_vs_rest import OneVsRestClassifier
 from novum.ensemble.stacking import StackingClassifier, StackingRegressor
+from novum.ensemble.target_models import TargetModels
+from novum.ensemble.target_models import library_of as library_of
 from novum.ensemble.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "RegressorChain",
     "StackingClassifier",
     "StackingRegressor",
+    "TargetModels",
     "VotingClassifier",
     "VotingRegressor",
 ]

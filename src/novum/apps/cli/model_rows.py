@@ -7,7 +7,7 @@ that lacks is named before anything is computed.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from novum.core.files import load
 from novum.core.sources import ReadReport
 from novum.core.tables import Column, Kind, Schema, level_key
 from novum.core.text import label_text, printable
+from novum.ensemble import TargetModels
 
 
 def model_of(path: Path) -> Any:
@@ -44,18 +45,30 @@ def model_of(path: Path) -> Any:
     return model
 
 
-def target_beside(path: Path) -> str | None:
-    """The target of the run whose record lies beside a model file; None without one."""
+def models_of(model: Any, path: Path, target: str | None) -> Iterator[tuple[str | None, Any, Path]]:
+    """Targets with their models and the folders of their runs, of a model of one or of several.
+
+    The target of the run whose record lies beside the file is taken where none is named.
+    """
     try:
-        found = json.loads((path.parent / RUN).read_text(encoding="utf-8"))["record"]["task"]
-        return str(found["target"])
+        beside = json.loads((path.parent / RUN).read_text(encoding="utf-8"))["record"]
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        beside = {}
+    if not isinstance(model, TargetModels):
+        known = beside.get("task", {}).get("target")
+        yield target or (None if known is None else str(known)), model, path.parent
+        return
+    folders = dict(zip(beside.get("targets", ()), beside.get("folders", ()), strict=False))
+    wanted = list(model.targets)
+    if target is not None:
+        wanted = [target] if target in wanted else [name.strip() for name in target.split(",")]
+    for name in wanted:
+        yield name, model[name], path.parent / folders.get(name, "")
 
 
-def seen_rows(path: Path, rows: Rows) -> int | None:
+def seen_rows(folder: Path, rows: Rows) -> int | None:
     """How many rows the model has learned from; None where its run says nothing of them."""
-    known = path.parent / SEEN
+    known = folder / SEEN
     return count_seen_rows(known, rows.X) if known.exists() else None
 
 
@@ -69,7 +82,7 @@ def schema_of(model: Any) -> Schema:
     schema = getattr(model, "schema_", None)
     if isinstance(schema, Schema):
         return schema
-    for parts in ("steps", "estimators_"):
+    for parts in ("steps", "estimators_", "models"):
         for part in getattr(model, parts, ())[:1]:
             return schema_of(part[1] if isinstance(part, tuple) else part)
     inner = getattr(model, "model", None)

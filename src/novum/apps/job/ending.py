@@ -39,6 +39,9 @@ from novum.apps.job.judging import judge_classes, judge_numbers
 from novum.apps.job.last_fits import fitted, most_rows, settled, some_rows
 from novum.apps.job.mistakes import find_mistakes, find_saving, telling_rows
 from novum.apps.job.outputs import (
+    MODEL,
+    PREDICTIONS,
+    SCRIPT,
     Made,
     Predictions,
     model_script,
@@ -66,7 +69,6 @@ from novum.core.files import replacing
 from novum.core.runtime import OutOfTime
 from novum.evaluation import learning_curve
 
-MODEL, PREDICTIONS, SCRIPT = "model.novum", "predictions.csv", "model.py"
 LEARNED, SEEN = "learned_rows.json", "seen_rows.bin"
 # Shuffled, because tables are often sorted by class.
 _CURVE_FOLDS = "1x5"
@@ -182,7 +184,7 @@ def _judged_fit(ending: Ending) -> tuple[Any, LearningRows, dict[str, int], int]
             choice = ending.choice.cheapest(reason)
             ending.plan = _with(ending.plan, searches_again=False)
             if choice is None:
-                n_rows = _last_limit(ending) // 4
+                n_rows = (ending.plan.last.n_fitted or len(ending.parts.train)) // 4
                 ending.plan = _with(ending.plan, n_fitted=max(n_rows, _FEWEST_FITTED))
                 if n_rows <= _FEWEST_FITTED:
                     # So few rows have been fitted many times on the folds.
@@ -219,11 +221,6 @@ def _affordable(ending: Ending) -> PlanRecord:
     more_rows = ending.rows.X.num_rows / max(min(run.n_train for run in runs), 1)
     fits = ending.clock.until(END_OF_FITS)
     return _with(ending.plan, searches_again=searched * more_rows < 0.4 * fits)
-
-
-def _last_limit(ending: Ending) -> int:
-    known = ending.plan.last.n_fitted
-    return len(ending.parts.train) if known is None else known
 
 
 def _with(plan: PlanRecord, **changes: Any) -> PlanRecord:

@@ -296,3 +296,33 @@ class RunRecord:
     not_done: tuple[str, ...]
     stage_seconds: tuple[tuple[str, float], ...]
     date: str = ""
+
+
+@dataclass(frozen=True)
+class SeveralRecord:
+    """A run of several targets: the run of each, and what they come to together.
+
+    Attributes
+    ----------
+    verdict : tuple of str
+        All targets in one sentence, then one for each, then all together.
+    settings : dict
+    targets : tuple of str
+        Those that have a run.
+    folders : tuple of str
+        Of their runs, within the folder of this one.
+    runs : tuple of RunRecord
+    measures : tuple of (name, Estimate)
+        Over the rows set aside that have all targets.
+    not_done : tuple of str
+    date : str
+    """
+
+    verdict: tuple[str, ...]
+    settings: Plain
+    targets: tuple[str, ...]
+    folders: tuple[str, ...]
+    runs: tuple[RunRecord, ...]
+    measures: tuple[tuple[str, Estimate], ...]
+    not_done: tuple[str, ...]
+    date: str = ""

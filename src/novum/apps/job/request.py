@@ -27,7 +27,9 @@ class Request:
     table : str
         Path of a file that `novum.data.read` takes, or the name of a bundled table.
     target : str or None
-        Column to predict; None only for a bundled table, which knows its own.
+        Column to predict; None only for a bundled table, which knows its own, and for several.
+    targets : tuple of str
+        All columns to predict, where they are several; none of them is a feature.
     task : {"auto", "binary", "multiclass", "ordinal", "regression"}
     metric : str or None
         A measure of `novum.evaluation`; None takes the cost of the working point if there is one,
@@ -101,6 +103,7 @@ class Request:
     seed: int = 0
     refit: bool = True
     n_jobs: int = 1
+    targets: tuple[str, ...] = ()
 
 
 # --- Settings as people write them ----------------------------------------------------------------

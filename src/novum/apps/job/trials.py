@@ -136,6 +136,7 @@ def run_trials(
     n_jobs: int = 1,
     clock: Clock | None = None,
     heard: Warnings | None = None,
+    splits: Splits | None = None,
 ) -> Trials:
     """Runs every planned family and the stack on the outer folds.
 
@@ -153,6 +154,8 @@ def run_trials(
         Whose listener is told of every family and fold, and whose budget ends the trials.
     heard : Warnings, optional
         Hears what the fits warn of; what finished families said is read from the folder.
+    splits : Splits, optional
+        Folds that are shared with other targets, in place of those of the plan.
 
     Notes
     -----
@@ -161,7 +164,7 @@ def run_trials(
     """
     heard, clock = heard or Warnings(), clock or Clock(None)
     with heard.remembered(folder / "folds.warnings.json"):
-        splits = outer_splits(plan, rows)
+        splits = outer_splits(plan, rows) if splits is None else splits
     planned = [trial for trial in plan.trials if trial.status == PLANNED]
     queue = sorted(planned, key=lambda trial: (trial.family == STACK, trial.forecast_seconds))
     n_steps = len(queue)

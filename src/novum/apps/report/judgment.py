@@ -102,7 +102,7 @@ def judgment_section(record: RunRecord, detail: Detail) -> Section:
         blocks += [Gallery(tables, "tables")] if tables else []
     said = sentences(holdout.sentences, detail.rows)
     if holdout.measures or said or holdout.class_measures:
-        inside = [*said, *_measures(holdout, detail), *_class_measures(holdout, detail)]
+        inside = [*said, *measure_blocks(holdout, detail), *_class_measures(holdout, detail)]
         blocks.append(Fold("All measures", inside))
     blocks += _further_curves(curves, detail)
     return Section("wrong", title, "Wrong", blocks)
@@ -177,7 +177,7 @@ def _groups(found: MistakesRecord) -> list[Block]:
 # --- Measures and curves --------------------------------------------------------------------------
 
 
-def _measures(holdout: HoldoutRecord, detail: Detail) -> list[Block]:
+def measure_blocks(holdout: HoldoutRecord, detail: Detail) -> list[Block]:
     if not holdout.measures:
         return []
     shown, rest = first_of(holdout.measures, detail.rows, "measures")

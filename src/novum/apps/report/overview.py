@@ -214,17 +214,17 @@ def _between(found: Estimate, shown: Any = about) -> str:
     return f"between {shown(found.low)} and {shown(found.high)}, 95 % sure"
 
 
-def decision_figure(record: RunRecord, most: int) -> Figure | None:
+def decision_figure(record: RunRecord, most: int, key: str = "decision") -> Figure | None:
     """The one picture of the decision: rows right and wrong, numbers near the truth, or scores."""
     holdout, task = record.holdout, record.task
     if holdout is not None and holdout.confusion and task.classes:
-        return rows_figure(holdout, task)
+        return rows_figure(holdout, task, key)
     if holdout is not None and is_drawable(holdout.curves.get("predicted", ())):
-        return observed_figure(holdout.curves["predicted"], most, key="decision")
+        return observed_figure(holdout.curves["predicted"], most, key=key)
     shown = [s for s in record.leaderboard if s.is_chosen or s.family == CONSTANT]
     if not any(s.score.value is not None for s in shown):
         return None
-    return standings_figure(shown, task.metric, greater=task.greater_is_better, key="decision")
+    return standings_figure(shown, task.metric, greater=task.greater_is_better, key=key)
 
 
 # --- What was not done ----------------------------------------------------------------------------
