@@ -340,8 +340,8 @@ def run(
         folder.mkdir(parents=True, exist_ok=True)
         request = replace(
             request,
-            table=_file_of(table, folder / "table.parquet"),
-            test=None if test is None else _file_of(test, folder / "test.parquet"),
+            table=_file_of(table, folder / "table.parquet", request),
+            test=None if test is None else _file_of(test, folder / "test.parquet", request),
             cost=_cost_file(cost, folder / "cost.csv"),
         )
         with _shown(verbose) as listener:
@@ -359,7 +359,7 @@ def run(
 # --- Steps ----------------------------------------------------------------------------------------
 
 
-def _file_of(table: Any, path: Path) -> str:
+def _file_of(table: Any, path: Path, request: Request) -> str:
     """The path or name of a table; one that is in memory is written first."""
     if isinstance(table, (str, os.PathLike)):
         return os.fspath(table)
@@ -370,8 +370,36 @@ def _file_of(table: Any, path: Path) -> str:
         )
     import pyarrow.parquet
 
+    if request.task == "labels" and request.target is not None:
+        table = _with_texts_of_sets(table, request.target)
     pyarrow.parquet.write_table(frame_of(table).to_arrow(), path)
     return str(path)
+
+
+def _with_texts_of_sets(table: Any, target: str) -> Any:
+    """A frame whose lists of labels are written as texts, with a separator that no label has."""
+    from novum.apps.job.table.labels import SEPARATORS
+
+    frame = frame_of(table)
+    if target not in frame.columns:
+        return table
+    cells = frame[target].to_list()
+    is_set = [isinstance(cell, (list, tuple, set, frozenset, np.ndarray)) for cell in cells]
+    if not any(is_set):
+        return table
+    rows = [
+        sorted(map(str, cell)) if one else None for cell, one in zip(cells, is_set, strict=True)
+    ]
+    words = {label for row in rows for label in row or ()}
+    mark = next((one for one in SEPARATORS if not any(one in word for word in words)), None)
+    if mark is None:
+        raise InputError(
+            f"The labels of {target!r} hold all of {' '.join(SEPARATORS)}, one of which has to "
+            "stand between them. Take one of them out of the labels."
+        )
+    texts = [None if row is None else mark.join(row) or mark for row in rows]
+    arrow = frame.drop(target).to_arrow()
+    return arrow.append_column(target, pa.array(texts, pa.string()))
 
 
 def _cost_file(cost: Any, path: Path) -> str | None:

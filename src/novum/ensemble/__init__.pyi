@@ -7,7 +7,7 @@ from novum.ensemble.multioutput import MultiOutputClassifier, MultiOutputRegress
 from novum.ensemble.one_vs_one import OneVsOneClassifier
 from novum.ensemble.one_vs_rest import OneVsRestClassifier
 from novum.ensemble.stacking import StackingClassifier, StackingRegressor
-from novum.ensemble.target_models import TargetModels
+from novum.ensemble.target_models import LabelModels, TargetModels
 from novum.ensemble.target_models import library_of as library_of
 from novum.ensemble.voting import VotingClassifier, VotingRegressor
 
@@ -18,6 +18,7 @@ __all__ = [
     "BaggingRegressor",
     "ClassifierChain",
     "EarlyStopping",
+    "LabelModels",
     "MultiOutputClassifier",
     "MultiOutputRegressor",
     "OneVsOneClassifier",

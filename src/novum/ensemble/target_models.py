@@ -72,6 +72,51 @@ class TargetModels:
         }
 
 
+@dataclass
+class LabelModels(TargetModels):
+    """Models of the labels of sets, each of zeros and ones, which answer with sets.
+
+    Parameters
+    ----------
+    targets, models
+        Labels with their models.
+    name : str
+        Of the column of sets.
+    separator : str
+        Between the labels of a set; alone it is the empty set.
+
+    Examples
+    --------
+    >>> from novum.bayes import GaussianNB
+    >>> X = pa.table({"x": [0.0, 0.1, 2.0, 2.1]})
+    >>> models = [GaussianNB().fit(X, y) for y in ([0, 0, 1, 1], [1, 1, 0, 0])]
+    >>> LabelModels(["high", "low"], models).predict(X).tolist()
+    ['low', 'low', 'high', 'high']
+    """
+
+    name: str = "labels"
+    separator: str = ";"
+
+    def predict(self, X: Any) -> Any:
+        """The set of each row as a text: all labels of probability above one half."""
+        empty = self.separator.strip() or "none"
+        return np.array(
+            [
+                self.separator.join(np.array(self.targets)[row].tolist()) or empty
+                for row in self.predict_proba(X) > 0.5
+            ]
+        )
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probability of each label, of shape (n_rows, n_labels)."""
+        columns = []
+        for model in self.models:
+            known = np.asarray(model.classes_).tolist()
+            found = np.asarray(model.predict_proba(X))
+            columns.append(found[:, known.index(1)] if 1 in known else np.zeros(len(found)))
+        return np.column_stack(columns)
+
+
 def library_of(X: Any) -> str:
     """The library of a frame: "pandas", "polars" or else "arrow"."""
     if not is_frame(X):

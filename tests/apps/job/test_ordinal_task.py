@@ -134,7 +134,7 @@ def test_settings_are_chosen_and_the_best_stacked(tmp_path: Path) -> None:
         preset="standard",
         models=("ordinal", "tree", "naive_bayes"),
         repeats=1,
-        folds=3,
+        folds=2,
     )
     families = {row.family for row in record.leaderboard}
     assert families == {"ordinal", "tree", "naive_bayes", "stack", "constant"}

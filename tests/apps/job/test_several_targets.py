@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,9 @@ import pytest
 import novum
 from novum.apps.job import job
 from novum.apps.job.job import resume, run
+from novum.apps.job.joint_results import joined_predictions
 from novum.apps.job.record import SeveralRecord
-from novum.apps.job.several import read_run
+from novum.apps.job.several import read_run, with_targets
 from novum.apps.job.shared_rows import joint_task
 from novum.apps.job.table.formalizing import formalize
 from novum.apps.job.table.reading import read
@@ -22,7 +22,7 @@ from novum.apps.report import render
 from novum.core import load
 from novum.core.errors import InputError, ReportWarning
 from novum.ensemble import TargetModels
-from tests.apps.job.runs import CHEAP, Told, quick, read_csv, same_results, write_csv
+from tests.apps.job.runs import Told, quick, read_csv, same_results, write_csv
 
 TARGETS = ("size", "kind", "grade")
 
@@ -150,10 +150,8 @@ def test_several_classes_are_also_judged_together(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     columns = several(60)
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        write_csv(tmp_path / name / "t.csv", columns)
-    request = asked(write_csv(tmp_path / "t.csv", columns), targets=("size", "kind"), models=CHEAP)
+    more = {"targets": ("size", "kind"), "folds": 2}
+    request = asked(write_csv(tmp_path / "t.csv", columns), **more)
     with pytest.raises(KeyboardInterrupt):
         run(request, tmp_path / "a", _StopsAtSecond())
     assert (tmp_path / "a" / "targets" / "1_size" / "run.json").exists()
@@ -205,16 +203,13 @@ def test_names_in_one_text_are_several_unless_it_is_a_column(tmp_path: Path) -> 
     columns = several(60)
     columns["a, b"] = columns.pop("kind")
     table = write_csv(tmp_path / "t.csv", columns)
-    one = run(quick(table, "a, b", models=("tree",)), tmp_path / "one")
-    assert not isinstance(one, SeveralRecord)
-    found = run(quick(table, "size,grade", models=("tree",)), tmp_path / "two")
-    assert isinstance(found, SeveralRecord)
-    assert found.targets == ("size", "grade")
+    assert with_targets(quick(table, "a, b")).targets == ()
+    assert with_targets(quick(table, "size, grade")).targets == ("size", "grade")
 
 
 def test_frames_come_back_with_all_targets() -> None:
     frame = pd.DataFrame(several(60))
-    found = novum.run(frame, ["size", "kind"], preset="quick", models=["tree"], budget="60s")
+    found = novum.run(frame, ["size", "kind"], preset="quick", models=["tree"], budget="60s", cv=2)
     assert set(found.leaderboard["target"]) == {"size", "kind"}
     answers = found.model.predict(frame.drop(columns=["size", "kind"]))
     assert list(answers.columns) == ["size", "kind"]
@@ -254,12 +249,10 @@ def test_misuse_gets_one_sentence(tmp_path: Path, more: Any, message: str) -> No
     assert not (tmp_path / "out").exists()
 
 
-def test_the_joint_files_are_safe_in_a_spreadsheet(tmp_path: Path) -> None:
-    columns = several(60)
-    columns["=sum"] = columns.pop("kind")
-    table = write_csv(tmp_path / "t.csv", columns)
-    run(asked(table, targets=("=sum", "size")), tmp_path / "out")
-    for name in ("predictions.csv", "leaderboard.csv"):
-        with (tmp_path / "out" / name).open(newline="", encoding="utf-8") as file:
-            cells = {cell for row in csv.reader(file) for cell in row}
-        assert not any(cell.startswith("=") for cell in cells)
+def test_the_joint_files_are_safe_in_a_spreadsheet() -> None:
+    line = {"row": "1", "answered": "hold-out", "target": "'=x", "prediction": "'=x"}
+    head, row = joined_predictions({"=sum": [line]}, None)
+    assert head == ["row", "answered =sum", "target =sum", "prediction =sum"]
+    assert row == ["1", "hold-out", "'=x", "'=x"]
+    named, _ = joined_predictions({"y": [{**line, "=id": "7"}]}, "=id")
+    assert named[0] == "'=id"

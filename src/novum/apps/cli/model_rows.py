@@ -21,9 +21,11 @@ from novum.apps.job.job import RUN
 from novum.apps.job.outputs import count_seen_rows
 from novum.apps.job.record import TaskKind
 from novum.apps.job.request import Request
-from novum.apps.job.table.features import ids_of
+from novum.apps.job.table.features import feature_cells, ids_of
 from novum.apps.job.table.formalizing import formalize_like
+from novum.apps.job.table.labels import read_sets
 from novum.apps.job.table.reading import LoadedTable, read, read_like, suggestion
+from novum.apps.job.table.target_column import read_weights
 from novum.apps.job.table.task import Rows, Task
 from novum.core.decisions import OrderedClassifier, RetargetedClassifier
 from novum.core.errors import InputError
@@ -31,7 +33,7 @@ from novum.core.files import load
 from novum.core.sources import ReadReport
 from novum.core.tables import Column, Kind, Schema, level_key
 from novum.core.text import label_text, printable
-from novum.ensemble import TargetModels
+from novum.ensemble import LabelModels, TargetModels
 
 
 def model_of(path: Path) -> Any:
@@ -54,8 +56,9 @@ def models_of(model: Any, path: Path, target: str | None) -> Iterator[tuple[str 
         beside = json.loads((path.parent / RUN).read_text(encoding="utf-8"))["record"]
     except (OSError, ValueError, KeyError, TypeError):
         beside = {}
-    if not isinstance(model, TargetModels):
-        known = beside.get("task", {}).get("target")
+    if isinstance(model, LabelModels) or not isinstance(model, TargetModels):
+        known = model.name if isinstance(model, LabelModels) else None
+        known = known or beside.get("task", {}).get("target")
         yield target or (None if known is None else str(known)), model, path.parent
         return
     folders = dict(zip(beside.get("targets", ()), beside.get("folders", ()), strict=False))
@@ -135,10 +138,25 @@ def rows_for(model: Any, request: Request) -> Rows:
         raise InputError("Which column holds the truth? Name it with --target, as in novum run.")
     schema = schema_of(model)
     loaded = _read(model, replace(request, target=target), schema)
+    if isinstance(model, LabelModels):
+        return _rows_with_sets(model, loaded, request, schema)
     return formalize_like(loaded, _task(model, schema, target), request).rows()
 
 
 # --- Steps ----------------------------------------------------------------------------------------
+
+
+def _rows_with_sets(
+    model: LabelModels, loaded: LoadedTable, request: Request, schema: Schema
+) -> Rows:
+    """Rows whose set of labels is known, with a table of zeros and ones as their target."""
+    sets = read_sets(loaded, model.targets, model.separator)
+    positions = np.flatnonzero(~np.isnan(sets.indicator[:, 0]))
+    X = loaded.table.select(list(schema.names)).take(pa.array(positions))
+    weight = None
+    if request.weight is not None:
+        weight = read_weights(feature_cells(loaded, request.weight))[positions]
+    return Rows(positions, X, sets.indicator[positions], weight, None, None)
 
 
 def _read(model: Any, request: Request, schema: Schema) -> LoadedTable:
@@ -174,6 +192,8 @@ def _refuse_absent(found: LoadedTable, needed: Sequence[str]) -> None:
 
 def _target_column(model: Any, target: str) -> Column:
     """The truth as it stands in a file: numbers, or the labels of the model's classes."""
+    if isinstance(model, LabelModels):
+        return Column(target, Kind.NOMINAL)
     classes = getattr(model, "classes_", None)
     if not is_classifier(model) or classes is None:
         return Column(target)

@@ -109,8 +109,11 @@ def evaluate(
 def _report(model: Any, rows: Rows, positive: str | None) -> Any:
     from novum.apps.cli.model_rows import is_classifier
     from novum.core.decisions import OrderedClassifier, RetargetedClassifier
-    from novum.evaluation import ClassificationReport, RegressionReport
+    from novum.ensemble import LabelModels
+    from novum.evaluation import ClassificationReport, LabelSetReport, RegressionReport
 
+    if isinstance(model, LabelModels):
+        return LabelSetReport(rows.y, model.predict_proba(rows.X) > 0.5, model.targets)
     if not is_classifier(model):
         return RegressionReport(rows.y, model.predict(rows.X), sample_weight=rows.weight)
     point = model.point if isinstance(model, RetargetedClassifier) else None
@@ -206,10 +209,14 @@ def _write(
         schema_of,
         unseen_levels,
     )
+    from novum.apps.job.joint_results import (
+        joined_predictions,
+        prediction_lines,
+        write_rows,
+    )
     from novum.apps.job.outputs import PREDICTIONS, Identifiers, write_predictions
-    from novum.apps.job.several import joined_predictions, prediction_lines, write_rows
     from novum.core.errors import InputError, UnseenLevelWarning
-    from novum.ensemble import TargetModels
+    from novum.ensemble import LabelModels, TargetModels
 
     fitted = model_of(path_of_model)
     X, names = features_for(fitted, request)
@@ -229,6 +236,8 @@ def _write(
     with warnings.catch_warnings():
         # Said above for the whole table; a model would say it again for each part of it.
         warnings.simplefilter("ignore", UnseenLevelWarning)
+        if isinstance(fitted, LabelModels):
+            return _write_sets(path, fitted, X, named)
         if not isinstance(fitted, TargetModels):
             return write(fitted, path)
         with TemporaryDirectory() as folder:
@@ -238,6 +247,17 @@ def _write(
                 lines[name] = prediction_lines(Path(folder) / PREDICTIONS)
         write_rows(path, joined_predictions(lines, request.id))
         return n_rows
+
+
+def _write_sets(path: Path, model: Any, X: Any, named: Any) -> int:
+    """Sets of labels with a probability of each."""
+    import numpy as np
+
+    from novum.apps.job.outputs import Predictions, write_predictions
+
+    rows = np.arange(X.num_rows)
+    found = Predictions(rows, "model", None, model.predict(X), model.predict_proba(X))
+    return write_predictions(path, [found], list(model.targets), named)
 
 
 def _answers(model: Any, X: Any, shown: Progress | None, why: bool) -> Iterator[Predictions]:

@@ -267,7 +267,7 @@ def _recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord
     else:
         record = job.resume(folder, listener)
     runs = record.runs if isinstance(record, SeveralRecord) else (record,)
-    for one in runs:
+    for one in runs if not isinstance(record, SeveralRecord) or record.labels is None else ():
         listener.understood(one.data, one.task, one.findings)
     listener.stage(job.DRAWING)
     _draw(record, folder / REPORT)

@@ -111,6 +111,7 @@ class TaskChoice(StrEnum):
     binary = "binary"
     multiclass = "multiclass"
     ordinal = "ordinal"
+    labels = "labels"
     regression = "regression"
 
 

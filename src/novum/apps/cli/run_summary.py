@@ -60,7 +60,9 @@ def show_findings(out: Console, findings: Sequence[Finding]) -> None:
 def show_result(out: Console, record: RunRecord | SeveralRecord, files: Mapping[str, str]) -> None:
     """Leaderboard of each target, verdict and files."""
     record = cleaned(record)
-    if isinstance(record, SeveralRecord):
+    if isinstance(record, SeveralRecord) and record.labels is not None:
+        show_labels(out, record)
+    elif isinstance(record, SeveralRecord):
         for one in record.runs:
             say(out, one.task.target, "bold")
             show_leaderboard(out, one)
@@ -76,6 +78,20 @@ def show_result(out: Console, record: RunRecord | SeveralRecord, files: Mapping[
         say(out, f"{what:<12}{path}")
     say(out, "")
     say(out, f"Predict other rows: novum predict {shlex.quote(files['model'])} TABLE")
+
+
+def show_labels(out: Console, record: SeveralRecord) -> None:
+    """Each label with the model that decides it, and all of them together."""
+    columns = [("label", "left"), ("model", "left"), ("accuracy, 95 %", "right")]
+    rows = []
+    for one in record.runs:
+        chosen = next(standing for standing in one.leaderboard if standing.is_chosen)
+        rows.append([one.task.target, chosen.title, " ".join(estimate(chosen.score))])
+    out.print(table_of(columns, rows))
+    rows = [[name, " ".join(estimate(found))] for name, found in record.measures]
+    if rows:
+        out.print(table_of([("on the rows set aside", "left"), ("value, 95 %", "right")], rows))
+    say(out, "")
 
 
 def show_leaderboard(out: Console, record: RunRecord) -> None:

@@ -466,8 +466,10 @@ def _write_model(used: Any, learned: LearningRows, ending: Ending) -> None:
         lambda: write_seen_rows(folder / SEEN, learned.X),
         lambda _: None,
     )
-    with replacing(folder / SCRIPT) as file:
-        file.write(model_script(made).encode())
+    # A label of a set is no column of the file, which a program would read.
+    if ending.request.task != "labels":
+        with replacing(folder / SCRIPT) as file:
+            file.write(model_script(made).encode())
 
 
 def _write_predictions(judged: Any, used: Any, aside: Rows | None, ending: Ending) -> None:

@@ -81,7 +81,7 @@ def run(
     listener : Listener, optional
     """
     request = with_targets(request)
-    if not request.targets:
+    if not request.targets and request.task != "labels":
         return run_one(request, folder, listener)
     _check_folder(request, folder)
     return run_several(request, folder, listener, Steps(run_one, plan_for, _open_folder))

@@ -299,6 +299,30 @@ class RunRecord:
 
 
 @dataclass(frozen=True)
+class LabelsRecord:
+    """Many labels: one of several targets each.
+
+    Attributes
+    ----------
+    target : str
+        The column of sets, or the columns of labels.
+    separator : str
+        Between the labels of a set; empty where labels are columns.
+    labels : tuple of str
+    rare : tuple of (str, int)
+        Labels that nothing was learned about, and the rows of their rarer value.
+    constant : tuple of (name, Estimate)
+        Measures of the same set for every row.
+    """
+
+    target: str
+    separator: str
+    labels: tuple[str, ...]
+    rare: tuple[tuple[str, int], ...]
+    constant: tuple[tuple[str, Estimate], ...]
+
+
+@dataclass(frozen=True)
 class SeveralRecord:
     """A run of several targets: the run of each, and what they come to together.
 
@@ -316,6 +340,8 @@ class SeveralRecord:
         Over the rows set aside that have all targets.
     not_done : tuple of str
     date : str
+    labels : LabelsRecord or None
+        Where the targets are labels.
     """
 
     verdict: tuple[str, ...]
@@ -326,3 +352,4 @@ class SeveralRecord:
     measures: tuple[tuple[str, Estimate], ...]
     not_done: tuple[str, ...]
     date: str = ""
+    labels: LabelsRecord | None = None

@@ -9,19 +9,34 @@ finished is never done again and never lost, whatever happens to the others.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
-import numpy as np
-
 from novum.apps.job.attempts import Attempts, failed
 from novum.apps.job.clock import DRAWING, JUDGING, Clock, Listener, Silent
+from novum.apps.job.joint_results import (
+    all_right,
+    joined_leaderboards,
+    joined_predictions,
+    prediction_lines,
+    verdict,
+    write_rows,
+)
+from novum.apps.job.labels import (
+    Lines,
+    constant_lines,
+    constant_model,
+    judged_sets,
+    label_verdict,
+    rare_labels,
+    rare_sentence,
+    set_lines,
+    set_measures,
+)
 from novum.apps.job.outputs import (
     LEADERBOARD,
     MODEL,
@@ -29,11 +44,11 @@ from novum.apps.job.outputs import (
     PREDICTIONS,
     REQUEST,
     RUN,
-    safe_cell,
 )
 from novum.apps.job.record import (
     DataRecord,
     Finding,
+    LabelsRecord,
     PlanRecord,
     RunRecord,
     SeveralRecord,
@@ -44,15 +59,13 @@ from novum.apps.job.record_model import Estimate
 from novum.apps.job.request import Request
 from novum.apps.job.shared_rows import SharedRows
 from novum.apps.job.table.formalizing import formalize
+from novum.apps.job.table.labels import LabelSets, read_sets, with_labels
 from novum.apps.job.table.reading import LoadedTable, read
 from novum.apps.job.table.task import Task
 from novum.core import load, save
 from novum.core.errors import FileFormatError, InputError, ReportWarning
-from novum.core.files import replacing
 from novum.core.text import printable
-from novum.display import counted
-from novum.ensemble import TargetModels
-from novum.evaluation import proportion_interval
+from novum.ensemble import LabelModels, TargetModels
 
 FOLDER = "targets"
 # Of the budget, for all runs together; the rest is for reading and for what is written at the end.
@@ -69,6 +82,59 @@ class Steps:
     open_folder: Callable[[Request, Path], None]
 
 
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The targets of a table, as they were understood.
+
+    Attributes
+    ----------
+    loaded : LoadedTable
+        With a column for each label, where the target is a column of sets.
+    tasks : mapping of names to Task
+    hidden : tuple of str
+        Columns that are no feature of any target.
+    sets : LabelSets or None
+    rare : mapping of names to int
+        Labels that nothing can be learned about.
+    """
+
+    loaded: LoadedTable
+    tasks: Mapping[str, Task]
+    hidden: tuple[str, ...]
+    sets: LabelSets | None
+    rare: Mapping[str, int]
+
+    @classmethod
+    def of(cls, request: Request) -> Targets:
+        """Reads the table and each of its targets."""
+        loaded, sets = read(request), None
+        names = hidden = request.targets
+        if request.task == "labels" and not names:
+            sets = read_sets(loaded)
+            loaded = with_labels(loaded, sets)
+            names, hidden = sets.columns, (sets.target, *sets.columns)
+        _refuse_options(request, names)
+        tasks = {}
+        for name in names:
+            is_own = name == loaded.target
+            own = loaded if is_own else replace(loaded, target=name, task=None, costs=None)
+            tasks[name] = formalize(own, replace(request, target=name, targets=hidden))
+        rare = rare_labels(tasks, request) if request.task == "labels" else {}
+        return cls(loaded, tasks, hidden, sets, rare)
+
+    @property
+    def learned(self) -> dict[str, str]:
+        """Names of the targets that have a run, and its folder."""
+        places = {name: folder_of(name, place) for place, name in enumerate(self.tasks)}
+        return {name: one for name, one in places.items() if name not in self.rare}
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How sets were understood; nothing of other targets, which speak for themselves."""
+        rare = tuple(rare_sentence(name, n_rows) for name, n_rows in self.rare.items())
+        return () if self.sets is None else (self.sets.sentence, *rare)
+
+
 def run_several(
     request: Request, folder: Path, listener: Listener | None, steps: Steps
 ) -> SeveralRecord:
@@ -80,26 +146,17 @@ def run_several(
     told: Listener = listener or Silent()
     clock, attempts = Clock(None, told), Attempts()
     with clock.stage("reading the table"):
-        _refuse_options(request)
-        loaded = read(request)
-        names = {target: folder_of(target, i) for i, target in enumerate(request.targets)}
-        tasks = {
-            name: formalize(_with_target(loaded, name), replace(request, target=name))
-            for name in names
-        }
-        requests = _requests(request, folder, names, tasks, steps)
-        first = next(iter(requests.values()))
-        plan = steps.plan(replace(first, plan=None), next(iter(tasks.values())))
-        given = plan if first.plan is None else read_record(Path(first.plan), PlanRecord)
-        plan = replace(plan, folds=given.folds, repeats=given.repeats)
-        shared = SharedRows.of(loaded, list(tasks.values()), request, plan)
+        targets = Targets.of(request)
+        requests = _requests(replace(request, targets=targets.hidden), folder, targets, steps)
+        shared = _shared(requests, targets, request, steps)
         steps.open_folder(request, folder)
     records: dict[str, RunRecord] = {}
     failures: dict[str, Exception] = {}
-    heard = _Targets(told)
+    heard = _Targets(told, targets=targets)
     for name, own in requests.items():
+        at = folder / targets.learned[name]
         try:
-            records[name] = _recorded(own, folder / names[name], heard.named(name), shared, steps)
+            records[name] = _recorded(own, at, heard.named(name), shared, steps)
         except (OSError, MemoryError):
             raise
         except Exception as error:
@@ -107,29 +164,79 @@ def run_several(
     if not records:
         raise next(iter(failures.values()))
     lost = [failed(f"The run of {printable(name)!r}", error) for name, error in failures.items()]
-    folders = {name: names[name] for name in records}
-    save(
-        TargetModels(list(records), [load(folder / one / MODEL) for one in folders.values()]),
-        folder / MODEL,
-    )
-    lines = {name: prediction_lines(folder / one / PREDICTIONS) for name, one in folders.items()}
-    write_rows(folder / PREDICTIONS, joined_predictions(lines, request.id))
-    write_rows(folder / LEADERBOARD, _leaderboards(folder, folders))
-    measures = attempts("The joint measures", lambda: all_right(lines, records), lambda _: ())
+    known = [name for name in targets.tasks if name not in failures]
+    lines = _write_joint(folder, known, targets, shared, next(iter(requests.values())))
+    measures: Sequence[tuple[str, Estimate]]
+    labels: LabelsRecord | None = None
+    if request.task == "labels":
+        measures, constant = attempts(
+            "The joint measures", lambda: set_measures(judged_sets(lines)), lambda _: ((), ())
+        )
+        labels = LabelsRecord(
+            ", ".join(targets.tasks) if targets.sets is None else targets.sets.target,
+            "" if targets.sets is None else targets.sets.separator,
+            tuple(known),
+            tuple(targets.rare.items()),
+            constant,
+        )
+        said = tuple(label_verdict(labels, measures))
+    else:
+        measures = attempts("The joint measures", lambda: all_right(lines, records), lambda _: ())
+        said = verdict(records, measures)
+    rare = (rare_sentence(name, n_rows) for name, n_rows in targets.rare.items())
     record = SeveralRecord(
-        verdict=verdict(records, measures),
+        verdict=said,
         settings=asdict(request),
         targets=tuple(records),
-        folders=tuple(folders.values()),
+        folders=tuple(targets.learned[name] for name in records),
         runs=tuple(records.values()),
-        measures=measures,
-        not_done=(*lost, *attempts.sentences),
+        measures=tuple(measures),
+        not_done=(*lost, *rare, *attempts.sentences),
         date=date.today().isoformat(),
+        labels=labels,
     )
     write_record(record, folder / RUN)
-    for sentence in record.not_done:
+    for sentence in (*lost, *attempts.sentences):
         warnings.warn(sentence, ReportWarning, stacklevel=2)
     return record
+
+
+def _shared(
+    requests: Mapping[str, Request], targets: Targets, request: Request, steps: Steps
+) -> SharedRows:
+    """Rows set aside, and as many folds as all runs were asked for."""
+    name, first = next(iter(requests.items()))
+    plan = steps.plan(replace(first, plan=None), targets.tasks[name])
+    given = plan if first.plan is None else read_record(Path(first.plan), PlanRecord)
+    plan = replace(plan, folds=given.folds, repeats=given.repeats)
+    return SharedRows.of(targets.loaded, list(targets.tasks.values()), request, plan)
+
+
+def _write_joint(
+    folder: Path, known: Sequence[str], targets: Targets, shared: SharedRows, request: Request
+) -> dict[str, Lines]:
+    """The model of all targets, their predictions and their leaderboards; gives the predictions."""
+    models, lines = [], {}
+    for name in known:
+        if name in targets.rare:
+            models.append(constant_model(targets.tasks[name]))
+            lines[name] = constant_lines(targets.tasks[name], shared, request)
+        else:
+            models.append(load(folder / targets.learned[name] / MODEL))
+            lines[name] = prediction_lines(folder / targets.learned[name] / PREDICTIONS)
+    sets = targets.sets
+    if sets is None:
+        save(TargetModels(list(known), models), folder / MODEL)
+        write_rows(folder / PREDICTIONS, joined_predictions(lines, request.id))
+    else:
+        names = dict(zip(sets.columns, sets.labels, strict=True))
+        sets = replace(sets, labels=tuple(names[name] for name in known))
+        model = LabelModels(list(sets.labels), models, sets.target, sets.separator)
+        save(model, folder / MODEL)
+        write_rows(folder / PREDICTIONS, set_lines(lines, sets, request.id))
+    folders = {name: one for name, one in targets.learned.items() if name in known}
+    write_rows(folder / LEADERBOARD, joined_leaderboards(folder, folders))
+    return lines
 
 
 def with_targets(request: Request) -> Request:
@@ -170,32 +277,23 @@ def folder_of(target: str, place: int) -> str:
 # --- Runs -----------------------------------------------------------------------------------------
 
 
-def _refuse_options(request: Request) -> None:
+def _refuse_options(request: Request, targets: Sequence[str]) -> None:
     for name in _FOR_ONE:
         if getattr(request, name) is not None:
+            what = "names" if request.targets else "has labels, of which there are"
             raise InputError(
-                f"--{name.replace('_', '-')} is for one target, and --target names "
-                f"{len(request.targets)}. Leave it out, or run that target alone."
+                f"--{name.replace('_', '-')} is for one target, and --target {what} "
+                f"{len(targets)}. Leave it out, or run that target alone."
             )
 
 
-def _with_target(loaded: LoadedTable, target: str) -> LoadedTable:
-    is_own = target == loaded.target
-    return loaded if is_own else replace(loaded, target=target, task=None, costs=None)
-
-
-def _requests(
-    request: Request,
-    folder: Path,
-    names: Mapping[str, str],
-    tasks: Mapping[str, Task],
-    steps: Steps,
-) -> dict[str, Request]:
+def _requests(request: Request, folder: Path, targets: Targets, steps: Steps) -> dict[str, Request]:
     """What is asked of each run: the same folds, and an equal part of the budget.
 
     Runs that have begun keep what they were asked.
     """
-    known = [folder / one / REQUEST for one in names.values() if (folder / one / REQUEST).exists()]
+    names = targets.learned
+    known = [path for one in names.values() if (path := folder / one / REQUEST).exists()]
     if known:
         began = read_record(known[0], Request)
         repeats, folds, budget = began.repeats, began.folds, began.budget_seconds
@@ -204,7 +302,7 @@ def _requests(
         repeats, folds = request.repeats, request.folds
         if request.plan is None:
             own = replace(request, budget_seconds=budget)
-            plans = [steps.plan(own, task) for task in tasks.values()]
+            plans = [steps.plan(own, targets.tasks[name]) for name in names]
             repeats = min(plan.repeats for plan in plans)
             folds = min(plan.folds for plan in plans)
     return {
@@ -255,6 +353,7 @@ class _Targets(Silent):
 
     listener: Listener
     target: str = ""
+    targets: Targets | None = None
     said: set[Finding] = field(default_factory=set)
 
     def named(self, target: str) -> _Targets:
@@ -278,129 +377,16 @@ class _Targets(Silent):
         self.listener.expect(titled, float("inf"))
 
     def understood(self, data: DataRecord, task: TaskRecord, findings: tuple[Finding, ...]) -> None:
+        if self.targets is not None and self.targets.sets is not None:
+            # Labels are understood in one sentence, not in one for each.
+            sets, hidden = self.targets.sets, self.targets.hidden
+            task = replace(task, target=sets.target, sentences=self.targets.sentences)
+            others = tuple(column for column in data.left_out if column[0] not in hidden)
+            n_columns = data.n_columns - len(sets.columns)
+            data = replace(data, left_out=others, n_columns=n_columns)
         new = tuple(finding for finding in findings if finding not in self.said)
         self.said.update(new)
         self.listener.understood(data, task, new)
 
     def _title(self, title: str) -> str:
         return f"{printable(self.target, 40)}: {title}"
-
-
-# --- What they come to ----------------------------------------------------------------------------
-
-Lines = list[dict[str, str]]
-
-
-def prediction_lines(path: Path) -> Lines:
-    """Lines of predictions; none where a run has none."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def joined_predictions(lines: Mapping[str, Lines], id: str | None) -> Iterator[Sequence[str]]:
-    """A line for each row of the table, with all targets side by side."""
-    heads = {name: [c for c in (own[0] if own else ()) if c not in ("row", id)]
-             for name, own in lines.items()}  # fmt: skip
-    named = [] if id is None else [id]
-    titles = [_column(column, name) for name, own in heads.items() for column in own]
-    yield [*map(safe_cell, named), "row", *map(safe_cell, titles)]
-    by_row = {name: {_key(line): line for line in own} for name, own in lines.items()}
-    for key in sorted({key for own in by_row.values() for key in own}):
-        found = [own[key] for own in by_row.values() if key in own]
-        cells = [by_row[name].get(key, {}).get(c, "") for name, own in heads.items() for c in own]
-        yield [*(found[0][id] for id in named), str(key[1]), *cells]
-
-
-def _key(line: Mapping[str, str]) -> tuple[bool, int]:
-    """Rows of a test file are other rows than those of the table."""
-    return line["answered"] == "test file", int(line["row"])
-
-
-def _column(column: str, target: str) -> str:
-    """A column of predictions under the name of its target.
-
-    Examples
-    --------
-    >>> _column("prediction", "y"), _column("probability a", "y"), _column("target", "y")
-    ('prediction y', 'probability y=a', 'target y')
-    """
-    if column.startswith("probability "):
-        return f"probability {target}={column.removeprefix('probability ')}"
-    return f"{column} {target}"
-
-
-def _leaderboards(folder: Path, folders: Mapping[str, str]) -> Iterator[Sequence[str]]:
-    """All models of all targets; the measure of each target is named in its lines."""
-    head: list[str] = []
-    for name, one in folders.items():
-        with (folder / one / LEADERBOARD).open(newline="", encoding="utf-8") as file:
-            own, *rows = list(csv.reader(file))
-        if not head:
-            head = ["target", own[0], "measure", "value", *own[2:]]
-            yield head
-        for row in rows:
-            yield [safe_cell(name), row[0], own[1], *row[1:]]
-
-
-def write_rows(path: Path, rows: Iterator[Sequence[str]]) -> None:
-    """Writes cells that are safe already as CSV."""
-    with replacing(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        csv.writer(text).writerows(rows)
-        text.flush()
-        text.detach()
-
-
-def all_right(
-    lines: Mapping[str, Lines], records: Mapping[str, RunRecord]
-) -> tuple[tuple[str, Estimate], ...]:
-    """The share of new rows whose classes are all right; nothing where a target is a number."""
-    if len(records) < 2 or any(one.task.kind == "regression" for one in records.values()):
-        return ()
-    judged = ("hold-out", "test file")
-    known = [[line for line in own if line["answered"] in judged] for own in lines.values()]
-    rights = [{_key(line): line["target"] == line["prediction"] for line in own} for own in known]
-    rows = sorted(set.intersection(*(set(own) for own in rights)))
-    if not rows:
-        return ()
-    hits = np.array([all(own[row] for own in rights) for row in rows])
-    found = proportion_interval(int(hits.sum()), len(hits))
-    return (("all targets right", Estimate(found.estimate, found.low, found.high)),)
-
-
-def verdict(
-    records: Mapping[str, RunRecord], measures: Sequence[tuple[str, Estimate]]
-) -> tuple[str, ...]:
-    """All targets, each by itself, and all together."""
-    chosen = ", ".join(
-        f"{printable(name, 60)} by {record.chosen.title}" for name, record in records.items()
-    )
-    each = (f"{printable(name, 60)}: {record.verdict[1]}" for name, record in records.items())
-    return (
-        f"{counted(len(records), 'target')}, each with a model of its own: {chosen}.",
-        *each,
-        *together(records, measures),
-    )
-
-
-def together(
-    records: Mapping[str, RunRecord], measures: Sequence[tuple[str, Estimate]]
-) -> Iterator[str]:
-    """What holds for all targets together."""
-    savings = [record.holdout.saving if record.holdout else None for record in records.values()]
-    if any(saving is not None for saving in savings):
-        ahead = sum(one is not None and (one.saved.low or 0.0) > 0 for one in savings)
-        number = "All" if ahead == len(savings) else f"{ahead} of the {len(savings)}"
-        yield (
-            f"{number} targets are clearly better predicted than by the same answer for every row, "
-            "on the rows set aside."
-        )
-    for name, found in measures:
-        if name == "all targets right" and found.value is not None:
-            ends = f"between {100 * (found.low or 0):.1f} and {100 * (found.high or 0):.1f} %"
-            yield (
-                f"All targets at once are right for {100 * found.value:.1f} % of the rows that "
-                f"have them ({ends} with 95 % confidence)."
-            )

@@ -8,6 +8,7 @@ for the others.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,7 @@ from novum.apps.job.table.partition import Parts, set_aside
 from novum.apps.job.table.reading import LoadedTable
 from novum.apps.job.table.task import Task
 from novum.apps.job.trials import LearningRows, outer_splits
+from novum.core.learners import AbsentClassWarning
 from novum.core.sums import Fold
 from novum.core.tables import MISSING
 from novum.evaluation import Splits
@@ -53,7 +55,10 @@ class SharedRows:
         own = replace(request, test=None, holdout=0.0) if request.test is not None else request
         parts = set_aside(joint, own)
         rows = LearningRows.of(joint, joint.rows(parts.train))
-        return cls(loaded, parts, outer_splits(plan, rows))
+        with warnings.catch_warnings():
+            # A stratum may lack in some fold; classes that do are spoken of by the run of theirs.
+            warnings.simplefilter("ignore", AbsentClassWarning)
+            return cls(loaded, parts, outer_splits(plan, rows))
 
     def table_of(self, target: str) -> LoadedTable:
         """The table with this one of its targets."""

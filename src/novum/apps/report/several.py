@@ -11,13 +11,14 @@ from functools import partial
 
 from novum.apps.job.record import SeveralRecord
 from novum.apps.report.data import data_section
-from novum.apps.report.detail import Detail, sentences
+from novum.apps.report.detail import Detail, first_of, sentences
 from novum.apps.report.judgment import error_blocks, measure_blocks
 from novum.apps.report.models import leaderboard_table
-from novum.apps.report.names import label
-from novum.apps.report.overview import day, decision, decision_figure, facts
+from novum.apps.report.names import estimate, label
+from novum.apps.report.overview import CONSTANT, day, decision, decision_figure, facts
 from novum.display import (
     Block,
+    Column,
     Fact,
     Facts,
     Fold,
@@ -25,6 +26,8 @@ from novum.display import (
     Markup,
     Paragraph,
     Section,
+    Table,
+    about,
     counted,
     element,
 )
@@ -36,16 +39,23 @@ _MOST_FACTS = 12
 def several_header(record: SeveralRecord) -> Markup:
     """All targets at a glance."""
     data = record.runs[0].data
-    about = [label(data.name, 120), day(record.date), counted(data.n_rows, "row")]
+    parts = [label(data.name, 120), day(record.date), counted(data.n_rows, "row")]
     first, *rest = record.verdict
-    together = rest[len(record.runs) :]
+    together = rest if record.labels is not None else rest[len(record.runs) :]
     shown = []
-    for run in record.runs[:_MOST_FACTS]:
-        fact = facts(run)[0]
-        shown.append(Fact(f"{label(run.task.target, 40)}: {fact.name}", fact.value, fact.note))
+    if record.labels is not None:
+        same = dict(record.labels.constant)
+        for name, found in record.measures:
+            note = f"the same set for every row has {about(same[name].value)}"
+            value, ends = estimate(found)
+            shown.append(Fact(name, value, f"{ends}; {note}" if ends else note))
+    else:
+        for run in record.runs[:_MOST_FACTS]:
+            fact = facts(run)[0]
+            shown.append(Fact(f"{label(run.task.target, 40)}: {fact.name}", fact.value, fact.note))
     return element(
         "header",
-        element("p", " · ".join(part for part in about if part), class_="mark"),
+        element("p", " · ".join(part for part in parts if part), class_="mark"),
         element("h1", together[0] if together else first),
         element("p", " ".join([first, *together[1:]] if together else rest), class_="lead"),
         Facts(shown).as_html(),
@@ -54,10 +64,12 @@ def several_header(record: SeveralRecord) -> Markup:
 
 def target_sections(record: SeveralRecord, detail: Detail) -> dict[str, Callable[[], Section]]:
     """A section for each target, one for the table, and one for what was not done."""
-    found: dict[str, Callable[[], Section]] = {
-        run.task.target: partial(_target, record, place, detail)
-        for place, run in enumerate(record.runs)
-    }
+    found: dict[str, Callable[[], Section]] = {}
+    if record.labels is not None:
+        found["Labels"] = partial(_labels, record, detail)
+    else:
+        for place, run in enumerate(record.runs):
+            found[run.task.target] = partial(_target, record, place, detail)
     found["Table"] = partial(data_section, record.runs[0], replace(detail, pictures=False))
     found["Not done"] = partial(_omissions, record, detail)
     return found
@@ -77,6 +89,31 @@ def _target(record: SeveralRecord, place: int, detail: Detail) -> Section:
     words = f"Everything about this target is in {record.folders[place]}/report.html."
     blocks.append(Paragraph(words, "quiet"))
     return Section(f"target-{place + 1}", label(name, 80), label(name, 40), blocks)
+
+
+def _labels(record: SeveralRecord, detail: Detail) -> Section:
+    """Each label with its model, and where its own page is."""
+    shown, rest = first_of(
+        tuple(zip(record.runs, record.folders, strict=True)), detail.rows, "labels"
+    )
+    rows = []
+    for run, folder in shown:
+        chosen = next(standing for standing in run.leaderboard if standing.is_chosen)
+        same = next((one for one in run.leaderboard if one.family == CONSTANT), chosen)
+        score = " ".join(estimate(chosen.score)).strip()
+        rows.append(
+            (run.task.target, chosen.title, score, about(same.score.value), f"{folder}/report.html")
+        )
+    heads = (
+        Column("label"),
+        Column("model"),
+        Column("accuracy over the folds", True),
+        Column("same answer", True),
+        Column("its own page", is_long=True),
+    )
+    return Section(
+        "labels", "Labels", "Labels", [Table("Labels and models", heads, rows, note=rest)]
+    )
 
 
 def _omissions(record: SeveralRecord, detail: Detail) -> Section:

@@ -180,7 +180,7 @@ _VALUES = {
     "novum.distributions.univariate.student_t": ("StudentT",),
     "novum.ensemble.adaboost_rounds": ("EarlyStopping",),
     "novum.ensemble.resampling": ("Resampling",),
-    "novum.ensemble.target_models": ("TargetModels",),
+    "novum.ensemble.target_models": ("LabelModels", "TargetModels"),
     "novum.evaluation.calibration.calibrated_classifier": ("CalibratedPair",),
     "novum.evaluation.calibration.methods": (
         "ColumnMaps",

@@ -213,7 +213,7 @@ def read_target(cells: Cells, loaded: LoadedTable, choice: TaskChoice) -> Target
         The column to predict.
     loaded : LoadedTable
         Gives the task of a bundled table, and names to messages.
-    choice : {"auto", "binary", "multiclass", "ordinal", "regression"}
+    choice : {"auto", "binary", "multiclass", "ordinal", "labels", "regression"}
     """
     shown = repr(printable(cells.name))
     if cells.n_missing == len(cells.values):
@@ -279,10 +279,11 @@ def _classes(cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedT
             f"{len(coded) - cells.n_missing:,} rows that have a target. A classifier needs rows of "
             "two classes; name another column with --target, or add rows."
         )
-    if choice == "binary" and n_classes != 2:
+    if choice in ("binary", "labels") and n_classes != 2:
+        otherwise = "--task multiclass" if choice == "binary" else "columns of 0 and 1"
         raise InputError(
-            f"--task binary needs two classes, but the target {shown} has {n_classes}: "
-            f"{listed(classes.tolist())}. Use --task multiclass or a target of two classes."
+            f"--task {choice} needs two classes, but the target {shown} has {n_classes}: "
+            f"{listed(classes.tolist())}. Use {otherwise} or a target of two classes."
         )
     if order is not None and n_classes > 2 and choice in ("auto", "ordinal"):
         declared = "they are declared in this order"
