@@ -174,7 +174,8 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
         run(request, tmp_path / "a", Stops())
     record = resume(tmp_path / "a")
     assert isinstance(record, SeveralRecord)
-    assert len(record.runs) == 3
+    # Two rows are enough for two folds.
+    assert [one.task.target for one in record.runs] == [f"topics={label}" for label in LABELS]
 
 
 @pytest.mark.parametrize(

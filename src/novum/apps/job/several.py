@@ -175,7 +175,7 @@ def run_several(
         labels = LabelsRecord(
             ", ".join(targets.tasks) if targets.sets is None else targets.sets.target,
             "" if targets.sets is None else targets.sets.separator,
-            tuple(known),
+            tuple(name.removeprefix(f"{request.target}=") for name in known),
             tuple(targets.rare.items()),
             constant,
         )
