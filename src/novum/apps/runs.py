@@ -152,7 +152,8 @@ class Run:
 
         model = self.model
         if isinstance(self.record, SeveralRecord):
-            model = model[self.record.targets[0] if target is None else target]
+            name = self.record.targets[0] if target is None else target
+            model = model[name.removeprefix(f"{self._request.target}=")]
         asked = replace(self._request, target=None, targets=(), weight=None)
         X, _ = features_for(model, asked)
         if not 0 <= row < X.num_rows:

@@ -127,6 +127,9 @@ def test_the_command_line_predicts_and_judges_sets(finished: tuple[SeveralRecord
     lines = read_csv(answers)
     assert set(labels_of(";".join(line["prediction"] for line in lines), ";")) <= set(LABELS)
     assert "probability sport" in lines[0]
+    asked = invoke("predict", folder / "model.novum", table, "--why", "--output", answers)
+    assert asked.exit_code == 1
+    assert "--why explains one answer" in asked.stderr
     judged = invoke("evaluate", folder / "model.novum", table, "--json")
     assert judged.exit_code == 0, judged.stderr
     found = json.loads(judged.stdout)
@@ -160,6 +163,7 @@ def test_lists_in_a_frame_are_sets() -> None:
     assert isinstance(found.model, LabelModels)
     assert found.model.separator == ";"
     assert "labels of topics" in repr(found)
+    assert found.explain(row=0, target="topics=law")["column"][0] == "start"
     assert set(found.leaderboard["target"]) >= {"topics=art", "topics=law"}
 
 

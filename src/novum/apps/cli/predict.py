@@ -225,6 +225,11 @@ def _write(
             "--why compares rows with each other, and there are no two here. Give a table of "
             "several rows."
         )
+    if why and isinstance(fitted, LabelModels):
+        raise InputError(
+            "--why explains one answer, and a set has many. Ask the model of one label, in the "
+            "folder targets of the run."
+        )
     named = None if names is None else Identifiers(str(request.id), names)
     for sentence in unseen_levels(X, schema_of(fitted)):
         typer.echo(sentence, err=True)

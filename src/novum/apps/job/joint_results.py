@@ -117,8 +117,9 @@ def together(
     if any(saving is not None for saving in savings):
         ahead = sum(one is not None and (one.saved.low or 0.0) > 0 for one in savings)
         number = "All" if ahead == len(savings) else f"{ahead} of the {len(savings)}"
+        verb = "is" if ahead == 1 and len(savings) > 1 else "are"
         yield (
-            f"{number} targets are clearly better predicted than by the same answer for every row, "
+            f"{number} targets {verb} clearly better predicted than by the same answer for every row, "
             "on the rows set aside."
         )
     for name, found in measures:
