@@ -113,19 +113,6 @@ def test_the_program_makes_the_model_again(
     assert np.allclose(X(table), model.predict_proba(table))
 
 
-def test_ordinal_regression_is_one_of_the_families(tmp_path: Path) -> None:
-    columns = graded(120)
-    record = run_on(tmp_path, columns, levels=DECLARED, models=("ordinal",))
-    assert [row.family for row in record.leaderboard] == ["ordinal", "constant"]
-    model = load(tmp_path / "out" / "model.novum")
-    learner = model.model.steps[-1][1]
-    assert isinstance(learner, OrdinalRegression)
-    assert learner.classes_.tolist() == list(LEVELS)
-    # Levels rise with u, so its coefficient is positive.
-    assert record.chosen.explanation.terms[0][0] == "u"
-    assert (record.chosen.explanation.terms[0][1].value or 0) > 0
-
-
 def test_settings_are_chosen_and_the_best_stacked(tmp_path: Path) -> None:
     record = run_on(
         tmp_path,
@@ -198,7 +185,16 @@ def test_an_ordered_frame_declares_its_order() -> None:
     frame = pd.DataFrame(graded(60))
     frame["y"] = pd.Categorical(frame["y"], LEVELS, ordered=True)
     found = novum.run(frame, "y", preset="quick", models=["ordinal"])
-    assert found.record.task.classes == LEVELS
+    record = found.record
+    assert record.task.classes == LEVELS
+    assert [row.family for row in record.leaderboard] == ["ordinal", "constant"]
+    learner = found.model.model.steps[-1][1]
+    assert isinstance(learner, OrdinalRegression)
+    assert learner.classes_.tolist() == list(LEVELS)
+    # Levels rise with u, so its coefficient is positive.
+    name, coefficient = record.chosen.explanation.terms[0]
+    assert name == "u"
+    assert (coefficient.value or 0) > 0
     assert found.model.classes_.tolist() == list(LEVELS)
     assert list(found.leaderboard.columns[:2]) == ["model", "mean_level_error"]
     assert set(found.predictions["prediction"]) <= set(LEVELS)

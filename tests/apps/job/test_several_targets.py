@@ -12,7 +12,12 @@ import pytest
 import novum
 from novum.apps.job import job
 from novum.apps.job.job import resume, run
-from novum.apps.job.joint_results import joined_predictions
+from novum.apps.job.joint_results import (
+    all_right,
+    joined_predictions,
+    prediction_lines,
+    verdict,
+)
 from novum.apps.job.record import SeveralRecord
 from novum.apps.job.several import read_run, with_targets
 from novum.apps.job.shared_rows import joint_task
@@ -132,20 +137,23 @@ def test_the_record_and_the_page_show_every_target(finished: tuple[SeveralRecord
     assert len(ids) == len(set(ids))
 
 
-def test_several_classes_are_also_judged_together(tmp_path: Path) -> None:
-    table = write_csv(tmp_path / "t.csv", several())
-    record = run(asked(table, targets=("kind", "grade")), tmp_path / "out")
-    assert isinstance(record, SeveralRecord)
-    ((name, found),) = record.measures
+def test_several_classes_are_also_judged_together(finished: tuple[SeveralRecord, Path]) -> None:
+    record, folder = finished
+    runs = dict(zip(record.targets, record.runs, strict=True))
+    lines = {
+        name: prediction_lines(folder / one / "predictions.csv")
+        for name, one in zip(record.targets, record.folders, strict=True)
+    }
+    assert all_right(lines, runs) == record.measures == ()
+    both = ("kind", "grade")
+    ((name, found),) = all_right({n: lines[n] for n in both}, {n: runs[n] for n in both})
     assert name == "all targets right"
-    lines = read_csv(tmp_path / "out" / "predictions.csv")
-    judged = [x for x in lines if x["answered kind"] == x["answered grade"] == "hold-out"]
-    hits = [
-        x["target kind"] == x["prediction kind"] and x["target grade"] == x["prediction grade"]
-        for x in judged
-    ]
+    joint = read_csv(folder / "predictions.csv")
+    judged = [x for x in joint if x["answered kind"] == x["answered grade"] == "hold-out"]
+    hits = [all(x[f"target {n}"] == x[f"prediction {n}"] for n in both) for x in judged]
     assert found.value == pytest.approx(np.mean(hits))
-    assert "All targets at once are right" in record.verdict[-1]
+    said = verdict({n: runs[n] for n in both}, ((name, found),))
+    assert "All targets at once are right" in said[-1]
 
 
 def test_an_interrupted_run_goes_on_and_ends_the_same(tmp_path: Path) -> None:

@@ -119,8 +119,8 @@ def together(
         number = "All" if ahead == len(savings) else f"{ahead} of the {len(savings)}"
         verb = "is" if ahead == 1 and len(savings) > 1 else "are"
         yield (
-            f"{number} targets {verb} clearly better predicted than by the same answer for every row, "
-            "on the rows set aside."
+            f"{number} targets {verb} clearly better predicted than by the same answer for every "
+            "row, on the rows set aside."
         )
     for name, found in measures:
         if name == "all targets right" and found.value is not None:
