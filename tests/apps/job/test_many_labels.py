@@ -202,6 +202,7 @@ def test_separators_are_found(texts: list[str], mark: str) -> None:
         (["a;", ";a", "a"], {}, "one label only, 'a'"),
         ([1, 2, 3], {}, "holds numbers, and --task labels predicts sets"),
         (["a;b", "b", "a"], {"cost_fn": 2.0}, "--cost-fn is for one target"),
+        (["a;b", "b", "a"], {"test": "other.csv"}, "--test does not go with sets of labels"),
         (["a;b", "b", ";"], {"folds": 20}, "No label has 20 rows"),
     ],
 )

@@ -110,6 +110,11 @@ class Targets:
         loaded, sets = read(request), None
         names = hidden = request.targets
         if request.task == "labels" and not names:
+            if request.test is not None:
+                raise InputError(
+                    "--test does not go with sets of labels. Use --holdout, and judge the model on "
+                    "that file afterwards: novum evaluate MODEL FILE."
+                )
             sets = read_sets(loaded)
             loaded = with_labels(loaded, sets)
             names, hidden = sets.columns, (sets.target, *sets.columns)
