@@ -89,6 +89,8 @@ class Family:
         As typed in `--models`, and as shown.
     classification, regression : Role or None
         None where the family has no such learner.
+    ordinal : Role or None
+        A learner for levels with an order, where it is another than that for classes.
     takes_missing : bool
         Whether missing cells are missing to it; otherwise `FillMissing` stands before it.
     takes_kinds : bool
@@ -118,11 +120,19 @@ class Family:
     has_near_relative: bool = False
     most_columns: int | None = None
     levels_from: int | None = None
+    ordinal: Role | None = None
 
     def role(self, kind: str, has_text: bool = False) -> Role | None:
         """The learner for a task of this kind, of a table with or without text."""
         role = self.regression if kind == "regression" else self.classification
+        if kind == "ordinal" and self.ordinal is not None:
+            role = self.ordinal
         return role.for_text if has_text and role is not None and role.for_text else role
+
+    @property
+    def can_be_stacked(self) -> bool:
+        """Whether it learns from classes alone; members of a stack are not told their order."""
+        return self.name != "constant" and self.ordinal is None
 
     def tries_levels(self, most_whole: int) -> bool:
         """Whether columns of so many whole numbers at most are also tried as levels."""
@@ -210,6 +220,21 @@ FAMILIES: tuple[Family, ...] = (
         scales=True,
         most_columns=3000,
         levels_from=3,
+    ),
+    Family(
+        "ordinal",
+        "ordinal regression",
+        None,
+        None,
+        takes_missing=False,
+        scales=True,
+        most_columns=300,
+        levels_from=3,
+        ordinal=Role(
+            "novum.linear:OrdinalRegression",
+            Price(0.01, 5e-7, 4e-7, class_power=0.2, missing_factor=2.0, nominal_factor=2.0),
+            candidates=tuple({"alpha": alpha} for alpha in (1.0, 0.1, 10.0, 100.0)),
+        ),
     ),
     Family(
         "naive_bayes",

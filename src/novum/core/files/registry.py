@@ -135,6 +135,7 @@ _VALUES = {
     "novum.bayes.naive_bayes_statistics": ("NaiveBayesStatistics", "Reading"),
     "novum.bayes.missing_cells": ("MissingBlock",),
     "novum.core.learners.certificate": ("Certificate", "Details", "Verdict"),
+    "novum.core.decisions.ordered": ("OrderedClassifier",),
     "novum.core.decisions.retargeting": ("RetargetedClassifier",),
     "novum.core.tables.schema": ("Column", "Kind", "Schema"),
     "novum.core.tables.validation": ("Sample",),
@@ -195,6 +196,7 @@ _VALUES = {
         "TweedieLoss",
     ),
     "novum.ensemble.resampling": ("Resampling",),
+    "novum.ensemble.target_models": ("LabelModels", "TargetModels"),
     "novum.evaluation.calibration.calibrated_classifier": ("CalibratedPair",),
     "novum.evaluation.calibration.methods": (
         "ColumnMaps",
