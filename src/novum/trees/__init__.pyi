@@ -1,6 +1,8 @@
 from novum.core.svg_text import SvgText
 from novum.trees.classifier import DecisionTreeClassifier
 from novum.trees.classifier import store_classes as store_classes
+from novum.trees.contributions import ContributingTrees as ContributingTrees
+from novum.trees.contributions import Contributions
 from novum.trees.forests.forest import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -65,6 +67,7 @@ __all__ = [
     "CandidateSplit",
     "Candidates",
     "Change",
+    "Contributions",
     "CostComplexity",
     "CostComplexityPath",
     "DecisionTreeClassifier",

@@ -305,6 +305,20 @@ def _ensemble(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     )
 
 
+def _gradient_boosting(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+    del kind, example
+    return ExplanationRecord(
+        "importances",
+        f"{learner.n_estimators_} rounds of small trees add up, each one correcting what those "
+        "before it have left. A column's share is the part of the decrease of the loss that its "
+        "questions bring on the training rows; compare it with the permutations below.",
+        None,
+        (),
+        _shares(learner),
+        "share of the decrease of the loss",
+    )
+
+
 def _stack(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     del example
     members = [title_of(name, kind) for name, _ in learner.estimators]
@@ -331,6 +345,7 @@ _EXPLAINED: dict[str, Callable[..., ExplanationRecord]] = {
     "RandomForest": _ensemble,
     "ExtraTrees": _ensemble,
     "AdaBoost": _ensemble,
+    "GradientBoosting": _gradient_boosting,
     "Stacking": _stack,
 }
 

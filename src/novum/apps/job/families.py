@@ -180,6 +180,15 @@ _FOREST_OF_NUMBERS: tuple[Settings, ...] = (
 _THREE_FOLDS = Part("novum.evaluation:RepeatedFolds", {"n_folds": 3, "n_repeats": 1})
 
 
+_GRADIENT_BOOSTED: tuple[Settings, ...] = (
+    {"max_leaf_nodes": 7, "min_samples_leaf": 5, "subsample": 0.8},
+    {"max_leaf_nodes": 31, "min_samples_leaf": 10, "max_features": 0.5, "l2_regularization": 1.0},
+    {"max_leaf_nodes": 15, "min_samples_leaf": 10, "subsample": 0.8},
+    {"max_leaf_nodes": 15, "min_samples_leaf": 3, "max_features": 0.3, "l2_regularization": 1.0},
+)
+_SLOWLY: Settings = {"learning_rate": 0.05, "n_estimators": 300}
+
+
 def _boosted(tree: str, depths: tuple[int, ...]) -> tuple[Settings, ...]:
     return tuple({"estimator": Part(tree, {"max_depth": depth})} for depth in depths)
 
@@ -350,6 +359,22 @@ FAMILIES: tuple[Family, ...] = (
         ),
         is_robust=True,
         has_near_relative=True,
+    ),
+    Family(
+        "gradient_boosting",
+        "gradient boosting",
+        Role(
+            "novum.ensemble:GradientBoostingClassifier",
+            Price(0.07, 5e-6, 3e-7, class_power=1.2, missing_factor=1.2, nominal_factor=1.3),
+            _GRADIENT_BOOSTED,
+            settings=_SLOWLY,
+        ),
+        Role(
+            "novum.ensemble:GradientBoostingRegressor",
+            Price(0.07, 1e-5, 6e-7, missing_factor=1.2, nominal_factor=1.3),
+            _GRADIENT_BOOSTED,
+            settings=_SLOWLY,
+        ),
     ),
     Family(
         "boosting",

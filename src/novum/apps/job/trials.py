@@ -41,7 +41,7 @@ from novum.evaluation import (
 )
 
 # Members of a stack where no inner folds say which are best.
-_PREFERRED = ("forest", "boosting", "linear", "tree", "naive_bayes")
+_PREFERRED = ("gradient_boosting", "forest", "linear", "tree", "naive_bayes")
 # A family is stopped that takes this many times its part of the time left, or this share of it.
 _PATIENCE, _SHARE = 2.0, 0.15
 # Rows that the time of a prediction is measured on.

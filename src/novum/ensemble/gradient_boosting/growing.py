@@ -34,7 +34,7 @@ _LOW_BITS = 31
 _COARSE = 2**17
 # Memory for histograms of nodes that wait.
 _HISTOGRAM_BYTES = 2**28
-# Penalty of nominal splits beyond that of others, and curvature that shrinks rare levels.
+# The most that nominal splits are penalized beyond others, and curvature that shrinks rare levels.
 _LEVEL_PENALTY = 10.0
 _SHRINKAGE = 10.0
 _NO_LIMIT = np.iinfo(np.int32).max
@@ -282,7 +282,7 @@ class TreeGrower:
                 1.0 / g_scale,
                 1.0 / h_scale,
                 rules.penalty,
-                rules.penalty + _LEVEL_PENALTY,
+                _LEVEL_PENALTY,
                 _SHRINKAGE,
                 rules.min_gain,
                 (largest_h * h_scale + 1) / self.unit if h.size or h_scale != 1.0 else 1.0,

@@ -45,6 +45,7 @@ from novum.ensemble.gradient_boosting.losses import Loss
 from novum.numerics import Floats
 from novum.trees import (
     CellRows,
+    ContributingTrees,
     Forest,
     added_answers,
     cells_of,
@@ -59,7 +60,7 @@ _MANY_ROWS = 10_000
 _MOST_GROUPS = 64
 
 
-class BoostingModel(CallbackSupport, Learner):
+class BoostingModel(CallbackSupport, ContributingTrees, Learner):
     """Shared by `GradientBoostingClassifier` and `GradientBoostingRegressor`.
 
     Parameters
@@ -216,6 +217,9 @@ class BoostingModel(CallbackSupport, Learner):
             for k, forest in enumerate(self.forests_):
                 scores[k] += added_answers(forest, asked, first=round_, last=round_ + 1)[:, 0]
             yield scores
+
+    def _summands(self) -> tuple[list[Forest], list[float], Any]:
+        return list(self.forests_), [1.0] * len(self.forests_), self.starts_
 
     def _cells(self, X: Any) -> Floats:
         check_is_fitted(self, "forests_")

@@ -98,7 +98,7 @@ def keep(column, code, question, missing, word, amount, best):
 
 
 @inner_kernel()
-def try_cut(word, amount, column, code, question, missing, node, columns, rules, best):
+def try_cut(word, amount, column, code, question, missing, penalty, node, columns, rules, best):
     """Compares a split, given by its left side, with the best so far; whether it is better."""
     whole, whole_amount, lower, upper, is_counted = node
     options, numbers = rules
@@ -110,7 +110,6 @@ def try_cut(word, amount, column, code, question, missing, node, columns, rules,
         return False
     if is_counted and (amount < options[MIN_AMOUNT] or whole_amount - amount < options[MIN_AMOUNT]):
         return False
-    penalty = numbers[LEVEL_PENALTY] if question == SUBSET else numbers[PENALTY]
     left_g, left_h = (word >> low_bits) * numbers[G_UNIT], h_left * numbers[H_UNIT]
     right_g, right_h = (other >> low_bits) * numbers[G_UNIT], h_right * numbers[H_UNIT]
     sign = columns[2][column]
@@ -181,7 +180,7 @@ def try_numbers(words, counts, column, node, columns, rules, best):
     on the left.
     """
     n_codes, is_counted = columns[0][column], node[4]
-    gone = words[UNKNOWN]
+    gone, penalty = words[UNKNOWN], rules[1][PENALTY]
     is_plain = columns[2][column] == 0 and node[2] == -np.inf and node[3] == np.inf
     for side in range(2 if gone != 0 else 1):
         n_cuts = n_codes - 1 if gone == 0 or side == 1 else n_codes
@@ -200,7 +199,8 @@ def try_numbers(words, counts, column, node, columns, rules, best):
             left += words[code]
             if is_counted:
                 amount += counts[code]
-            try_cut(left, amount, column, code, THRESHOLD, missing, node, columns, rules, best)
+            split = (left, amount, column, code, THRESHOLD, missing, penalty)
+            try_cut(*split, node, columns, rules, best)
 
 
 @inner_kernel()
@@ -226,13 +226,15 @@ def try_levels(words, counts, column, node, columns, rules, work, best):
             place -= 1
         ratio[place], order[place] = value, code
         n += 1
+    # Sets of many levels find an order in noise; two levels have none to find.
+    penalty = numbers[PENALTY] + min(numbers[LEVEL_PENALTY], n - 2.0)
     left, amount, better = np.int64(0), np.int64(0), -1
     for place in range(n - 1):
         code = order[place]
         left += words[code]
         if is_counted:
             amount += counts[code]
-        if try_cut(left, amount, column, 0, SUBSET, -1, node, columns, rules, best):
+        if try_cut(left, amount, column, 0, SUBSET, -1, penalty, node, columns, rules, best):
             better = place
     if better < 0:
         return

@@ -11,7 +11,6 @@ import numpy as np
 
 from novum.ensemble.gradient_boosting.split_kernels import (
     LEAF,
-    SUBSET,
     THRESHOLD,
     UNKNOWN,
     add_words,
@@ -28,7 +27,6 @@ from novum.ensemble.gradient_boosting.tree_columns import (
     GAIN,
     GROUPS,
     H_UNIT,
-    LEVEL_PENALTY,
     LOW_BITS,
     LOWER,
     MAX_DEPTH,
@@ -119,7 +117,7 @@ def bear(at, child, split, amount, word, nodes, columns, rules):
     column = integers[at, COLUMN]
     integers[at, CHILD] = child
     values = (0.0, 0.0)
-    penalty = scales[LEVEL_PENALTY] if integers[at, QUESTION] == SUBSET else scales[PENALTY]
+    penalty = scales[PENALTY]
     lower, upper = numbers[at, LOWER], numbers[at, UPPER]
     for side in range(2):
         new = child + side
