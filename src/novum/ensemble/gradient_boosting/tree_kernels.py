@@ -50,10 +50,11 @@ TABLE = "Tuple((uint8[:, ::1], int64[::1], int64[::1]))"
 COLUMNS = "Tuple((int64[::1], boolean[::1], int64[::1], uint64[::1]))"
 # integers, numbers, branches of levels
 NODES = "Tuple((int64[:, ::1], float64[:, ::1], int8[:, ::1]))"
-# histograms, counts, order of levels, their ratios, spare rows, columns tried, state of chance
+# histograms, counts, order of codes, their ratios, spare rows, columns tried, state of chance,
+# bits of codes
 WORK = (
     "Tuple((int64[:, ::1], int64[::1], int64[::1], float64[::1], int32[::1], int64[::1], "
-    "uint64[::1]))"
+    "uint64[::1], uint64[::1]))"
 )
 BEST = "Tuple((int64[::1], float64[::1], int8[::1]))"
 
