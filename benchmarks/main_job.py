@@ -54,7 +54,8 @@ def rivals(kind: str, nominal: list[str]) -> dict[str, Any]:
 
 def compared(path: str, target: str) -> list[str]:
     """One line of the table."""
-    from novum.apps.job.job import run, trial_rows
+    from novum.apps.job.job import run_one as run
+    from novum.apps.job.job import trial_rows
     from novum.apps.job.request import Request
     from novum.apps.job.table.formalizing import formalize
     from novum.apps.job.table.partition import set_aside

@@ -90,6 +90,10 @@ class _Categorical:
         predicted: np.ndarray = self.estimator.predict(X)
         return predicted
 
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        probabilities: np.ndarray = self.estimator.predict_proba(X)
+        return probabilities
+
 
 def xgboost(kind: str, **parameters: Any) -> Make:
     """XGBoost with its own treatment of nominal columns."""

@@ -65,6 +65,7 @@ def nominal(n: int = 90) -> pd.DataFrame:
 
 
 @pytest.mark.filterwarnings("ignore::novum.bayes.gaussian_covariance.SingularCovarianceWarning")
+@pytest.mark.filterwarnings("ignore::novum.core.errors.UnseenLevelWarning")
 @parametrize_with_checks(
     [
         OneVsRestClassifier(GaussianNB()),

@@ -68,9 +68,11 @@ class Boosting:
         G, H = g[rows].sum(), h[rows].sum()
         before = G**2 / (H + self.penalty)
         for j, nominal in enumerate(self.nominal):
-            penalty = self.penalty + (LEVEL_PENALTY if nominal else 0.0)
+            x = self.cells[rows, j]
+            n_levels = len(np.unique(np.where(np.isnan(x), -1, x)))
+            penalty = self.penalty + (min(LEVEL_PENALTY, n_levels - 2) if nominal else 0.0)
             cuts = self.sets if nominal else self.thresholds
-            for right in cuts(self.cells[rows, j], g[rows], h[rows]):
+            for right in cuts(x, g[rows], h[rows]):
                 weights = self.weight[rows]
                 if min(weights[right].sum(), weights[~right].sum()) < self.min_rows:
                     continue

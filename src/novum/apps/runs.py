@@ -23,8 +23,8 @@ import numpy as np
 import pyarrow as pa
 
 from novum.apps.job.clock import Listener
-from novum.apps.job.record import RunRecord
-from novum.apps.job.request import Request, cross_validation_of, seconds_of
+from novum.apps.job.record import RunRecord, SeveralRecord
+from novum.apps.job.request import TASKS, Request, cross_validation_of, seconds_of
 from novum.core.errors import InputError
 from novum.core.tables import frame_of, is_frame, to_frame
 from novum.numerics import cached_property
@@ -76,17 +76,29 @@ class Run:
         The model for use, at the working point if there is one.
     """
 
-    def __init__(self, record: RunRecord, folder: Path, library: str, request: Request) -> None:
-        self.record, self.folder = record, folder
+    def __init__(
+        self, record: RunRecord | SeveralRecord, folder: Path, library: str, request: Request
+    ) -> None:
+        # Any, because the record of several targets has others inside.
+        self.record: Any = record
+        self.folder = folder
         self._library, self._request = library, request
 
     @property
+    def _runs(self) -> tuple[RunRecord, ...]:
+        is_several = isinstance(self.record, SeveralRecord)
+        return self.record.runs if is_several else (self.record,)
+
+    @property
     def leaderboard(self) -> Any:
-        """One row for each model, the best first."""
+        """One row for each model, the best first; of several targets one after the other."""
+        is_several = isinstance(self.record, SeveralRecord)
         rows = [
             {
+                **({"target": run.task.target} if is_several else {}),
                 "model": one.title,
-                self.record.task.metric: one.score.value,
+                **({"measure": run.task.metric} if is_several else {}),
+                ("value" if is_several else run.task.metric): one.score.value,
                 "low": one.score.low,
                 "high": one.score.high,
                 "difference": None if one.difference is None else one.difference.value,
@@ -98,7 +110,8 @@ class Run:
                 "predict_seconds_of_1000": one.predict_seconds,
                 "chosen": one.is_chosen,
             }
-            for one in self.record.leaderboard
+            for run in self._runs
+            for one in run.leaderboard
         ]
         return to_frame(pa.Table.from_pylist(rows), self._library)
 
@@ -119,7 +132,7 @@ class Run:
 
         return load(self.folder / MODEL)
 
-    def explain(self, row: int) -> Any:
+    def explain(self, row: int, target: str | None = None) -> Any:
         """What each column adds to the answer for one row of the table, the largest first.
 
         Sampled Shapley values: a column is credited with the change of the prediction when its cell
@@ -130,18 +143,25 @@ class Run:
         ----------
         row : int
             Position in the table, from 0.
+        target : str, optional
+            Which one, where there are several.
         """
         from novum.apps.cli.model_rows import features_for
         from novum.apps.job.effects import contributions
         from novum.apps.job.outputs import Predictions
 
-        X, _ = features_for(self.model, replace(self._request, target=None, weight=None))
+        model = self.model
+        if isinstance(self.record, SeveralRecord):
+            name = self.record.targets[0] if target is None else target
+            model = model[name.removeprefix(f"{self._request.target}=")]
+        asked = replace(self._request, target=None, targets=(), weight=None)
+        X, _ = features_for(model, asked)
         if not 0 <= row < X.num_rows:
             raise InputError(f"row is a position from 0 to {X.num_rows - 1}, got {row!r}.")
-        answers = Predictions(np.arange(X.num_rows), "", None, self.model.predict(X))
+        answers = Predictions(np.arange(X.num_rows), "", None, model.predict(X))
         names = X.column_names
         (found,) = contributions(
-            self.model, X, answers, [(row, "")], names, seed=0, max_columns=len(names)
+            model, X, answers, [(row, "")], names, seed=0, max_columns=len(names)
         )
         terms = [
             {"column": name, "cell": cell, "contribution": value.value, "low": value.low,
@@ -171,6 +191,9 @@ class Run:
             raise InputError(f"{target} is not empty. Name a folder that does not exist yet.")
         shutil.copytree(self.folder, target, dirs_exist_ok=True)
         write_report(self.record, target / "report.html")
+        if isinstance(self.record, SeveralRecord):
+            for one, inside in zip(self.record.runs, self.record.folders, strict=True):
+                write_report(one, target / inside / "report.html")
         return target
 
     def __repr__(self) -> str:
@@ -182,7 +205,7 @@ class Run:
 
 def run(
     table: Any,
-    target: str | None = None,
+    target: str | Iterable[str] | None = None,
     *,
     task: str = "auto",
     positive: Any = None,
@@ -219,9 +242,9 @@ def run(
     ----------
     table : data frame, path or str
         A frame of any library, a file, or the name of a bundled table.
-    target : str, optional
-        Column to predict; a bundled table knows its own.
-    task : {"auto", "binary", "multiclass", "regression"}
+    target : str or list of str, optional
+        Column to predict, or several; a bundled table knows its own.
+    task : {"auto", "binary", "multiclass", "ordinal", "regression"}
     positive : label, optional
         The positive one of two classes.
     metric : str, optional
@@ -276,11 +299,14 @@ def run(
     'the same answer for every row'
     """
     from novum.apps.job.job import run as run_job
+    from novum.ensemble import library_of
 
     repeats, folds = (None, None) if cv is None else cross_validation_of(str(cv))
+    targets = (target,) if target is None or isinstance(target, str) else tuple(target)
     request = Request(
         table="",
-        target=target,
+        target=targets[0] if len(targets) == 1 else None,
+        targets=() if len(targets) == 1 else tuple(str(name) for name in targets),
         task=task,  # type: ignore[arg-type]
         positive=None if positive is None else str(positive),
         metric=metric,
@@ -315,8 +341,8 @@ def run(
         folder.mkdir(parents=True, exist_ok=True)
         request = replace(
             request,
-            table=_file_of(table, folder / "table.parquet"),
-            test=None if test is None else _file_of(test, folder / "test.parquet"),
+            table=_file_of(table, folder / "table.parquet", request),
+            test=None if test is None else _file_of(test, folder / "test.parquet", request),
             cost=_cost_file(cost, folder / "cost.csv"),
         )
         with _shown(verbose) as listener:
@@ -325,7 +351,7 @@ def run(
         if output is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    found = Run(record, folder, _library_of(table), request)
+    found = Run(record, folder, library_of(table), request)
     if output is None:
         weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
     return found
@@ -334,7 +360,7 @@ def run(
 # --- Steps ----------------------------------------------------------------------------------------
 
 
-def _file_of(table: Any, path: Path) -> str:
+def _file_of(table: Any, path: Path, request: Request) -> str:
     """The path or name of a table; one that is in memory is written first."""
     if isinstance(table, (str, os.PathLike)):
         return os.fspath(table)
@@ -345,8 +371,36 @@ def _file_of(table: Any, path: Path) -> str:
         )
     import pyarrow.parquet
 
+    if request.task == "labels" and request.target is not None:
+        table = _with_texts_of_sets(table, request.target)
     pyarrow.parquet.write_table(frame_of(table).to_arrow(), path)
     return str(path)
+
+
+def _with_texts_of_sets(table: Any, target: str) -> Any:
+    """A frame whose lists of labels are written as texts, with a separator that no label has."""
+    from novum.apps.job.table.labels import SEPARATORS
+
+    frame = frame_of(table)
+    if target not in frame.columns:
+        return table
+    cells = frame[target].to_list()
+    is_set = [isinstance(cell, (list, tuple, set, frozenset, np.ndarray)) for cell in cells]
+    if not any(is_set):
+        return table
+    rows = [
+        sorted(map(str, cell)) if one else None for cell, one in zip(cells, is_set, strict=True)
+    ]
+    words = {label for row in rows for label in row or ()}
+    mark = next((one for one in SEPARATORS if not any(one in word for word in words)), None)
+    if mark is None:
+        raise InputError(
+            f"The labels of {target!r} hold all of {' '.join(SEPARATORS)}, one of which has to "
+            "stand between them. Take one of them out of the labels."
+        )
+    texts = [None if row is None else mark.join(row) or mark for row in rows]
+    arrow = frame.drop(target).to_arrow()
+    return arrow.append_column(target, pa.array(texts, pa.string()))
 
 
 def _cost_file(cost: Any, path: Path) -> str | None:
@@ -373,7 +427,7 @@ def _cost_file(cost: Any, path: Path) -> str | None:
 def _checked(request: Request) -> Request:
     """Refuses words that the command line would not let through."""
     known = {
-        "task": ("auto", "binary", "multiclass", "regression"),
+        "task": TASKS,
         "preset": ("quick", "standard", "thorough"),
     }
     for name, words in known.items():
@@ -385,13 +439,6 @@ def _checked(request: Request) -> Request:
     if request.n_jobs < 1 and request.n_jobs != -1:
         raise InputError(f"jobs is 1 or more, or -1 for all cores, got {request.n_jobs!r}.")
     return replace(request, models=tuple(name.strip() for name in request.models))
-
-
-def _library_of(table: Any) -> str:
-    if not is_frame(table):
-        return "arrow"
-    name = str(frame_of(table).implementation)
-    return next((one for one in ("pandas", "polars") if one in name.lower()), "arrow")
 
 
 def _shown(verbose: bool) -> Any:

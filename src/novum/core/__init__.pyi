@@ -1,3 +1,4 @@
+from novum.core.decisions.ordered import OrderedClassifier
 from novum.core.decisions.retargeting import DecisionMixin, RetargetedClassifier
 from novum.core.decisions.working_point import WorkingPoint
 from novum.core.errors import (
@@ -68,6 +69,7 @@ __all__ = [
     "ModelFileError",
     "NotAdditiveError",
     "ObjectiveFallError",
+    "OrderedClassifier",
     "Pipeline",
     "RetargetedClassifier",
     "Sample",

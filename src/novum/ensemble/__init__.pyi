@@ -26,6 +26,8 @@ from novum.ensemble.multioutput import MultiOutputClassifier, MultiOutputRegress
 from novum.ensemble.one_vs_one import OneVsOneClassifier
 from novum.ensemble.one_vs_rest import OneVsRestClassifier
 from novum.ensemble.stacking import StackingClassifier, StackingRegressor
+from novum.ensemble.target_models import LabelModels, TargetModels
+from novum.ensemble.target_models import library_of as library_of
 from novum.ensemble.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "HuberLoss",
+    "LabelModels",
     "LogisticLoss",
     "MultiOutputClassifier",
     "MultiOutputRegressor",
@@ -54,6 +57,7 @@ __all__ = [
     "SquaredLoss",
     "StackingClassifier",
     "StackingRegressor",
+    "TargetModels",
     "TweedieLoss",
     "VotingClassifier",
     "VotingRegressor",

@@ -90,9 +90,10 @@ from novum.evaluation.inspection.complexity_curves import (
 from novum.evaluation.inspection.learning_curves import LearningCurve, learning_curve
 from novum.evaluation.inspection.partial_dependence import PartialDependence, partial_dependence
 from novum.evaluation.inspection.permutation import PermutationImportance, permutation_importance
-from novum.evaluation.measures.catalog import Measure, measure, measure_names
 
 # What other packages use.
+from novum.evaluation.measures.catalog import OF_LEVELS as OF_LEVELS
+from novum.evaluation.measures.catalog import Measure, measure, measure_names
 from novum.evaluation.measures.catalog import is_measure as is_measure
 from novum.evaluation.measures.confusion import ConfusionMatrix, confusion_matrix
 from novum.evaluation.measures.curves import (
@@ -112,6 +113,7 @@ from novum.evaluation.measures.intervals import (
     mean_interval,
     proportion_interval,
 )
+from novum.evaluation.measures.label_sets import label_set_measures
 from novum.evaluation.measures.probability_scores import (
     brier_score,
     calibration_error,
@@ -143,6 +145,7 @@ from novum.evaluation.reports.charts import residuals_chart as residuals_chart
 from novum.evaluation.reports.charts import roc_chart as roc_chart
 from novum.evaluation.reports.charts import threshold_chart as threshold_chart
 from novum.evaluation.reports.classification import ClassificationReport
+from novum.evaluation.reports.label_sets import LabelSetReport
 from novum.evaluation.reports.regression import RegressionReport
 from novum.evaluation.search.choice import OneStandardError
 from novum.evaluation.search.grid import GridSearchCV
@@ -251,6 +254,7 @@ __all__ = [
     "IsotonicCalibration",
     "Journal",
     "KruskalWallis",
+    "LabelSetReport",
     "LearningCurve",
     "LeastAmbiguous",
     "ManyFitsWarning",
@@ -347,6 +351,7 @@ __all__ = [
     "grouped",
     "holm_adjusted",
     "known_unknown_auroc",
+    "label_set_measures",
     "learning_curve",
     "leave_one_out",
     "log_likelihood_ratios",

@@ -1,6 +1,8 @@
 from novum.core.svg_text import SvgText
 from novum.trees.classifier import DecisionTreeClassifier
 from novum.trees.classifier import store_classes as store_classes
+from novum.trees.contributions import ContributingTrees as ContributingTrees
+from novum.trees.contributions import Contributions
 from novum.trees.forests.forest import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -45,6 +47,12 @@ from novum.trees.reading.text import tree_text
 from novum.trees.reading.trace import NodeTrace, Trace, trace
 from novum.trees.regressor import DecisionTreeRegressor
 from novum.trees.routing import tree_values as tree_values
+from novum.trees.scale.chunks import ChunkReader as ChunkReader
+from novum.trees.scale.chunks import Passes as Passes
+from novum.trees.scale.chunks import with_classes as with_classes
+from novum.trees.scale.streams import LevelGrowth as LevelGrowth
+from novum.trees.scale.survey import Survey as Survey
+from novum.trees.scale.survey import SurveyStep as SurveyStep
 from novum.trees.settings import growth_rules as growth_rules
 from novum.trees.settings import monotone_signs as monotone_signs
 from novum.trees.stumps.stump_growing import Stump as Stump
@@ -65,6 +73,7 @@ __all__ = [
     "CandidateSplit",
     "Candidates",
     "Change",
+    "Contributions",
     "CostComplexity",
     "CostComplexityPath",
     "DecisionTreeClassifier",

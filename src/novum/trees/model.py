@@ -23,6 +23,8 @@ from novum.core.learners import Certificate, Verdict, deferred, fitted, later, p
 from novum.core.runtime import fitting, seed_sequence, stream
 from novum.core.tables import Kind, Schema, check_features
 from novum.numerics import Floats, Integers
+from novum.trees.contributions import ContributingTrees
+from novum.trees.forests.forest_value import Forest
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.growing import grow_general
 from novum.trees.growth.coding import refuse_many_levels
@@ -44,7 +46,7 @@ _NO_CHANCE = np.random.SeedSequence(0)
 _OTHER_NAMES = {"log_loss": "entropy", "friedman_mse": "squared_error"}
 
 
-class TreeModel(TreeStreams, ReadableTree, GrowthParameters, ABC):
+class TreeModel(TreeStreams, ReadableTree, ContributingTrees, GrowthParameters, ABC):
     """Shared fit and prediction; see `DecisionTreeClassifier` and `DecisionTreeRegressor`.
 
     Parameters
@@ -202,6 +204,9 @@ class TreeModel(TreeStreams, ReadableTree, GrowthParameters, ABC):
         if self.common_values_.size and np.isnan(cells).any():
             cells = np.where(np.isnan(cells), self.common_values_, cells)
         return cells
+
+    def _summands(self) -> tuple[list[Forest], list[float], Any]:
+        return [Forest.of_tree(self.tree_)], [1.0], 0.0
 
     def _values(self, X: Any) -> Floats:
         cells = self._cells(X)

@@ -114,7 +114,8 @@ def test_every_option_reaches_the_request(tmp_path: Path, monkeypatch: pytest.Mo
     done = invoke("run", *given.split(), "--output", tmp_path)
     assert (done.exit_code, last_line(done.stderr)) == (1, "enough")
     wanted = {
-        "table": "t.csv", "target": "y", "task": "binary", "metric": "f1", "positive": "1",
+        "table": "t.csv", "target": "y", "targets": (), "task": "binary", "metric": "f1",
+        "positive": "1",
         "cost": "c.csv", "prior": 0.1, "cost_fn": 5.0, "cost_fp": 2.0, "preset": "thorough",
         "models": ("tree", "forest"), "budget_seconds": 180.0, "repeats": 3, "folds": 7,
         "holdout": 0.3, "test": "s.csv", "weight": "w", "group": "g", "time": "t", "seed": 9,

@@ -18,6 +18,6 @@ def test_choices_are_those_of_a_request() -> None:
 def test_every_setting_of_a_request_has_an_option() -> None:
     shown = invoke("run", "--help").stdout
     names = {"table": "table", "budget_seconds": "--budget", "repeats": "--cv", "folds": "--cv"}
-    names |= {"n_jobs": "--jobs", "refit": "--no-refit"}
+    names |= {"n_jobs": "--jobs", "refit": "--no-refit", "targets": "--target"}
     for field in fields(request.Request):
         assert names.get(field.name, f"--{field.name.replace('_', '-')}") in shown

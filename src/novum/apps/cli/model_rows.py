@@ -7,7 +7,7 @@ that lacks is named before anything is computed.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,16 +21,19 @@ from novum.apps.job.job import RUN
 from novum.apps.job.outputs import count_seen_rows
 from novum.apps.job.record import TaskKind
 from novum.apps.job.request import Request
-from novum.apps.job.table.features import ids_of
+from novum.apps.job.table.features import feature_cells, ids_of
 from novum.apps.job.table.formalizing import formalize_like
+from novum.apps.job.table.labels import read_sets
 from novum.apps.job.table.reading import LoadedTable, read, read_like, suggestion
+from novum.apps.job.table.target_column import read_weights
 from novum.apps.job.table.task import Rows, Task
-from novum.core.decisions import RetargetedClassifier
+from novum.core.decisions import OrderedClassifier, RetargetedClassifier
 from novum.core.errors import InputError
 from novum.core.files import load
 from novum.core.sources import ReadReport
 from novum.core.tables import Column, Kind, Schema, level_key
 from novum.core.text import label_text, printable
+from novum.ensemble import LabelModels, TargetModels
 
 
 def model_of(path: Path) -> Any:
@@ -44,18 +47,31 @@ def model_of(path: Path) -> Any:
     return model
 
 
-def target_beside(path: Path) -> str | None:
-    """The target of the run whose record lies beside a model file; None without one."""
+def models_of(model: Any, path: Path, target: str | None) -> Iterator[tuple[str | None, Any, Path]]:
+    """Targets with their models and the folders of their runs, of a model of one or of several.
+
+    The target of the run whose record lies beside the file is taken where none is named.
+    """
     try:
-        found = json.loads((path.parent / RUN).read_text(encoding="utf-8"))["record"]["task"]
-        return str(found["target"])
+        beside = json.loads((path.parent / RUN).read_text(encoding="utf-8"))["record"]
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        beside = {}
+    if isinstance(model, LabelModels) or not isinstance(model, TargetModels):
+        known = model.name if isinstance(model, LabelModels) else None
+        known = known or beside.get("task", {}).get("target")
+        yield target or (None if known is None else str(known)), model, path.parent
+        return
+    folders = dict(zip(beside.get("targets", ()), beside.get("folders", ()), strict=False))
+    wanted = list(model.targets)
+    if target is not None:
+        wanted = [target] if target in wanted else [name.strip() for name in target.split(",")]
+    for name in wanted:
+        yield name, model[name], path.parent / folders.get(name, "")
 
 
-def seen_rows(path: Path, rows: Rows) -> int | None:
+def seen_rows(folder: Path, rows: Rows) -> int | None:
     """How many rows the model has learned from; None where its run says nothing of them."""
-    known = path.parent / SEEN
+    known = folder / SEEN
     return count_seen_rows(known, rows.X) if known.exists() else None
 
 
@@ -69,7 +85,7 @@ def schema_of(model: Any) -> Schema:
     schema = getattr(model, "schema_", None)
     if isinstance(schema, Schema):
         return schema
-    for parts in ("steps", "estimators_"):
+    for parts in ("steps", "estimators_", "models"):
         for part in getattr(model, parts, ())[:1]:
             return schema_of(part[1] if isinstance(part, tuple) else part)
     inner = getattr(model, "model", None)
@@ -122,10 +138,25 @@ def rows_for(model: Any, request: Request) -> Rows:
         raise InputError("Which column holds the truth? Name it with --target, as in novum run.")
     schema = schema_of(model)
     loaded = _read(model, replace(request, target=target), schema)
+    if isinstance(model, LabelModels):
+        return _rows_with_sets(model, loaded, request, schema)
     return formalize_like(loaded, _task(model, schema, target), request).rows()
 
 
 # --- Steps ----------------------------------------------------------------------------------------
+
+
+def _rows_with_sets(
+    model: LabelModels, loaded: LoadedTable, request: Request, schema: Schema
+) -> Rows:
+    """Rows whose set of labels is known, with a table of zeros and ones as their target."""
+    sets = read_sets(loaded, model.targets, model.separator)
+    positions = np.flatnonzero(~np.isnan(sets.indicator[:, 0]))
+    X = loaded.table.select(list(schema.names)).take(pa.array(positions))
+    weight = None
+    if request.weight is not None:
+        weight = read_weights(feature_cells(loaded, request.weight))[positions]
+    return Rows(positions, X, sets.indicator[positions], weight, None, None)
 
 
 def _read(model: Any, request: Request, schema: Schema) -> LoadedTable:
@@ -161,6 +192,8 @@ def _refuse_absent(found: LoadedTable, needed: Sequence[str]) -> None:
 
 def _target_column(model: Any, target: str) -> Column:
     """The truth as it stands in a file: numbers, or the labels of the model's classes."""
+    if isinstance(model, LabelModels):
+        return Column(target, Kind.NOMINAL)
     classes = getattr(model, "classes_", None)
     if not is_classifier(model) or classes is None:
         return Column(target)
@@ -189,6 +222,8 @@ def _task(model: Any, schema: Schema, target: str) -> Task:
     kind: TaskKind = "regression"
     if classes is not None:
         kind = "binary" if len(classes) == 2 else "multiclass"
+        source = model.model if isinstance(model, RetargetedClassifier) else model
+        kind = "ordinal" if isinstance(source, OrderedClassifier) else kind
     return Task(
         kind=kind,
         target=target,

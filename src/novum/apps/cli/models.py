@@ -38,7 +38,12 @@ def _lines(family: Family) -> list[list[str]]:
     if family.most_columns is not None:
         kinds += f", at most {family.most_columns:,}"
     lines: list[list[str]] = []
-    for what, role in (("classes", family.classification), ("numbers", family.regression)):
+    roles = {
+        "classes": family.classification,
+        "levels": family.ordinal,
+        "numbers": family.regression,
+    }
+    for what, role in roles.items():
         if role is not None:
             name = family.name if not lines else ""
             title = role.title or family.title
@@ -78,6 +83,7 @@ def _plain(family: Family) -> dict[str, Any]:
         "name": family.name,
         "title": family.title,
         "classification": role(family.classification),
+        "ordinal": role(family.ordinal),
         "regression": role(family.regression),
         "takes_missing": family.takes_missing,
         "takes_kinds": family.takes_kinds,

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -64,19 +65,25 @@ def evaluate(
     del debug
     shown = None if quiet else Progress("reading model and table")
     with nullcontext() if shown is None else shown:
-        from novum.apps.cli.model_rows import model_of, rows_for, seen_rows, target_beside
+        from novum.apps.cli.model_rows import model_of, models_of, rows_for, seen_rows
+        from novum.core.text import printable
 
-        fitted = model_of(model)
-        target = target_beside(model) if target is None else target
-        request = _request(table, missing_values, sheet, sql, target=target, weight=weight)
-        rows = rows_for(fitted, request)
-        seen = seen_rows(model, rows)
-        if shown is not None:
-            shown.stage(f"judging {rows.n_rows:,} rows")
-        found = _report(fitted, rows, positive)
-        text = str(found)
-        if html is not None:
-            found.save(html)
+        judged: dict[str, tuple[Any, str, int | None]] = {}
+        models = list(models_of(model_of(model), model, target))
+        if html is not None and len(models) > 1:
+            raise typer.BadParameter(
+                "a page shows one target; name it with --target.", param_hint="'--html'"
+            )
+        for name, fitted, folder in models:
+            request = _request(table, missing_values, sheet, sql, target=name, weight=weight)
+            rows = rows_for(fitted, request)
+            if shown is not None:
+                shown.stage(f"judging {rows.n_rows:,} rows")
+            found = _report(fitted, rows, positive)
+            judged[str(name)] = found, str(found), seen_rows(folder, rows)
+            if html is not None:
+                found.save(html)
+    seen = max(count or 0 for *_, count in judged.values())
     if seen:
         typer.echo(
             f"{seen:,} of the {rows.n_rows:,} rows are rows that the model has learned from, so "
@@ -84,21 +91,29 @@ def evaluate(
             err=True,
         )
     if as_json:
-        write_json({**found.to_dict(), "rows_seen_in_training": seen})
+        plain = {
+            name: {**found.to_dict(), "rows_seen_in_training": count}
+            for name, (found, _, count) in judged.items()
+        }
+        write_json({"targets": plain} if len(plain) > 1 else next(iter(plain.values())))
         return
-    # A report may show names from the table; line by line, so that its own lines stay.
-    from novum.core.text import printable
-
-    typer.echo("\n".join(printable(line) for line in text.splitlines()))
+    for name, (_, text, _) in judged.items():
+        if len(judged) > 1:
+            typer.echo(f"{printable(name)}\n")
+        # A report may show names from the table; line by line, so that its own lines stay.
+        typer.echo("\n".join(printable(line) for line in text.splitlines()))
     if html is not None:
         typer.echo(f"\nwritten: {html}")
 
 
 def _report(model: Any, rows: Rows, positive: str | None) -> Any:
     from novum.apps.cli.model_rows import is_classifier
-    from novum.core.decisions import RetargetedClassifier
-    from novum.evaluation import ClassificationReport, RegressionReport
+    from novum.core.decisions import OrderedClassifier, RetargetedClassifier
+    from novum.ensemble import LabelModels
+    from novum.evaluation import ClassificationReport, LabelSetReport, RegressionReport
 
+    if isinstance(model, LabelModels):
+        return LabelSetReport(rows.y, model.predict_proba(rows.X) > 0.5, model.targets)
     if not is_classifier(model):
         return RegressionReport(rows.y, model.predict(rows.X), sample_weight=rows.weight)
     point = model.point if isinstance(model, RetargetedClassifier) else None
@@ -107,6 +122,7 @@ def _report(model: Any, rows: Rows, positive: str | None) -> Any:
         rows.y,
         probabilities=source.predict_proba(rows.X),
         classes=list(model.classes_),
+        ordered=isinstance(source, OrderedClassifier),
         positive=_label(positive, list(model.classes_)),
         working_point=point,
         training_priors=getattr(source, "class_prior_", None),
@@ -184,7 +200,7 @@ def _request(table: str, missing: str, sheet: str | None, sql: str | None, **mor
 
 
 def _write(
-    model: Path, request: Request, path: Path, shown: Progress | None, why: bool = False
+    path_of_model: Path, request: Request, path: Path, shown: Progress | None, why: bool = False
 ) -> int:
     from novum.apps.cli.model_rows import (
         features_for,
@@ -193,24 +209,60 @@ def _write(
         schema_of,
         unseen_levels,
     )
-    from novum.apps.job.outputs import Identifiers, write_predictions
+    from novum.apps.job.joint_results import (
+        joined_predictions,
+        prediction_lines,
+        write_rows,
+    )
+    from novum.apps.job.outputs import PREDICTIONS, Identifiers, write_predictions
     from novum.core.errors import InputError, UnseenLevelWarning
+    from novum.ensemble import LabelModels, TargetModels
 
-    fitted = model_of(model)
+    fitted = model_of(path_of_model)
     X, names = features_for(fitted, request)
     if why and X.num_rows < 2:
         raise InputError(
             "--why compares rows with each other, and there are no two here. Give a table of "
             "several rows."
         )
+    if why and isinstance(fitted, LabelModels):
+        raise InputError(
+            "--why explains one answer, and a set has many. Ask the model of one label, in the "
+            "folder targets of the run."
+        )
     named = None if names is None else Identifiers(str(request.id), names)
     for sentence in unseen_levels(X, schema_of(fitted)):
         typer.echo(sentence, err=True)
-    classes = [str(label) for label in fitted.classes_] if is_classifier(fitted) else None
+
+    def write(model: Any, target: Path) -> int:
+        classes = [str(label) for label in model.classes_] if is_classifier(model) else None
+        return write_predictions(target, _answers(model, X, shown, why), classes, named)
+
     with warnings.catch_warnings():
         # Said above for the whole table; a model would say it again for each part of it.
         warnings.simplefilter("ignore", UnseenLevelWarning)
-        return write_predictions(path, _answers(fitted, X, shown, why), classes, named)
+        if isinstance(fitted, LabelModels):
+            return _write_sets(path, fitted, X, named)
+        if not isinstance(fitted, TargetModels):
+            return write(fitted, path)
+        with TemporaryDirectory() as folder:
+            lines = {}
+            for name, model in zip(fitted.targets, fitted.models, strict=True):
+                n_rows = write(model, Path(folder) / PREDICTIONS)
+                lines[name] = prediction_lines(Path(folder) / PREDICTIONS)
+        write_rows(path, joined_predictions(lines, request.id))
+        return n_rows
+
+
+def _write_sets(path: Path, model: Any, X: Any, named: Any) -> int:
+    """Sets of labels with a probability of each."""
+    import numpy as np
+
+    from novum.apps.job.outputs import Predictions, write_predictions
+
+    rows = np.arange(X.num_rows)
+    found = Predictions(rows, "model", None, model.predict(X), model.predict_proba(X))
+    return write_predictions(path, [found], list(model.targets), named)
 
 
 def _answers(model: Any, X: Any, shown: Progress | None, why: bool) -> Iterator[Predictions]:

@@ -20,7 +20,7 @@ from novum.apps.cli.progress import Progress
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from novum.apps.job.record import DataRecord, Finding, RunRecord, TaskRecord
+    from novum.apps.job.record import DataRecord, Finding, RunRecord, SeveralRecord, TaskRecord
     from novum.apps.job.request import Request
 
 
@@ -41,7 +41,7 @@ class RunListener:
 
     def __init__(self, progress: Progress | None, out: Console | None) -> None:
         self._progress, self._out = progress, out
-        self._has_said = False
+        self._has_said: set[str] = set()
 
     def stage(self, title: str) -> None:
         if self._progress is not None:
@@ -60,12 +60,12 @@ class RunListener:
             self._progress.expect(forecasts, limit)
 
     def understood(self, data: DataRecord, task: TaskRecord, findings: tuple[Finding, ...]) -> None:
-        """How the table and the task were understood; said once."""
+        """How the table and the task were understood; said once for each target."""
         from novum.apps.cli.run_summary import show_understanding
 
-        if self._out is None or self._has_said:
+        if self._out is None or task.target in self._has_said:
             return
-        self._has_said = True
+        self._has_said.add(task.target)
         if self._progress is None:
             show_understanding(self._out, data, task, findings)
             return
@@ -96,9 +96,8 @@ def report(
 
 
 def _drawn(run: Path, output: Path | None) -> Path:
-    from novum.apps.job.job import REQUEST, RUN
-    from novum.apps.job.record import RunRecord
-    from novum.apps.job.record_json import read_record
+    from novum.apps.job.outputs import REQUEST, RUN
+    from novum.apps.job.several import read_run
     from novum.apps.report import write_report
     from novum.core.errors import InputError
 
@@ -111,7 +110,7 @@ def _drawn(run: Path, output: Path | None) -> Path:
         )
         raise InputError(f"{run} holds no finished run: there is no {RUN}. {advice}")
     path = source.with_name(REPORT) if output is None else output
-    write_report(read_record(source, RunRecord), path)
+    write_report(read_run(source), path)
     return path
 
 
@@ -181,7 +180,8 @@ def run(
     repeats, folds = (None, None) if cv is None else cross_validation_of(cv)
     request = Request(
         table=table,
-        target=target,
+        target=target[0] if target and len(target) == 1 else None,
+        targets=tuple(target) if target and len(target) > 1 else (),
         task=task.value,
         metric=metric,
         positive=positive,
@@ -252,26 +252,32 @@ def _work(request: Request | None, folder: Path, quiet: bool, as_json: bool) -> 
         show_result(out, record, files)
 
 
-def _recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord:
+def _recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord | SeveralRecord:
     """The record of the run, with its report written."""
     from novum.apps.job import job
-    from novum.apps.job.record import RunRecord
-    from novum.apps.job.record_json import read_record
+    from novum.apps.job.record import SeveralRecord
+    from novum.apps.job.several import read_run
 
+    record: RunRecord | SeveralRecord
     if request is not None:
         record = job.run(request, folder, listener)
     elif (folder / job.RUN).exists():
         # The run was finished, and stopped while its report was drawn.
-        record = read_record(folder / job.RUN, RunRecord)
+        record = read_run(folder / job.RUN)
     else:
         record = job.resume(folder, listener)
-    listener.understood(record.data, record.task, record.findings)
+    runs = record.runs if isinstance(record, SeveralRecord) else (record,)
+    for one in runs if not isinstance(record, SeveralRecord) or record.labels is None else ():
+        listener.understood(one.data, one.task, one.findings)
     listener.stage(job.DRAWING)
     _draw(record, folder / REPORT)
+    if isinstance(record, SeveralRecord):
+        for one, inside in zip(runs, record.folders, strict=True):
+            _draw(one, folder / inside / REPORT)
     return record
 
 
-def _draw(record: RunRecord, path: Path) -> None:
+def _draw(record: RunRecord | SeveralRecord, path: Path) -> None:
     """The report; whatever keeps it from being drawn, the run itself is finished and written."""
     import warnings
 
@@ -287,7 +293,7 @@ def _draw(record: RunRecord, path: Path) -> None:
         warnings.warn(failed("The report", error), ReportWarning, stacklevel=2)
 
 
-def _plain(record: RunRecord) -> Any:
+def _plain(record: RunRecord | SeveralRecord) -> Any:
     import json
 
     from novum.apps.job.record_json import to_json

@@ -110,6 +110,8 @@ class TaskChoice(StrEnum):
     auto = "auto"
     binary = "binary"
     multiclass = "multiclass"
+    ordinal = "ordinal"
+    labels = "labels"
     regression = "regression"
 
 
@@ -129,7 +131,9 @@ _TASK, _COLUMNS, _ROWS, _EFFORT = "Task", "Columns", "Rows", "Effort"
 
 # --- Task -----------------------------------------------------------------------------------------
 
-Target = Annotated[str | None, _option(_TASK, "Column to predict.", metavar="COLUMN")]
+Target = Annotated[
+    list[str] | None, _option(_TASK, "Column to predict, or several: a,b.", metavar="COLUMN")
+]
 Task = Annotated[TaskChoice, _option(_TASK, "What the target is.")]
 Positive = Annotated[
     str | None, _option(_TASK, "The positive one of two classes.", metavar="LABEL")

@@ -10,7 +10,14 @@ from pathlib import Path
 from rich.console import Console
 
 from novum.apps.cli.streams import say, table_of
-from novum.apps.job.record import DataRecord, Finding, RunRecord, Standing, TaskRecord
+from novum.apps.job.record import (
+    DataRecord,
+    Finding,
+    RunRecord,
+    SeveralRecord,
+    Standing,
+    TaskRecord,
+)
 from novum.apps.report.names import cleaned, estimate
 from novum.display import counted, number, probability, seconds
 from novum.evaluation import measure
@@ -50,10 +57,17 @@ def show_findings(out: Console, findings: Sequence[Finding]) -> None:
         say(out, f"  and {len(findings) - MOST_FINDINGS} more, which the report lists.")
 
 
-def show_result(out: Console, record: RunRecord, files: Mapping[str, str]) -> None:
-    """Leaderboard, verdict and files."""
+def show_result(out: Console, record: RunRecord | SeveralRecord, files: Mapping[str, str]) -> None:
+    """Leaderboard of each target, verdict and files."""
     record = cleaned(record)
-    show_leaderboard(out, record)
+    if isinstance(record, SeveralRecord) and record.labels is not None:
+        show_labels(out, record)
+    elif isinstance(record, SeveralRecord):
+        for one in record.runs:
+            say(out, one.task.target, "bold")
+            show_leaderboard(out, one)
+    else:
+        show_leaderboard(out, record)
     for sentence in record.verdict:
         say(out, sentence, "bold")
     if record.not_done:
@@ -64,6 +78,20 @@ def show_result(out: Console, record: RunRecord, files: Mapping[str, str]) -> No
         say(out, f"{what:<12}{path}")
     say(out, "")
     say(out, f"Predict other rows: novum predict {shlex.quote(files['model'])} TABLE")
+
+
+def show_labels(out: Console, record: SeveralRecord) -> None:
+    """Each label with the model that decides it, and all of them together."""
+    columns = [("label", "left"), ("model", "left"), ("accuracy, 95 %", "right")]
+    rows = []
+    for one in record.runs:
+        chosen = next(standing for standing in one.leaderboard if standing.is_chosen)
+        rows.append([one.task.target, chosen.title, " ".join(estimate(chosen.score))])
+    out.print(table_of(columns, rows))
+    rows = [[name, " ".join(estimate(found))] for name, found in record.measures]
+    if rows:
+        out.print(table_of([("on the rows set aside", "left"), ("value, 95 %", "right")], rows))
+    say(out, "")
 
 
 def show_leaderboard(out: Console, record: RunRecord) -> None:
@@ -91,8 +119,7 @@ def show_leaderboard(out: Console, record: RunRecord) -> None:
 
 def written(folder: Path) -> dict[str, str]:
     """Files of a run that are there, by what they are."""
-    from novum.apps.job.ending import MODEL, PREDICTIONS, SCRIPT
-    from novum.apps.job.job import LEADERBOARD, RUN
+    from novum.apps.job.outputs import LEADERBOARD, MODEL, PREDICTIONS, RUN, SCRIPT
 
     names = {
         "report": "report.html",

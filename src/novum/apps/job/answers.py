@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from novum.apps.job.outputs import Predictions
-from novum.apps.job.table.task import Task
+from novum.apps.job.table.task import Task, class_places
 from novum.apps.job.trials import LearningRows, Trials
-from novum.core.decisions import label_array
+from novum.core.decisions import label_array, median_levels
 
 
 def answers_of(
@@ -60,10 +60,11 @@ def _decided(
     """Classes, and actions where there is a working point, of posteriors under these priors."""
     assert task.classes is not None
     posteriors, before = np.zeros((len(positions), len(task.classes))), np.zeros(len(task.classes))
-    at = np.searchsorted(task.classes, labels)
+    at = class_places(labels, task.classes)
     posteriors[:, at], before[at] = found, priors
     if task.point is None or (before == 0).any():
-        predicted = task.classes[posteriors.argmax(axis=1)]
+        places = median_levels(posteriors) if task.levels else posteriors.argmax(axis=1)
+        predicted = task.classes[places]
         return Predictions(positions, source, y, predicted, posteriors)
     moved = task.point.retarget(posteriors, before)
     actions = label_array(task.point.action_names)[task.point.actions_for(moved)]
@@ -74,5 +75,5 @@ def _decided(
 def of_all(found: Any, known: Any, classes: Any) -> Any:
     """Probabilities of all classes of the task; one that the model never met has none."""
     full = np.zeros((len(found), len(classes)))
-    full[:, np.searchsorted(classes, known)] = found
+    full[:, class_places(known, classes)] = found
     return full

@@ -5,6 +5,9 @@ features, free text becomes terms or is not passed on, missing cells are filled 
 only where there are some and the learner cannot take them, and columns are scaled only where the
 learner depends on their units.
 
+Where classes are levels with an order, the whole stands in an `OrderedClassifier`, which decides
+for their median, and a learner that uses the order is told it.
+
 Columns of few whole numbers may be amounts or names of levels. Families to which that matters are
 tried with their preferred settings both ways, and the inner folds choose.
 """
@@ -17,6 +20,7 @@ from typing import Any
 
 from novum.apps.job.families import Family, Part, Role, Settings
 from novum.apps.job.table.task import PLAIN, SpecialColumns
+from novum.core.decisions import OrderedClassifier
 from novum.core.learners import Pipeline
 
 LEARNER = "learner"
@@ -30,7 +34,13 @@ def imported(path: str) -> Any:
 
 
 def build(
-    family: Family, kind: str, *, has_missing: bool, seed: int, columns: SpecialColumns = PLAIN
+    family: Family,
+    kind: str,
+    *,
+    has_missing: bool,
+    seed: int,
+    columns: SpecialColumns = PLAIN,
+    levels: tuple[Any, ...] = (),
 ) -> Any:
     """The family's estimator for a task of this kind, with its preferred settings.
 
@@ -42,8 +52,10 @@ def build(
     """
     role = _role(family, kind, columns)
     learner = _made(role.learner, {**role.settings, **role.candidates[0]}, seed)
+    if levels and "classes" in learner.get_params(deep=False):
+        learner.set_params(classes=list(levels))
     if family.name == "constant":
-        return learner
+        return in_order(learner, levels)
     steps = []
     takes_text = columns.texts and _takes_text(family, kind)
     apart = () if takes_text else columns.texts
@@ -66,7 +78,12 @@ def build(
         others = None if columns.are_texts_alone else Pipeline(steps)
         text = imported("novum.data:TextFeatures")(list(columns.texts), others=others)
         steps = [("text", text)]
-    return Pipeline([*steps, (LEARNER, learner)]) if steps else learner
+    return in_order(Pipeline([*steps, (LEARNER, learner)]) if steps else learner, levels)
+
+
+def in_order(model: Any, levels: tuple[Any, ...]) -> Any:
+    """The model, deciding for the median where there are levels."""
+    return OrderedClassifier(model, levels) if levels else model
 
 
 def candidate(
@@ -78,15 +95,19 @@ def candidate(
     columns: SpecialColumns = PLAIN,
 ) -> dict[str, Any]:
     """The settings of one candidate, as `estimator.set_params` takes them."""
-    prefix = f"{LEARNER}__" if isinstance(estimator, Pipeline) else ""
+    inside = estimator.model if isinstance(estimator, OrderedClassifier) else estimator
+    before = "model__" if inside is not estimator else ""
+    prefix = f"{before}{LEARNER}__" if isinstance(inside, Pipeline) else before
     settings = dict(_candidates(family, kind, columns)[number])
     as_levels = settings.pop(_LEVELS, None)
     found = {f"{prefix}{name}": _value(value, seed) for name, value in settings.items()}
     if as_levels is not None:
-        steps = estimator.steps if isinstance(estimator, Pipeline) else [("", estimator)]
+        steps = inside.steps if isinstance(inside, Pipeline) else [("", inside)]
         for name, step in steps:
             if step is None or _LEVELS in step.get_params():
-                found[f"{name}__{_LEVELS}" if name else _LEVELS] = list(as_levels)
+                found[f"{before}{name}__{_LEVELS}" if name else f"{before}{_LEVELS}"] = list(
+                    as_levels
+                )
     return found
 
 
@@ -111,7 +132,10 @@ def settings_text(params: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     >>> settings_text({"learner__C": 0.5})
     (('C', '0.5'),)
     """
-    shown = {name.removeprefix(f"{LEARNER}__"): value for name, value in params.items()}
+    shown = {
+        name.removeprefix("model__").removeprefix(f"{LEARNER}__"): value
+        for name, value in params.items()
+    }
     levels = next((value for name, value in shown.items() if name.endswith(_LEVELS)), None)
     shown = {name: value for name, value in shown.items() if not name.endswith(_LEVELS)}
     if levels is not None:
@@ -124,6 +148,8 @@ def settings_text(params: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 def learner_of(model: Any) -> Any:
     """The learner at the end of a pipeline, or the model itself."""
+    if isinstance(model, OrderedClassifier):
+        return learner_of(model.model)
     return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 

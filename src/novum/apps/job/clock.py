@@ -19,6 +19,7 @@ from typing import Protocol
 from novum.apps.job.record import DataRecord, Finding, TaskRecord
 from novum.core.runtime import time_limit
 
+JUDGING, DRAWING = "judging the chosen model", "drawing the report"
 END_OF_TRIALS, END_OF_FITS, END_OF_JUDGMENT = 0.65, 0.8, 0.93
 # Even a budget that is used up leaves this much for a step that nothing can be given in place of.
 LEAST_SECONDS = 2.0

@@ -23,7 +23,7 @@ from sklearn.base import clone
 
 from novum.apps.job.answers import answers_of, of_all, out_of_fold
 from novum.apps.job.attempts import Attempts, failed
-from novum.apps.job.building import build, candidate, settings_text
+from novum.apps.job.building import candidate, settings_text
 from novum.apps.job.choosing import Choice, title_of
 from novum.apps.job.clock import END_OF_FITS, END_OF_JUDGMENT, Clock
 from novum.apps.job.effects import contributions, dependences
@@ -39,6 +39,9 @@ from novum.apps.job.judging import judge_classes, judge_numbers
 from novum.apps.job.last_fits import fitted, most_rows, settled, some_rows
 from novum.apps.job.mistakes import find_mistakes, find_saving, telling_rows
 from novum.apps.job.outputs import (
+    MODEL,
+    PREDICTIONS,
+    SCRIPT,
     Made,
     Predictions,
     model_script,
@@ -60,13 +63,12 @@ from novum.apps.job.request import Request
 from novum.apps.job.table.partition import Parts
 from novum.apps.job.table.reading import reading_options
 from novum.apps.job.table.task import Rows, Task
-from novum.apps.job.trials import LearningRows, Trials
+from novum.apps.job.trials import LearningRows, Trials, built
 from novum.core import save
 from novum.core.files import replacing
 from novum.core.runtime import OutOfTime
 from novum.evaluation import learning_curve
 
-MODEL, PREDICTIONS, SCRIPT = "model.novum", "predictions.csv", "model.py"
 LEARNED, SEEN = "learned_rows.json", "seen_rows.bin"
 # Shuffled, because tables are often sorted by class.
 _CURVE_FOLDS = "1x5"
@@ -182,7 +184,7 @@ def _judged_fit(ending: Ending) -> tuple[Any, LearningRows, dict[str, int], int]
             choice = ending.choice.cheapest(reason)
             ending.plan = _with(ending.plan, searches_again=False)
             if choice is None:
-                n_rows = _last_limit(ending) // 4
+                n_rows = (ending.plan.last.n_fitted or len(ending.parts.train)) // 4
                 ending.plan = _with(ending.plan, n_fitted=max(n_rows, _FEWEST_FITTED))
                 if n_rows <= _FEWEST_FITTED:
                     # So few rows have been fitted many times on the folds.
@@ -219,11 +221,6 @@ def _affordable(ending: Ending) -> PlanRecord:
     more_rows = ending.rows.X.num_rows / max(min(run.n_train for run in runs), 1)
     fits = ending.clock.until(END_OF_FITS)
     return _with(ending.plan, searches_again=searched * more_rows < 0.4 * fits)
-
-
-def _last_limit(ending: Ending) -> int:
-    known = ending.plan.last.n_fitted
-    return len(ending.parts.train) if known is None else known
 
 
 def _with(plan: PlanRecord, **changes: Any) -> PlanRecord:
@@ -297,7 +294,7 @@ def _judged(model: Any, aside: Rows, learned: LearningRows, ending: Ending) -> H
 
     def saving() -> SavingRecord:
         seed = ending.plan.seed
-        same = build(family(CONSTANT), ending.task.kind, has_missing=False, seed=seed)
+        same = built(CONSTANT, learned, seed)
         same.fit(learned.X, learned.y, sample_weight=learned.weight)
         return find_saving(model, same, aside, ending.metric, seed=seed)
 
@@ -318,6 +315,7 @@ def _judged_alone(model: Any, aside: Rows, ending: Ending) -> HoldoutRecord:
         point=task.point,
         training_priors=of_all(model.class_prior_[np.newaxis], model.classes_, task.classes)[0],
         weight=aside.weight,
+        ordered=bool(task.levels),
     )
 
 
@@ -468,8 +466,10 @@ def _write_model(used: Any, learned: LearningRows, ending: Ending) -> None:
         lambda: write_seen_rows(folder / SEEN, learned.X),
         lambda _: None,
     )
-    with replacing(folder / SCRIPT) as file:
-        file.write(model_script(made).encode())
+    # A label of a set is no column of the file, which a program would read.
+    if ending.request.task != "labels":
+        with replacing(folder / SCRIPT) as file:
+            file.write(model_script(made).encode())
 
 
 def _write_predictions(judged: Any, used: Any, aside: Rows | None, ending: Ending) -> None:

@@ -20,6 +20,7 @@ from novum.apps.job.building import learner_of
 from novum.apps.job.choosing import title_of
 from novum.apps.job.judging import estimate_of
 from novum.apps.job.record_model import Estimate, ExplanationRecord
+from novum.core.decisions import OrderedClassifier
 from novum.core.errors import InputError
 from novum.evaluation import permutation_importance
 
@@ -39,8 +40,9 @@ def explain(model: Any, kind: str, example: Any) -> ExplanationRecord:
     """The model in its own terms; `example` is a table of one row."""
     learner = learner_of(model)
     name = type(learner).__name__
-    if learner is not model and type(model.steps[0][1]).__name__ == "TextFeatures":
-        return _terms(model, learner)
+    whole = model.model if isinstance(model, OrderedClassifier) else model
+    if learner is not whole and type(whole.steps[0][1]).__name__ == "TextFeatures":
+        return _terms(whole, learner)
     for known, explained in _EXPLAINED.items():
         if name.startswith(known):
             found: ExplanationRecord = explained(learner, kind, example)
@@ -228,6 +230,25 @@ def _ridge(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     )
 
 
+def _ordinal(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+    del kind, example
+    levels = learner.classes_.tolist()
+    return ExplanationRecord(
+        "coefficients",
+        f"One score for each row, cut at {len(levels) - 1} thresholds into the levels from "
+        f"{levels[0]} to {levels[-1]}. It rises by the coefficient for each step of one: a "
+        "standard deviation of a number, or a level in place of the first one. The coefficients "
+        "are shrunk towards zero and have no honest intervals.",
+        None,
+        (),
+        _largest(
+            (name, _estimate(value))
+            for name, value in zip(learner.coef_names_, np.ravel(learner.coef_), strict=True)
+        ),
+        "coefficient (log-odds of a higher level)",
+    )
+
+
 def _naive_bayes(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     del kind
     found = learner.explain(example)
@@ -284,6 +305,20 @@ def _ensemble(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     )
 
 
+def _gradient_boosting(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+    del kind, example
+    return ExplanationRecord(
+        "importances",
+        f"{learner.n_estimators_} rounds of small trees add up, each one correcting what those "
+        "before it have left. A column's share is the part of the decrease of the loss that its "
+        "questions bring on the training rows; compare it with the permutations below.",
+        None,
+        (),
+        _shares(learner),
+        "share of the decrease of the loss",
+    )
+
+
 def _stack(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     del example
     members = [title_of(name, kind) for name, _ in learner.estimators]
@@ -303,12 +338,14 @@ _EXPLAINED: dict[str, Callable[..., ExplanationRecord]] = {
     "DecisionTree": _tree,
     "LogisticRegression": _logistic,
     "Ridge": _ridge,
+    "OrdinalRegression": _ordinal,
     "NaiveBayes": _naive_bayes,
     "SVC": _support_vectors,
     "SVR": _support_vectors,
     "RandomForest": _ensemble,
     "ExtraTrees": _ensemble,
     "AdaBoost": _ensemble,
+    "GradientBoosting": _gradient_boosting,
     "Stacking": _stack,
 }
 

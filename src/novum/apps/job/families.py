@@ -89,6 +89,8 @@ class Family:
         As typed in `--models`, and as shown.
     classification, regression : Role or None
         None where the family has no such learner.
+    ordinal : Role or None
+        A learner for levels with an order, where it is another than that for classes.
     takes_missing : bool
         Whether missing cells are missing to it; otherwise `FillMissing` stands before it.
     takes_kinds : bool
@@ -118,11 +120,19 @@ class Family:
     has_near_relative: bool = False
     most_columns: int | None = None
     levels_from: int | None = None
+    ordinal: Role | None = None
 
     def role(self, kind: str, has_text: bool = False) -> Role | None:
         """The learner for a task of this kind, of a table with or without text."""
         role = self.regression if kind == "regression" else self.classification
+        if kind == "ordinal" and self.ordinal is not None:
+            role = self.ordinal
         return role.for_text if has_text and role is not None and role.for_text else role
+
+    @property
+    def can_be_stacked(self) -> bool:
+        """Whether it learns from classes alone; members of a stack are not told their order."""
+        return self.name != "constant" and self.ordinal is None
 
     def tries_levels(self, most_whole: int) -> bool:
         """Whether columns of so many whole numbers at most are also tried as levels."""
@@ -170,6 +180,15 @@ _FOREST_OF_NUMBERS: tuple[Settings, ...] = (
 _THREE_FOLDS = Part("novum.evaluation:RepeatedFolds", {"n_folds": 3, "n_repeats": 1})
 
 
+_GRADIENT_BOOSTED: tuple[Settings, ...] = (
+    {"max_leaf_nodes": 7, "min_samples_leaf": 5, "subsample": 0.8},
+    {"max_leaf_nodes": 31, "min_samples_leaf": 10, "max_features": 0.5, "l2_regularization": 1.0},
+    {"max_leaf_nodes": 15, "min_samples_leaf": 10, "subsample": 0.8},
+    {"max_leaf_nodes": 15, "min_samples_leaf": 3, "max_features": 0.3, "l2_regularization": 1.0},
+)
+_SLOWLY: Settings = {"learning_rate": 0.05, "n_estimators": 300}
+
+
 def _boosted(tree: str, depths: tuple[int, ...]) -> tuple[Settings, ...]:
     return tuple({"estimator": Part(tree, {"max_depth": depth})} for depth in depths)
 
@@ -210,6 +229,21 @@ FAMILIES: tuple[Family, ...] = (
         scales=True,
         most_columns=3000,
         levels_from=3,
+    ),
+    Family(
+        "ordinal",
+        "ordinal regression",
+        None,
+        None,
+        takes_missing=False,
+        scales=True,
+        most_columns=300,
+        levels_from=3,
+        ordinal=Role(
+            "novum.linear:OrdinalRegression",
+            Price(0.01, 5e-7, 4e-7, class_power=0.2, missing_factor=2.0, nominal_factor=2.0),
+            candidates=tuple({"alpha": alpha} for alpha in (1.0, 0.1, 10.0, 100.0)),
+        ),
     ),
     Family(
         "naive_bayes",
@@ -325,6 +359,22 @@ FAMILIES: tuple[Family, ...] = (
         ),
         is_robust=True,
         has_near_relative=True,
+    ),
+    Family(
+        "gradient_boosting",
+        "gradient boosting",
+        Role(
+            "novum.ensemble:GradientBoostingClassifier",
+            Price(0.07, 5e-6, 3e-7, class_power=1.2, missing_factor=1.2, nominal_factor=1.3),
+            _GRADIENT_BOOSTED,
+            settings=_SLOWLY,
+        ),
+        Role(
+            "novum.ensemble:GradientBoostingRegressor",
+            Price(0.07, 1e-5, 6e-7, missing_factor=1.2, nominal_factor=1.3),
+            _GRADIENT_BOOSTED,
+            settings=_SLOWLY,
+        ),
     ),
     Family(
         "boosting",

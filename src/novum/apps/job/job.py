@@ -13,17 +13,24 @@ import warnings
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from novum.apps.job.attempts import Attempts, Warnings
 from novum.apps.job.choosing import Choice, choose, comparison_record
-from novum.apps.job.clock import Clock, Listener
+from novum.apps.job.clock import DRAWING, JUDGING, Clock, Listener
 from novum.apps.job.ending import Ending, end
 from novum.apps.job.families import FAMILIES
 from novum.apps.job.last_fits import some_rows
-from novum.apps.job.outputs import write_leaderboard
+from novum.apps.job.metric import cost_measure, metric_of, risk_of_present
+from novum.apps.job.outputs import (
+    JOURNALS,
+    LEADERBOARD,
+    PLAN,
+    REQUEST,
+    RUN,
+    write_leaderboard,
+)
 from novum.apps.job.planning import (
     PLANNED,
     PRESETS,
@@ -33,9 +40,11 @@ from novum.apps.job.planning import (
     plan_trials,
     speed_probe,
 )
-from novum.apps.job.record import Finding, PlanRecord, ProfileRecord, RunRecord
+from novum.apps.job.record import Finding, PlanRecord, ProfileRecord, RunRecord, SeveralRecord
 from novum.apps.job.record_json import read_record, write_record
 from novum.apps.job.request import Request
+from novum.apps.job.several import Steps, run_several, with_targets
+from novum.apps.job.shared_rows import SharedRows
 from novum.apps.job.table.findings import find
 from novum.apps.job.table.formalizing import formalize
 from novum.apps.job.table.partition import Parts, data_record, set_aside
@@ -44,15 +53,10 @@ from novum.apps.job.table.reading import LoadedTable, read
 from novum.apps.job.table.task import Task
 from novum.apps.job.trials import LearningRows, Trials, run_trials
 from novum.apps.job.verdict import not_done, verdict
-from novum.core.decisions import WorkingPoint
 from novum.core.errors import FileFormatError, InputError, ReportWarning
 from novum.core.tables import Coding, Kind
 from novum.core.text import label_text, printable
-from novum.evaluation import Measure, measure, scorer
 
-REQUEST, PLAN, RUN, JOURNALS = "request.json", "plan.json", "run.json", "trials"
-LEADERBOARD = "leaderboard.csv"
-JUDGING, DRAWING = "judging the chosen model", "drawing the report"
 # Seconds of the last stages besides their fits, and fits there.
 _JUDGING_SECONDS, _DRAWING_SECONDS = 1.0, 1.0
 _LAST_FITS = 12
@@ -60,11 +64,13 @@ _LAST_FITS = 12
 FEWEST_LABELED = 10
 ENOUGH_FOLDS = 5
 # Measures that are defined on folds without a row of some class.
-RARE_CLASSES_MAY_LACK = ("accuracy", "bayes_risk")
+RARE_CLASSES_MAY_LACK = ("accuracy", "bayes_risk", "mean_level_error")
 
 
-def run(request: Request, folder: Path, listener: Listener | None = None) -> RunRecord:
-    """Runs the job in a folder of its own.
+def run(
+    request: Request, folder: Path, listener: Listener | None = None
+) -> RunRecord | SeveralRecord:
+    """Runs the job in a folder of its own; where there are several targets, a run for each.
 
     Parameters
     ----------
@@ -74,15 +80,32 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
         a finished run, or one with another request, is not overwritten.
     listener : Listener, optional
     """
+    request = with_targets(request)
+    if not request.targets and request.task != "labels":
+        return run_one(request, folder, listener)
+    _check_folder(request, folder)
+    return run_several(request, folder, listener, Steps(run_one, plan_for, _open_folder))
+
+
+def run_one(
+    request: Request,
+    folder: Path,
+    listener: Listener | None = None,
+    shared: SharedRows | None = None,
+) -> RunRecord:
+    """The run of one target, with the rows that it shares with others if there are some."""
     # A plan that is given is carried out, whatever time that takes.
     limit = request.budget_seconds if request.plan is None else None
     clock, attempts = Clock(limit, listener), Attempts()
     _check_folder(request, folder)
     with clock.stage("reading the table"):
-        loaded = read(request)
+        loaded = read(request) if shared is None else shared.table_of(str(request.target))
         task = formalize(loaded, request)
         _check_rows(task)
-        parts = set_aside(task, request, loaded)
+        if shared is None:
+            parts = set_aside(task, request, loaded)
+        else:
+            parts = shared.parts_of(task, request)
         _check_classes(task, parts)
         _open_folder(request, folder)
     with clock.stage("looking at the columns"):
@@ -121,6 +144,7 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
             n_jobs=request.n_jobs,
             clock=clock,
             heard=heard,
+            splits=None if shared is None else shared.splits_of(rows),
         )
         if trials.stopped:
             plan = trials.done(plan)
@@ -185,7 +209,7 @@ def run(request: Request, folder: Path, listener: Listener | None = None) -> Run
     return record
 
 
-def resume(folder: Path, listener: Listener | None = None) -> RunRecord:
+def resume(folder: Path, listener: Listener | None = None) -> RunRecord | SeveralRecord:
     """Goes on with a run that was interrupted."""
     if not (folder / REQUEST).exists():
         raise InputError(
@@ -322,6 +346,17 @@ def _planned(
         digest.touch()
         write_record(plan, path)
         return plan
+    plan = plan_for(request, task, size)
+    digest.touch()
+    write_record(plan, path)
+    return plan
+
+
+def plan_for(request: Request, task: Task, size: TableSize | None = None) -> PlanRecord:
+    """A new plan; without a size, that of all rows with a target."""
+    if size is None:
+        _check_rows(task)
+        size = table_size(task, set_aside(task, replace(request, holdout=0.0, test=None)))
     wish = Wish(
         task.kind,
         request.preset,
@@ -333,10 +368,7 @@ def _planned(
     )
     # Without a budget the plan must not depend on the machine.
     factor = 1.0 if request.budget_seconds is None else speed_probe()
-    plan = plan_trials(size, wish, factor)
-    digest.touch()
-    write_record(plan, path)
-    return plan
+    return plan_trials(size, wish, factor)
 
 
 def _given_plan(request: Request, path: Path, task: Task) -> PlanRecord:
@@ -405,59 +437,6 @@ def trial_rows(task: Task, parts: Parts, plan: PlanRecord) -> LearningRows:
     return LearningRows.of(task, task.rows(at))
 
 
-def metric_of(task: Task) -> Any:
-    """The scorer that models are chosen by."""
-    wanted = cost_measure() if task.metric == "bayes_risk" else task.metric
-    return scorer(wanted, point=task.point, positive=task.positive)
-
-
-# --- Cost of decisions ----------------------------------------------------------------------------
-# The cost of decisions as a score of folds, some of which may lack a rare class.
-#
-# The empirical Bayes risk averages the cost within each class and weighs the classes by their
-# priors,
-#
-#     risk = sum_c P(c) mean cost of the rows of c / sum_c P(c),
-#
-# here over the classes that the rows have. Where all classes occur it is that of
-# `novum.evaluation`.
-
-
-def cost_measure() -> Measure:
-    """The measure `bayes_risk`, for rows that may lack a class."""
-    return replace(measure("bayes_risk"), function=risk_of_present)
-
-
-def risk_of_present(
-    y: Any,
-    posteriors: Any,
-    *,
-    point: WorkingPoint,
-    classes: Any,
-    sample_weight: Any = None,
-    positive: Any = None,
-) -> float:
-    """Risk of the decisions of least expected cost, over the classes that occur.
-
-    Examples
-    --------
-    >>> point = WorkingPoint.uniform("abc")
-    >>> risk_of_present(["a", "b"], [[1, 0, 0], [1, 0, 0]], point=point, classes=list("abc"))
-    0.5
-    """
-    del positive
-    there = point.ordered(classes)
-    codes = np.searchsorted(np.asarray(classes), np.asarray(y))
-    weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, float)
-    costs = there.expected_costs(np.eye(len(there.classes)))
-    paid = weight * costs[codes, there.actions_for(posteriors)]
-    totals = np.bincount(codes, weight, len(costs))
-    present = totals > 0
-    means = np.bincount(codes, paid, len(costs))[present] / totals[present]
-    priors = there.priors[present]
-    return float(priors @ means / priors.sum()) if priors.sum() > 0 else float(means.mean())
-
-
 def versions() -> dict[str, str]:
     """Of Python and of what the numbers depend on."""
     import platform
@@ -467,4 +446,19 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in names}}
 
 
-__all__ = ["Choice", "Listener", "Trials", "resume", "run"]
+__all__ = [
+    "DRAWING",
+    "LEADERBOARD",
+    "PLAN",
+    "REQUEST",
+    "RUN",
+    "Choice",
+    "Listener",
+    "Trials",
+    "cost_measure",
+    "metric_of",
+    "resume",
+    "risk_of_present",
+    "run",
+    "run_one",
+]

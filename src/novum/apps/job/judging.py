@@ -10,7 +10,8 @@ import numpy as np
 from scipy import special
 
 from novum.apps.job.record_model import Curve, Estimate, HoldoutRecord
-from novum.core.decisions import WorkingPoint
+from novum.apps.job.table.task import class_places
+from novum.core.decisions import WorkingPoint, median_levels
 from novum.core.errors import InputError
 from novum.display import about
 from novum.evaluation import (
@@ -43,6 +44,8 @@ _TITLES = {
     "r2": "R2",
     "f1": "F1",
     "cllr": "Cllr",
+    "mean_level_error": "mean error in levels",
+    "quadratic_kappa": "quadratically weighted kappa",
 }
 
 
@@ -58,17 +61,21 @@ def judge_classes(
     point: WorkingPoint | None,
     training_priors: Any,
     weight: Any = None,
+    ordered: bool = False,
 ) -> HoldoutRecord:
-    """The record of a classifier's probabilities for rows of known class.
+    """The record of a classifier's probabilities for rows of known class, or of ordered levels.
 
     Rows that allow no report, such as those of one class alone, get what can be counted.
     """
-    columns, matrix = _confusion(y, probabilities, classes, point, training_priors, weight)
+    best = median_levels if ordered else _likeliest
+    decided = np.asarray(classes)[best(probabilities)]
+    columns, matrix = _confusion(y, probabilities, decided, classes, point, training_priors, weight)
     try:
         report = ClassificationReport(
             y,
             probabilities=probabilities,
             classes=list(classes),
+            ordered=ordered,
             positive=positive,
             working_point=point,
             training_priors=training_priors,
@@ -77,7 +84,7 @@ def judge_classes(
         )
         separation = report.separation
     except InputError as error:
-        return _counted(y, probabilities, classes, columns, matrix, str(error))
+        return _counted(y, decided, columns, matrix, str(error))
     return HoldoutRecord(
         n_rows=report.n_rows,
         measures=_estimates({**report.overall, **separation, **report.probability, **report.costs}),
@@ -92,14 +99,23 @@ def judge_classes(
     )
 
 
+def _likeliest(probabilities: Any) -> Any:
+    return np.asarray(probabilities).argmax(axis=1)
+
+
 def _confusion(
-    y: Any, probabilities: Any, classes: Any, point: WorkingPoint | None, priors: Any, weight: Any
+    y: Any,
+    probabilities: Any,
+    predicted: Any,
+    classes: Any,
+    point: WorkingPoint | None,
+    priors: Any,
+    weight: Any,
 ) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]:
     """Weights of the rows by true class and by what is decided for them."""
     labels = list(classes)
-    true = np.array([labels.index(label) for label in np.asarray(y).tolist()], np.int64)
+    true, decided = class_places(y, classes), class_places(predicted, classes)
     names: tuple[Any, ...] = tuple(labels)
-    decided = np.asarray(probabilities).argmax(axis=1)
     if point is not None and (np.asarray(priors) > 0).all():
         there = point.ordered(labels)
         names = there.action_names
@@ -110,11 +126,9 @@ def _confusion(
     return columns, tuple(tuple(float(count) for count in row) for row in counts)
 
 
-def _counted(
-    y: Any, probabilities: Any, classes: Any, columns: Any, matrix: Any, reason: str
-) -> HoldoutRecord:
+def _counted(y: Any, decided: Any, columns: Any, matrix: Any, reason: str) -> HoldoutRecord:
     """What is left to say where a report is not possible."""
-    right = np.asarray(classes)[np.asarray(probabilities).argmax(axis=1)] == np.asarray(y)
+    right = decided == np.asarray(y)
     accuracy = estimate_of(proportion_interval(int(right.sum()), len(right)))
     return HoldoutRecord(
         n_rows=len(right),
@@ -206,6 +220,14 @@ def _class_sentences(report: ClassificationReport) -> tuple[str, ...]:
         f"Of {_rows(report.n_rows)} set aside, {100 * accuracy.estimate:.1f} % get the right class "
         f"(between {100 * accuracy.low:.1f} and {100 * accuracy.high:.1f} % with 95 % confidence)."
     ]
+    if "mean_level_error" in report.overall:
+        off = report["mean_level_error"]
+        found.insert(
+            0,
+            f"Predictions of {_rows(report.n_rows)} set aside are off by {about(off.estimate)} "
+            f"levels on average (between {about(off.low)} and {about(off.high)} with 95 % "
+            "confidence).",
+        )
     if "bayes_risk" in report.costs:
         cost = report.costs["bayes_risk"]
         found.append(f"A decision costs {about(cost.estimate)} on average at the working point.")

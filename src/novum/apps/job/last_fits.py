@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from novum.apps.job.building import build, candidate
+from novum.apps.job.building import candidate
 from novum.apps.job.families import Family, family
 from novum.apps.job.planning import STACK, STACK_MEMBERS, USUAL_SECONDS, TableSize, price
 from novum.apps.job.record import PlanRecord
 from novum.apps.job.table.task import Task
-from novum.apps.job.trials import LearningRows, Trials, fit_params, stack_of, tuned
+from novum.apps.job.trials import LearningRows, Trials, built, fit_params, stack_of, tuned
 from novum.core.runtime import fitted_model, stream
 from novum.evaluation import GridSearchCV
 
@@ -47,9 +47,7 @@ def settled(
         search.fit(rows.X, rows.y, **more, **fit_params(search, rows))
         number = int(search.best_index_)
     row = family(name)
-    estimator = build(
-        row, rows.kind, has_missing=rows.has_missing, seed=plan.seed, columns=rows.columns
-    )
+    estimator = built(name, rows, plan.seed)
     settings = candidate(row, rows.kind, number, estimator, plan.seed, rows.columns)
     return estimator.set_params(**settings), {name: number}
 

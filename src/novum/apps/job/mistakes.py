@@ -1,10 +1,10 @@
 """Where the chosen model is wrong on the rows set aside, and what it saves there all the same.
 
 Every row has a loss: what its decision costs beyond the best one, one for a wrong decision where no
-costs are given, or the distance of a predicted number. The rows of largest loss are listed, and
-groups of rows (a level of a column, a quarter of its range, its missing cells) are compared with
-all other rows by Welch's test, adjusted by Holm's method for the number of groups looked at. Here
-every row counts once, whatever its weight.
+costs are given, the distance in levels where they have an order, or that of a predicted number. The
+rows of largest loss are listed, and groups of rows (a level of a column, a quarter of its range,
+its missing cells) are compared with all other rows by Welch's test, adjusted by Holm's method for
+the number of groups looked at. Here every row counts once, whatever its weight.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from novum.apps.job.record_model import (
     SavingRecord,
 )
 from novum.apps.job.table.column_cells import cells_of
-from novum.apps.job.table.task import Task
+from novum.apps.job.table.task import Task, class_places
 from novum.core.errors import InputError
 from novum.core.text import printable
 from novum.display import about, number
@@ -56,7 +56,7 @@ class Losses:
 
     Attributes
     ----------
-    kind : {"wrong", "cost", "distance"}
+    kind : {"wrong", "cost", "levels", "distance"}
     values : array (m,)
     """
 
@@ -70,11 +70,14 @@ class Losses:
             distance = np.abs(np.asarray(answers.predicted, float) - answers.target)
             return cls("distance", distance)
         assert task.classes is not None
+        true = class_places(answers.target, task.classes)
+        if task.levels and answers.decisions is None:
+            distance = np.abs(class_places(answers.predicted, task.classes) - true)
+            return cls("levels", distance.astype(np.float64))
         if answers.decisions is None or task.point is None:
             wrong = np.asarray(answers.predicted) != np.asarray(answers.target)
             return cls("wrong", wrong.astype(np.float64))
         names = [str(name) for name in task.point.action_names]
-        true = np.searchsorted(task.classes, answers.target)
         action = np.array([names.index(str(name)) for name in answers.decisions], np.int64)
         costs = task.point.ordered(task.classes.tolist()).action_costs
         # What even the best decision costs is no fault of the model.
@@ -192,7 +195,7 @@ def _worst_first(losses: Losses, answers: Predictions, task: Task) -> Array:
 
 def _of_truth(answers: Predictions, task: Task) -> Floats:
     """Probabilities that the model gave to the true classes."""
-    true = np.searchsorted(np.asarray(task.classes), answers.target)
+    true = class_places(answers.target, task.classes)
     return np.asarray(answers.probabilities)[np.arange(len(true)), true]
 
 

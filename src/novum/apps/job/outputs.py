@@ -24,6 +24,13 @@ from novum.core.decisions import WorkingPoint
 from novum.core.files import replacing
 from novum.data import available
 
+REQUEST, PLAN, RUN, JOURNALS = "request.json", "plan.json", "run.json", "trials"
+LEADERBOARD, PREDICTIONS, MODEL, SCRIPT = (
+    "leaderboard.csv",
+    "predictions.csv",
+    "model.novum",
+    "model.py",
+)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
 
 

@@ -275,7 +275,7 @@ def _stack(trials: Sequence[PlannedTrial], draft: Draft) -> PlannedTrial:
 
     A member is fitted to every inner fold and to all rows of each outer fold.
     """
-    tried = [trial for trial in trials if trial.status == PLANNED and trial.family != CONSTANT]
+    tried = [one for one in trials if one.status == PLANNED and family(one.family).can_be_stacked]
     reason = draft.left_out.get(STACK, "" if len(tried) > 1 else "needs two families")
     if reason:
         return PlannedTrial(STACK, STACK_TITLE, 0, 0, 0, 0.0, reason)

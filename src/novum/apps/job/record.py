@@ -15,7 +15,7 @@ from typing import Any, Literal
 from novum.apps.job.record_model import ChosenRecord, Curve, Estimate, HoldoutRecord
 
 Plain = dict[str, Any]
-TaskKind = Literal["binary", "multiclass", "regression"]
+TaskKind = Literal["binary", "multiclass", "ordinal", "regression"]
 Severity = Literal["note", "warning", "danger"]
 
 
@@ -25,7 +25,7 @@ class TaskRecord:
 
     Attributes
     ----------
-    kind : {"binary", "multiclass", "regression"}
+    kind : {"binary", "multiclass", "ordinal", "regression"}
     target : str
     classes : tuple of str
         As text, in the order of the model; empty for numbers.
@@ -296,3 +296,60 @@ class RunRecord:
     not_done: tuple[str, ...]
     stage_seconds: tuple[tuple[str, float], ...]
     date: str = ""
+
+
+@dataclass(frozen=True)
+class LabelsRecord:
+    """Many labels: one of several targets each.
+
+    Attributes
+    ----------
+    target : str
+        The column of sets, or the columns of labels.
+    separator : str
+        Between the labels of a set; empty where labels are columns.
+    labels : tuple of str
+    rare : tuple of (str, int)
+        Labels that nothing was learned about, and the rows of their rarer value.
+    constant : tuple of (name, Estimate)
+        Measures of the same set for every row.
+    """
+
+    target: str
+    separator: str
+    labels: tuple[str, ...]
+    rare: tuple[tuple[str, int], ...]
+    constant: tuple[tuple[str, Estimate], ...]
+
+
+@dataclass(frozen=True)
+class SeveralRecord:
+    """A run of several targets: the run of each, and what they come to together.
+
+    Attributes
+    ----------
+    verdict : tuple of str
+        All targets in one sentence, then one for each, then all together.
+    settings : dict
+    targets : tuple of str
+        Those that have a run.
+    folders : tuple of str
+        Of their runs, within the folder of this one.
+    runs : tuple of RunRecord
+    measures : tuple of (name, Estimate)
+        Over the rows set aside that have all targets.
+    not_done : tuple of str
+    date : str
+    labels : LabelsRecord or None
+        Where the targets are labels.
+    """
+
+    verdict: tuple[str, ...]
+    settings: Plain
+    targets: tuple[str, ...]
+    folders: tuple[str, ...]
+    runs: tuple[RunRecord, ...]
+    measures: tuple[tuple[str, Estimate], ...]
+    not_done: tuple[str, ...]
+    date: str = ""
+    labels: LabelsRecord | None = None

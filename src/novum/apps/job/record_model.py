@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-LossKind = Literal["wrong", "cost", "distance"]
+LossKind = Literal["wrong", "cost", "levels", "distance"]
 
 
 @dataclass(frozen=True)
@@ -191,9 +191,9 @@ class GroupError:
 class MistakesRecord:
     """Where the model is wrong on the rows set aside.
 
-    The loss of a row is a wrong decision, its cost, or the distance of a number (`kind`). The worst
-    rows and the clearest groups come first; `n_wrong` are all rows of a wrong decision (0 for
-    numbers), `n_groups` all groups that were looked at.
+    The loss of a row is a wrong decision, its cost, or the distance in levels or of a number
+    (`kind`). The worst rows and the clearest groups come first; `n_wrong` are all rows of a wrong
+    decision (0 for numbers), `n_groups` all groups that were looked at.
     """
 
     kind: LossKind

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from novum.core.errors import InputError
 
 Preset = Literal["quick", "standard", "thorough"]
-TaskChoice = Literal["auto", "binary", "multiclass", "regression"]
+TaskChoice = Literal["auto", "binary", "multiclass", "ordinal", "labels", "regression"]
+TASKS: tuple[str, ...] = get_args(TaskChoice)
 KINDS = ("numeric", "nominal", "ordinal", "text", "date", "id", "drop")
 
 
@@ -26,11 +27,13 @@ class Request:
     table : str
         Path of a file that `novum.data.read` takes, or the name of a bundled table.
     target : str or None
-        Column to predict; None only for a bundled table, which knows its own.
-    task : {"auto", "binary", "multiclass", "regression"}
+        Column to predict; None only for a bundled table, which knows its own, and for several.
+    targets : tuple of str
+        All columns to predict, where they are several; none of them is a feature.
+    task : {"auto", "binary", "multiclass", "ordinal", "labels", "regression"}
     metric : str or None
         A measure of `novum.evaluation`; None takes the cost of the working point if there is one,
-        else accuracy, or the root mean squared error of numbers.
+        else accuracy, the mean error in levels, or the root mean squared error of numbers.
     positive : str or None
         Label of the positive class, as text; None takes the last.
     cost : str or None
@@ -100,6 +103,7 @@ class Request:
     seed: int = 0
     refit: bool = True
     n_jobs: int = 1
+    targets: tuple[str, ...] = ()
 
 
 # --- Settings as people write them ----------------------------------------------------------------

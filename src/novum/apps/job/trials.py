@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from novum.apps.job.attempts import Warnings, failed
-from novum.apps.job.building import build, candidate, grid, imported
+from novum.apps.job.building import build, candidate, grid, imported, in_order
 from novum.apps.job.clock import END_OF_TRIALS, Clock
 from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, PLANNED, STACK, STACK_MEMBERS
@@ -41,7 +41,7 @@ from novum.evaluation import (
 )
 
 # Members of a stack where no inner folds say which are best.
-_PREFERRED = ("forest", "boosting", "linear", "tree", "naive_bayes")
+_PREFERRED = ("gradient_boosting", "forest", "linear", "tree", "naive_bayes")
 # A family is stopped that takes this many times its part of the time left, or this share of it.
 _PATIENCE, _SHARE = 2.0, 0.15
 # Rows that the time of a prediction is measured on.
@@ -54,7 +54,7 @@ class LearningRows:
 
     Attributes
     ----------
-    kind : {"binary", "multiclass", "regression"}
+    kind : {"binary", "multiclass", "ordinal", "regression"}
     X : Arrow table
     y : array
     weight, groups : arrays or None
@@ -65,6 +65,8 @@ class LearningRows:
         Of the rows in the table.
     columns : SpecialColumns
         Dates, free text, and columns that count in two ways.
+    levels : tuple
+        Classes of an ordinal task, from low to high.
     """
 
     kind: str
@@ -76,6 +78,7 @@ class LearningRows:
     has_missing: bool = False
     positions: Any = None
     columns: SpecialColumns = PLAIN
+    levels: tuple[Any, ...] = ()
 
     @classmethod
     def of(cls, task: Task, rows: Rows) -> LearningRows:
@@ -92,6 +95,7 @@ class LearningRows:
             has_missing,
             rows.positions,
             task.columns,
+            task.levels,
         )
 
     @property
@@ -132,6 +136,7 @@ def run_trials(
     n_jobs: int = 1,
     clock: Clock | None = None,
     heard: Warnings | None = None,
+    splits: Splits | None = None,
 ) -> Trials:
     """Runs every planned family and the stack on the outer folds.
 
@@ -149,6 +154,8 @@ def run_trials(
         Whose listener is told of every family and fold, and whose budget ends the trials.
     heard : Warnings, optional
         Hears what the fits warn of; what finished families said is read from the folder.
+    splits : Splits, optional
+        Folds that are shared with other targets, in place of those of the plan.
 
     Notes
     -----
@@ -157,7 +164,7 @@ def run_trials(
     """
     heard, clock = heard or Warnings(), clock or Clock(None)
     with heard.remembered(folder / "folds.warnings.json"):
-        splits = outer_splits(plan, rows)
+        splits = outer_splits(plan, rows) if splits is None else splits
     planned = [trial for trial in plan.trials if trial.status == PLANNED]
     queue = sorted(planned, key=lambda trial: (trial.family == STACK, trial.forecast_seconds))
     n_steps = len(queue)
@@ -169,7 +176,7 @@ def run_trials(
         trial = queue.pop(0)
         is_again = trial.family in stopped
         clock.listener.step(trial.title, len(runs) + len(failures), n_steps)
-        if trial.family == STACK and len(set(runs) - {CONSTANT}) < 2:
+        if trial.family == STACK and sum(family(name).can_be_stacked for name in runs) < 2:
             # Families that failed left fewer than the two that a stack needs.
             continue
         seconds = _allowed(trial, [] if is_again else queue, clock)
@@ -273,12 +280,22 @@ def outer_splits(plan: PlanRecord, rows: LearningRows) -> Splits:
     )
 
 
+def built(name: str, rows: LearningRows, seed: int) -> Any:
+    """The family's estimator for these rows, with its preferred settings."""
+    return build(
+        family(name),
+        rows.kind,
+        has_missing=rows.has_missing,
+        seed=seed,
+        columns=rows.columns,
+        levels=rows.levels,
+    )
+
+
 def tuned(plan: PlanRecord, name: str, rows: LearningRows, metric: Any) -> Any:
     """The family's estimator, inside a search where there are settings to choose from."""
     row = family(name)
-    estimator = build(
-        row, rows.kind, has_missing=rows.has_missing, seed=plan.seed, columns=rows.columns
-    )
+    estimator = built(name, rows, plan.seed)
     n_candidates = next(trial.n_candidates for trial in plan.trials if trial.family == name)
     if n_candidates < 2:
         return estimator
@@ -304,14 +321,12 @@ def stack_of(members: Mapping[str, int], plan: PlanRecord, rows: LearningRows) -
     estimators = []
     for member, number in members.items():
         row = family(member)
-        model = build(
-            row, rows.kind, has_missing=rows.has_missing, seed=plan.seed, columns=rows.columns
-        )
+        model = built(member, replace(rows, levels=()), plan.seed)
         settings = candidate(row, rows.kind, number, model, plan.seed, rows.columns)
         estimators.append((member, model.set_params(**settings)))
     # Shuffled, because tables are often sorted; a value that model files can hold.
     folds = RepeatedFolds(plan.inner_folds, 1, plan.seed)
-    return imported(f"novum.ensemble:{name}")(estimators, cv=folds)
+    return in_order(imported(f"novum.ensemble:{name}")(estimators, cv=folds), rows.levels)
 
 
 def best_members(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
@@ -412,7 +427,7 @@ def _run_stacks(
     progress: Progress | None = None,
 ) -> tuple[tuple[tuple[str, ...], ...], tuple[FoldRun, ...]]:
     """Fold by fold, because the members and their settings are those the fold chose."""
-    tried = [name for name in runs if name != CONSTANT]
+    tried = [name for name in runs if family(name).can_be_stacked]
     facts = _Facts(rows)
 
     def one(number: int) -> tuple[tuple[str, ...], FoldRun]:

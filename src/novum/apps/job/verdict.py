@@ -38,7 +38,7 @@ def _how_good(task: Task, chosen: Standing, ending: Ending, plan: PlanRecord) ->
             "rows were set aside to judge it once more."
         )
     saving = None if chosen.family == CONSTANT else holdout.saving
-    if saving is None or task.metric in ("accuracy", "rmse"):
+    if saving is None or task.metric in ("accuracy", "rmse", "mean_level_error"):
         costs = (one for one in holdout.sentences if one.startswith("A decision costs"))
         return next(costs, holdout.sentences[0])
     rows, own, same = counted(holdout.n_rows, "row"), saving.model.value, saving.constant.value

@@ -69,7 +69,7 @@ _MOST_BLOCKS = 5
 _PITCH, _RADIUS = 14.0, 5.0
 
 
-def rows_figure(holdout: HoldoutRecord, task: TaskRecord) -> Figure | None:
+def rows_figure(holdout: HoldoutRecord, task: TaskRecord, key: str = "decision") -> Figure | None:
     """A dot for each row set aside, full where the decision is right and a ring where not."""
     counts = np.array(holdout.confusion, float)
     columns = holdout.confusion_columns or task.actions or task.classes
@@ -115,7 +115,7 @@ def rows_figure(holdout: HoldoutRecord, task: TaskRecord) -> Figure | None:
     title = "Rows set aside, by what they are"
     drawing = Drawing(WIDTH, y + 6.0, shapes, title, "; ".join(words) + ".")
     caption = f"Each dot is {each} that the model had not seen before."
-    return Figure(title, caption, drawing.as_svg("decision"))
+    return Figure(title, caption, drawing.as_svg(key))
 
 
 # --- Estimates with intervals, ranks --------------------------------------------------------------

@@ -63,7 +63,14 @@ _FOLDED: dict[str, Draw] = {
 # The picture of the decision shows them already.
 _SHOWN = {"predicted"}
 _CLEAR = 0.05
-_LOSSES = {"wrong": "share wrong", "cost": "cost", "distance": "off by, on average"}
+_LOSSES = {
+    "wrong": "share wrong",
+    "cost": "cost",
+    "levels": "levels off, on average",
+    "distance": "off by, on average",
+}
+# What the worst rows are ordered by.
+_WORST = {**_LOSSES, "wrong": "given to the truth", "levels": "levels off", "distance": "off by"}
 
 
 def judgment_section(record: RunRecord, detail: Detail) -> Section:
@@ -95,7 +102,7 @@ def judgment_section(record: RunRecord, detail: Detail) -> Section:
         blocks += [Gallery(tables, "tables")] if tables else []
     said = sentences(holdout.sentences, detail.rows)
     if holdout.measures or said or holdout.class_measures:
-        inside = [*said, *_measures(holdout, detail), *_class_measures(holdout, detail)]
+        inside = [*said, *measure_blocks(holdout, detail), *_class_measures(holdout, detail)]
         blocks.append(Fold("All measures", inside))
     blocks += _further_curves(curves, detail)
     return Section("wrong", title, "Wrong", blocks)
@@ -118,7 +125,6 @@ def _worst(found: MistakesRecord) -> list[Block]:
     if not found.worst:
         return []
     is_class = found.kind != "distance"
-    measured = {"wrong": "given to the truth", "cost": "cost", "distance": "off by"}[found.kind]
     rows = []
     for one in found.worst:
         loss = percent(one.probability) if found.kind == "wrong" else about(one.loss)
@@ -128,7 +134,7 @@ def _worst(found: MistakesRecord) -> list[Block]:
         Column("row"),
         Column("truth", not is_class),
         Column("decided" if is_class else "predicted", not is_class),
-        Column(measured, True),
+        Column(_WORST[found.kind], True),
         Column("what it is like", is_long=True),
     )
     note = "Rows are numbered as in predictions.csv, from 1."
@@ -171,7 +177,7 @@ def _groups(found: MistakesRecord) -> list[Block]:
 # --- Measures and curves --------------------------------------------------------------------------
 
 
-def _measures(holdout: HoldoutRecord, detail: Detail) -> list[Block]:
+def measure_blocks(holdout: HoldoutRecord, detail: Detail) -> list[Block]:
     if not holdout.measures:
         return []
     shown, rest = first_of(holdout.measures, detail.rows, "measures")

@@ -34,7 +34,7 @@ def models_section(record: RunRecord, detail: Detail) -> Section:
     if not record.leaderboard:
         blocks = [Paragraph("No model was compared in this run.")]
     else:
-        blocks = [Paragraph(_way(record)), _table(record, detail)]
+        blocks = [Paragraph(_way(record)), leaderboard_table(record, detail)]
         drawable = [s for s in record.leaderboard[: detail.rows] if s.score.value is not None]
         if drawable and detail.pictures:
             greater = record.task.greater_is_better
@@ -63,7 +63,7 @@ def _way(record: RunRecord) -> str:
     )
 
 
-def _table(record: RunRecord, detail: Detail) -> Table:
+def leaderboard_table(record: RunRecord, detail: Detail) -> Table:
     shown, rest = first_of(record.leaderboard, detail.rows, "models")
     heads = (
         Column("model", is_long=True),

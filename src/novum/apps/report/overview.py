@@ -39,7 +39,7 @@ from novum.display import (
 
 CONSTANT = "constant"
 _DISTANCES = {"rmse", "mae", "root_mean_squared_error", "mean_absolute_error"}
-_COST, _RIGHT = "bayes_risk", "accuracy"
+_COST, _RIGHT, _LEVELS = "bayes_risk", "accuracy", "mean_level_error"
 
 
 # --- Above the fold -------------------------------------------------------------------------------
@@ -116,6 +116,11 @@ def decision(record: RunRecord) -> str:
             f"The model is right about {target} for {_hundred(ours)} of 100 new rows; {always} is "
             f"right for {_hundred(theirs)}."
         )
+    if saving.metric == _LEVELS:
+        return (
+            f"The model predicts {target} and is off by {about(ours)} levels on average; {always} "
+            f"is off by {about(theirs)}."
+        )
     if saving.metric in _DISTANCES:
         always = f"always saying {label(saving.answer, 60)}"
         return (
@@ -173,6 +178,8 @@ def _goodness(name: str, found: Estimate, where: str) -> Fact:
         return Fact(f"right {where}", percent(found.value), _between(found, percent))
     if name == _COST:
         return Fact(f"cost of a decision {where}", about(found.value), _between(found))
+    if name == _LEVELS:
+        return Fact(f"off by, {where}", f"{about(found.value)} levels", _between(found))
     if name in _DISTANCES:
         what = "root mean square" if "r" in name[:2] else "mean distance"
         note = "; ".join(part for part in (what, _between(found)) if part)
@@ -207,17 +214,17 @@ def _between(found: Estimate, shown: Any = about) -> str:
     return f"between {shown(found.low)} and {shown(found.high)}, 95 % sure"
 
 
-def decision_figure(record: RunRecord, most: int) -> Figure | None:
+def decision_figure(record: RunRecord, most: int, key: str = "decision") -> Figure | None:
     """The one picture of the decision: rows right and wrong, numbers near the truth, or scores."""
     holdout, task = record.holdout, record.task
     if holdout is not None and holdout.confusion and task.classes:
-        return rows_figure(holdout, task)
+        return rows_figure(holdout, task, key)
     if holdout is not None and is_drawable(holdout.curves.get("predicted", ())):
-        return observed_figure(holdout.curves["predicted"], most, key="decision")
+        return observed_figure(holdout.curves["predicted"], most, key=key)
     shown = [s for s in record.leaderboard if s.is_chosen or s.family == CONSTANT]
     if not any(s.score.value is not None for s in shown):
         return None
-    return standings_figure(shown, task.metric, greater=task.greater_is_better, key="decision")
+    return standings_figure(shown, task.metric, greater=task.greater_is_better, key=key)
 
 
 # --- What was not done ----------------------------------------------------------------------------

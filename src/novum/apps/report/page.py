@@ -12,10 +12,11 @@ import hashlib
 import os
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from novum.apps.job.attempts import failed
-from novum.apps.job.record import RunRecord
+from novum.apps.job.record import RunRecord, SeveralRecord
 from novum.apps.report.data import data_section
 from novum.apps.report.detail import LARGEST_PAGE, LEVELS, Detail
 from novum.apps.report.judgment import judgment_section
@@ -23,6 +24,7 @@ from novum.apps.report.learned import learned_section
 from novum.apps.report.models import models_section
 from novum.apps.report.names import cleaned, label, text
 from novum.apps.report.overview import header, omissions_section
+from novum.apps.report.several import several_header, target_sections
 from novum.core.errors import ReportWarning
 from novum.core.files import replacing
 from novum.display import PAGE_COLORS, Markup, Paragraph, Section, element
@@ -37,12 +39,12 @@ _SECTIONS: dict[str, Callable[[RunRecord, Detail], Section]] = {
 }
 
 
-def write_report(record: RunRecord, path: str | os.PathLike[str]) -> None:
+def write_report(record: RunRecord | SeveralRecord, path: str | os.PathLike[str]) -> None:
     """Writes the page; after a crash the file is the old one or the new one, never a part.
 
     Parameters
     ----------
-    record : RunRecord
+    record : RunRecord or SeveralRecord
     path : path
         Its folder exists.
     """
@@ -51,12 +53,12 @@ def write_report(record: RunRecord, path: str | os.PathLike[str]) -> None:
         file.write(page)
 
 
-def render(record: RunRecord, *, largest: int = LARGEST_PAGE) -> str:
+def render(record: RunRecord | SeveralRecord, *, largest: int = LARGEST_PAGE) -> str:
     """The page of a run as HTML.
 
     Parameters
     ----------
-    record : RunRecord
+    record : RunRecord or SeveralRecord
         Everything the page shows.
     largest : int
         Bytes. A page beyond them is made again with simpler figures and shorter tables, and says
@@ -76,11 +78,18 @@ def render(record: RunRecord, *, largest: int = LARGEST_PAGE) -> str:
     return page
 
 
-def _page(record: RunRecord, detail: Detail) -> str:
-    sections = [_section(record, detail, name) for name in _SECTIONS]
+def _page(record: RunRecord | SeveralRecord, detail: Detail) -> str:
+    first = record.runs[0] if isinstance(record, SeveralRecord) else record
+    made: dict[str, Callable[[], Section]]
+    if isinstance(record, SeveralRecord):
+        made = target_sections(record, detail)
+    else:
+        made = {name: partial(draw, record, detail) for name, draw in _SECTIONS.items()}
+    sections = [_section(name, draw) for name, draw in made.items()]
     style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8") + PAGE_COLORS
-    title = f"Predicting {label(record.task.target, 60)} from {label(record.data.name, 60)}"
-    version = f" {record.versions['novum']}" if record.versions.get("novum") else ""
+    targets = record.targets if isinstance(record, SeveralRecord) else (record.task.target,)
+    title = f"Predicting {label(', '.join(targets), 60)} from {label(first.data.name, 60)}"
+    version = f" {first.versions['novum']}" if first.versions.get("novum") else ""
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -92,20 +101,22 @@ def _page(record: RunRecord, detail: Detail) -> str:
         element("style", Markup(style)),
     )
     links = [element("li", element("a", s.title, href=f"#{s.key}")) for s in sections]
-    made = f"Made by novum{version} from run.json. This file loads nothing and runs nothing."
+    maker = f"Made by novum{version} from run.json. This file loads nothing and runs nothing."
     body = element(
         "body",
         element("a", "Skip to what was learned", class_="skip", href="#main"),
         _header(record, detail, title),
         element("nav", element("ol", links), aria_label="Contents"),
         element("main", (s.as_html() for s in sections), id="main", tabindex="-1"),
-        element("footer", element("p", made)),
+        element("footer", element("p", maker)),
     )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
-def _header(record: RunRecord, detail: Detail, title: str) -> Markup:
+def _header(record: RunRecord | SeveralRecord, detail: Detail, title: str) -> Markup:
     try:
+        if isinstance(record, SeveralRecord):
+            return several_header(record)
         return header(record, detail)
     except Exception as error:
         sentence = failed("The head of the report", error)
@@ -113,9 +124,9 @@ def _header(record: RunRecord, detail: Detail, title: str) -> Markup:
         return element("header", element("h1", title), element("p", text(sentence)))
 
 
-def _section(record: RunRecord, detail: Detail, name: str) -> Section:
+def _section(name: str, draw: Callable[[], Section]) -> Section:
     try:
-        return _SECTIONS[name](record, detail)
+        return draw()
     except Exception as error:
         sentence = failed(f"The section “{name}” of the report", error)
         warnings.warn(sentence, ReportWarning, stacklevel=2)

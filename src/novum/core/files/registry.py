@@ -137,6 +137,7 @@ _VALUES = {
     "novum.bayes.naive_bayes_statistics": ("NaiveBayesStatistics", "Reading"),
     "novum.bayes.missing_cells": ("MissingBlock",),
     "novum.core.learners.certificate": ("Certificate", "Details", "Verdict"),
+    "novum.core.decisions.ordered": ("OrderedClassifier",),
     "novum.core.decisions.retargeting": ("RetargetedClassifier",),
     "novum.core.tables.schema": ("Column", "Kind", "Schema"),
     "novum.core.tables.validation": ("Sample",),
@@ -197,6 +198,7 @@ _VALUES = {
         "TweedieLoss",
     ),
     "novum.ensemble.resampling": ("Resampling",),
+    "novum.ensemble.target_models": ("LabelModels", "TargetModels"),
     "novum.evaluation.calibration.calibrated_classifier": ("CalibratedPair",),
     "novum.evaluation.calibration.methods": (
         "ColumnMaps",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from novum.ensemble.gradient_boosting.class_losses import LogisticLoss, OrdinalL
 from novum.ensemble.gradient_boosting.losses import NAMED_LOSSES, Loss
 from novum.ensemble.gradient_boosting.model import BoostingModel
 from novum.numerics import Array, Floats
-from novum.trees import CellRows, read_classes, read_numbers, store_classes
+from novum.trees import CellRows, class_factors, read_classes, read_numbers, store_classes
 
 
 class GradientBoostingClassifier(DecisionMixin, ClassifierMixin, BoostingModel):
@@ -78,9 +79,16 @@ class GradientBoostingClassifier(DecisionMixin, ClassifierMixin, BoostingModel):
     n_outputs_: int = fitted()
     class_prior_: Floats = fitted()
 
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> CellRows:
-        rows = read_classes(self, X, y, sample_weight, self.class_weight)
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> CellRows:
+        return read_classes(self, X, y, sample_weight)
+
+    def _take_target(self, rows: CellRows) -> CellRows:
         assert rows.classes is not None
+        if len(rows.classes) > 1:
+            raise InputError(
+                f"GradientBoostingClassifier takes one target, and y has {len(rows.classes)}. Use "
+                "MultiOutputClassifier(GradientBoostingClassifier())."
+            )
         if len(rows.classes[0]) < 2:
             raise InputError(
                 "GradientBoostingClassifier needs rows of at least two classes, but there is one "
@@ -93,6 +101,13 @@ class GradientBoostingClassifier(DecisionMixin, ClassifierMixin, BoostingModel):
                 "warm_start adds trees for the same classes, and these rows have others. Set "
                 "warm_start=False."
             )
+        if self.class_weight is not None:
+            weight = rows.weight * class_factors(rows, self.class_weight, rows.weight)
+            if not (weight > 0).any():
+                raise InputError(
+                    "class_weight gives every row weight 0. Give some class a weight above 0."
+                )
+            rows = replace(rows, weight=weight)
         store_classes(self, rows)
         return rows
 
@@ -195,8 +210,10 @@ schema_, n_features_in_, feature_names_in_
 
     n_outputs_: int = fitted()
 
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> CellRows:
-        rows = read_numbers(self, X, y, sample_weight)
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> CellRows:
+        return read_numbers(self, X, y, sample_weight)
+
+    def _take_target(self, rows: CellRows) -> CellRows:
         n_outputs = rows.targets.shape[1]
         if self.warm_start and getattr(self, "n_outputs_", n_outputs) != n_outputs:
             raise InputError(

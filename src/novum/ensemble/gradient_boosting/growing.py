@@ -1,6 +1,6 @@
 """Trees on gradients: from a table of codes to the trees of a forest.
 
-`BoostingTable` holds what all trees of a fit share, `TreeGrower.grow` adds one tree to scores, and
+`BoostingTable` makes bytes of cells, `TreeGrower.grow` adds one tree to scores, and
 `forest_of` makes one forest of what was grown.
 """
 
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from novum.core.tables import Schema
 from novum.ensemble.gradient_boosting import tree_columns as at
 from novum.ensemble.gradient_boosting.losses import Loss
 from novum.numerics import Array, Bytes, Codes, Floats, Integers
@@ -21,6 +20,7 @@ from novum.trees import (
     CellRows,
     Forest,
     Question,
+    Survey,
     TableCoding,
     padded_edges,
     table_coding,
@@ -34,7 +34,7 @@ _LOW_BITS = 31
 _COARSE = 2**17
 # Memory for histograms of nodes that wait.
 _HISTOGRAM_BYTES = 2**28
-# Penalty of nominal splits beyond that of others, and curvature that shrinks rare levels.
+# The most that nominal splits are penalized beyond others, and curvature that shrinks rare levels.
 _LEVEL_PENALTY = 10.0
 _SHRINKAGE = 10.0
 _NO_LIMIT = np.iinfo(np.int32).max
@@ -89,31 +89,47 @@ class GrownTree(NamedTuple):
 
 
 class BoostingTable:
-    """Rows as bytes, with what their codes mean.
+    """How cells become bytes, and what the bytes mean.
 
     Parameters
     ----------
-    rows : CellRows
-    max_bins : int
-    coding : TableCoding, optional
-        That of an earlier fit.
+    coding : TableCoding
+    level_weights : callable
+        From the number of a nominal column to the weights of its levels, the heaviest of which
+        have codes of their own where there are too many.
     """
 
-    def __init__(self, rows: CellRows, max_bins: int, coding: TableCoding | None = None) -> None:
-        self.schema: Schema = rows.schema
-        self.coding = table_coding(rows, max_bins) if coding is None else coding
-        self.n_codes = np.minimum(self.coding.n_codes, MOST_LEVELS + 1)
+    def __init__(self, coding: TableCoding, level_weights: Callable[[int], Floats]) -> None:
+        self.coding, self.schema = coding, coding.schema
+        self.n_codes = np.minimum(coding.n_codes, MOST_LEVELS + 1)
         # Of columns with many levels, the code of every level.
         self.level_codes: dict[int, Bytes] = {}
-        for j in np.flatnonzero(self.coding.n_codes > MOST_LEVELS + 1).tolist():
-            known = rows.cells[:, j]
-            counts = np.bincount(
-                known[known >= 0].astype(np.intp), minlength=int(self.coding.n_codes[j])
-            )
-            codes = np.full(len(counts), MOST_LEVELS, np.uint8)
-            often = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
+        for j in np.flatnonzero(coding.n_codes > MOST_LEVELS + 1).tolist():
+            often = np.argsort(-level_weights(j), kind="stable")[:MOST_LEVELS]
+            codes = np.full(int(coding.n_codes[j]), MOST_LEVELS, np.uint8)
             codes[often] = np.arange(MOST_LEVELS)
             self.level_codes[j] = codes
+
+    @classmethod
+    def of_rows(
+        cls, rows: CellRows, max_bins: int, coding: TableCoding | None = None
+    ) -> BoostingTable:
+        """The table of rows in memory, with the bins of an earlier fit where they are given."""
+        found = table_coding(rows, max_bins) if coding is None else coding
+
+        def level_weights(j: int) -> Floats:
+            known = rows.cells[:, j] >= 0
+            levels = rows.cells[known, j].astype(np.intp)
+            counts = np.bincount(levels, rows.weight[known], int(found.n_codes[j]))
+            return counts.astype(np.float64)
+
+        return cls(found, level_weights)
+
+    @classmethod
+    def of_survey(cls, survey: Survey, max_bins: int) -> BoostingTable:
+        """The table of chunks, from a first pass over them."""
+        weights = dict(zip(survey.schema.categorical.tolist(), survey.level_weights, strict=True))
+        return cls(survey.coding(max_bins), weights.__getitem__)
 
     def codes(self, cells: Floats) -> Bytes:
         """Cells as bytes, 255 where they say nothing."""
@@ -176,6 +192,7 @@ class TreeGrower:
             np.empty(n, np.int32),
             np.empty(p, np.int64),
             np.array([chance | 1], np.uint64),
+            np.empty(4 * p, np.uint64),
         )
         self.best = (np.zeros(6, np.int64), np.zeros(1), np.zeros(256, np.int8))
         self.open = np.empty(room, np.int64)
@@ -282,7 +299,7 @@ class TreeGrower:
                 1.0 / g_scale,
                 1.0 / h_scale,
                 rules.penalty,
-                rules.penalty + _LEVEL_PENALTY,
+                _LEVEL_PENALTY,
                 _SHRINKAGE,
                 rules.min_gain,
                 (largest_h * h_scale + 1) / self.unit if h.size or h_scale != 1.0 else 1.0,

@@ -304,7 +304,8 @@ class CustomLoss(Loss):
     ----------
     value, gradient, curvature : callables
         Of targets and scores, both of shape (n,), to an array of that shape; curvatures are at
-        least 0.
+        least 0. Where a curvature vanishes far from the targets, Newton steps from there are too
+        long; an upper bound of the curvature makes them safe.
     link : callable, optional
         From scores to predictions; they are the same by default.
     first : float

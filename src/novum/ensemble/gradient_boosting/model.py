@@ -12,18 +12,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil, sqrt
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, NotAdditiveError
 from novum.core.learners import (
     Certificate,
     Learner,
+    Stopwatch,
     count,
     fitted,
     parameter,
@@ -36,22 +38,28 @@ from novum.core.runtime import (
     fitting,
     track,
 )
+from novum.core.sums import set_feature_names
 from novum.core.tables import Schema, check_features
 from novum.ensemble.adaboost_rounds import EarlyStopping
-from novum.ensemble.gradient_boosting.growing import (
-    TreeRules,
-)
+from novum.ensemble.gradient_boosting.growing import BoostingTable, TreeRules
 from novum.ensemble.gradient_boosting.losses import Loss
-from novum.numerics import Floats
+from novum.ensemble.gradient_boosting.rounds import Rounds
+from novum.numerics import Array, Bytes, Floats
 from novum.trees import (
     CellRows,
+    ChunkReader,
+    ContributingTrees,
     Forest,
+    LevelGrowth,
+    Passes,
+    SurveyStep,
     added_answers,
     cells_of,
     check_forest,
     forest_sums,
     monotone_signs,
     rows_as_asked,
+    with_classes,
 )
 
 # Rows beyond which the loss is looked at in every tenth round only.
@@ -59,7 +67,7 @@ _MANY_ROWS = 10_000
 _MOST_GROUPS = 64
 
 
-class BoostingModel(CallbackSupport, Learner):
+class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
     """Shared by `GradientBoostingClassifier` and `GradientBoostingRegressor`.
 
     Parameters
@@ -125,8 +133,12 @@ class BoostingModel(CallbackSupport, Learner):
     n_features_in_: int = fitted()
 
     @abstractmethod
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> CellRows:
-        """The checked rows, with the weights of classes; stores what is known of the target."""
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> CellRows:
+        """The checked rows."""
+
+    @abstractmethod
+    def _take_target(self, rows: CellRows) -> CellRows:
+        """Stores what is known of the target; the rows with the weights of classes."""
 
     @abstractmethod
     def _loss(self) -> Loss:
@@ -152,23 +164,52 @@ class BoostingModel(CallbackSupport, Learner):
         """
         with fitting(self) as watch:
             earlier = self.forests_ if self.warm_start and hasattr(self, "forests_") else ()
-            rows = self._training_rows(X, y, sample_weight)
-            loss = self._loss()
-            if loss.refuses(rows.targets.astype(np.float64)):
-                raise InputError(
-                    f"{type(loss).__name__} is for targets that are {loss.range_of_targets}, and y "
-                    "has others. Choose another loss, or look at the least and largest target."
-                )
+            rows = self._read(X, y, sample_weight)
             self._refuse_other_rows(rows, earlier)
-            self.schema_ = rows.schema
-            from novum.ensemble.gradient_boosting.rounds import Rounds
-
-            rounds = Rounds(self, self._rules(rows), rows, loss, earlier)
-            with track(self, total=self.n_estimators, X=X, y=y) as progress:
-                stopped_by = rounds.run(progress)
-            rounds.store(stopped_by, watch.seconds)
-            warn_if_stopped(self.certificate_, type(self).__name__)
+            coding = earlier[0].coding if earlier else None
+            table = BoostingTable.of_rows(rows, self.max_bins, coding)
+            codes = table.codes(rows.cells)
+            self._boost(self._take_target(rows), table, codes, earlier, watch)
         return self
+
+    def _fit_passes(self, passes: Passes, schema: Schema | None, classes: Any, budget: int) -> None:
+        """Rows of chunks are kept as bytes, one for each cell."""
+        del budget
+        if self.warm_start and hasattr(self, "forests_"):
+            raise NotAdditiveError(
+                "warm_start cannot add trees from chunks to a fitted model. Set warm_start=False."
+            )
+        with fitting(self) as watch:
+            has_classes = is_classifier(self)
+            survey = passes.total(SurveyStep(ChunkReader(clone(self), has_classes, schema)))
+            survey = survey if classes is None else survey.with_labels(classes)
+            table = BoostingTable.of_survey(survey, self.max_bins)
+            reader = ChunkReader(clone(self), has_classes, survey.schema)
+            coded: CodedRows = passes.total(CodingStep(reader, table, survey.classes))
+            rows = coded.rows(survey.schema, survey.classes)
+            set_feature_names(self, survey.schema)
+            self._boost(self._take_target(rows), table, np.concatenate(coded.codes), (), watch)
+
+    def _boost(
+        self,
+        rows: CellRows,
+        table: BoostingTable,
+        codes: Bytes,
+        earlier: Sequence[Forest],
+        watch: Stopwatch,
+    ) -> None:
+        loss = self._loss()
+        if loss.refuses(rows.targets.astype(np.float64)):
+            raise InputError(
+                f"{type(loss).__name__} is for targets that are {loss.range_of_targets}, and y "
+                "has others. Choose another loss, or look at the least and largest target."
+            )
+        self.schema_ = rows.schema
+        rounds = Rounds(self, self._rules(rows), rows, table, codes, loss, earlier)
+        with track(self, total=self.n_estimators) as progress:
+            stopped_by = rounds.run(progress)
+        rounds.store(stopped_by, watch.seconds)
+        warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
 
     def _refuse_other_rows(self, rows: CellRows, earlier: Sequence[Forest]) -> None:
         if not earlier:
@@ -217,6 +258,9 @@ class BoostingModel(CallbackSupport, Learner):
                 scores[k] += added_answers(forest, asked, first=round_, last=round_ + 1)[:, 0]
             yield scores
 
+    def _summands(self) -> tuple[list[Forest], list[float], Any]:
+        return list(self.forests_), [1.0] * len(self.forests_), self.starts_
+
     def _cells(self, X: Any) -> Floats:
         check_is_fitted(self, "forests_")
         return cells_of(check_features(self, X, allow_missing=True, accept_sparse=True))
@@ -264,6 +308,48 @@ class BoostingModel(CallbackSupport, Learner):
         sizes = {forest.n_trees for forest in self.forests_}
         if len(sizes) != 1 or len(self.starts_) != len(self.forests_):
             raise InputError("The trees of this model do not belong together; the file is damaged.")
+
+
+# --- Chunks ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Rows of chunks as bytes, with their targets and weights; they add one after the other."""
+
+    codes: list[Bytes]
+    targets: list[Array]
+    weight: list[Floats]
+
+    def __add__(self, other: CodedRows) -> CodedRows:
+        return CodedRows(
+            self.codes + other.codes, self.targets + other.targets, self.weight + other.weight
+        )
+
+    def rows(self, schema: Schema, classes: Any) -> CellRows:
+        """The rows, of whose cells only the codes are kept."""
+        weight = np.concatenate(self.weight)
+        cells = np.empty((len(weight), 0))
+        return CellRows(schema, cells, np.concatenate(self.targets), weight, classes)
+
+
+@dataclass(frozen=True, eq=False)
+class CodingStep:
+    """The step `(number, chunk) -> CodedRows`."""
+
+    reader: ChunkReader
+    table: BoostingTable
+    classes: Any
+
+    def __call__(self, numbered: tuple[int, Any]) -> CodedRows | None:
+        rows = self.reader(numbered[1])
+        if rows is None:
+            return None
+        rows = with_classes(rows, self.classes)
+        return CodedRows([self.table.codes(rows.cells)], [rows.targets], [rows.weight])
+
+
+# --- Settings -------------------------------------------------------------------------------------
 
 
 def _n_tried(max_features: Any, n_columns: int) -> int:

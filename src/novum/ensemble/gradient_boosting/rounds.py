@@ -20,7 +20,7 @@ from novum.ensemble.gradient_boosting.growing import (
     forest_of,
 )
 from novum.ensemble.gradient_boosting.losses import Loss
-from novum.numerics import Codes, Floats, Integers, Mask
+from novum.numerics import Bytes, Codes, Floats, Integers, Mask
 from novum.trees import CellRows, Forest, forest_sums
 
 # Rows beyond which the training loss is looked at in every tenth round only.
@@ -36,6 +36,10 @@ class Rounds:
         Whose settings hold; it is given what was found by `store`.
     rules : TreeRules
     rows : CellRows
+        Their cells are asked for only with `earlier`.
+    table : BoostingTable
+    codes : uint8 array (n, n_columns)
+        The rows in it.
     loss : Loss
     earlier : sequence of Forest
         Trees of an earlier fit that this one goes on from.
@@ -46,6 +50,8 @@ class Rounds:
         model: Any,
         rules: TreeRules,
         rows: CellRows,
+        table: BoostingTable,
+        codes: Bytes,
         loss: Loss,
         earlier: Sequence[Forest],
     ) -> None:
@@ -55,11 +61,8 @@ class Rounds:
         self.targets = rows.targets.astype(np.float64)
         held = self._held_out()
         self.seen, self.held = np.flatnonzero(~held).astype(np.int32), np.flatnonzero(held)
-        coding = earlier[0].coding if earlier else None
-        table = BoostingTable(rows.rows(self.seen) if held.any() else rows, model.max_bins, coding)
         self.table = table
         chance = int(stream(self.root, "columns").integers(1, 2**63))
-        codes = table.codes(rows.cells)
         self.grower = TreeGrower(table, codes, rows.weight, rules, chance)
         self.losses = list(model.losses_) if earlier else [loss] * self.targets.shape[1]
         seen = self.seen

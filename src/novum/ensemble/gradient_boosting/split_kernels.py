@@ -54,7 +54,7 @@ from novum.ensemble.gradient_boosting.tree_columns import (
     UPPER,
     WORD,
 )
-from novum.numerics import inner_kernel
+from novum.numerics import inner_kernel, trailing_zeros
 
 UNKNOWN = np.uint8(255)
 LEAF, THRESHOLD, SUBSET = 0, 1, 2
@@ -75,11 +75,19 @@ def add_words(codes, words, rows, start, stop, out):
 
 
 @inner_kernel()
-def add_ones(codes, rows, start, stop, out):
+def count_rows(table, rows, start, stop, out_counts, out_met):
+    """The amount of rows by code, and a bit for every code that some row has."""
+    codes, _, amounts = table
+    out_counts[:] = 0
+    out_met[:] = 0
     for i in range(start, stop):
         row = np.uint64(rows[np.uint64(i)])
+        amount = amounts[row] if amounts.size > 0 else np.int64(1)
         for j in range(np.uint64(codes.shape[1])):
-            out[(np.uint64(j) << np.uint64(8)) | np.uint64(codes[row, j])] += 1
+            code = np.uint64(codes[row, j])
+            out_counts[(np.uint64(j) << np.uint64(8)) | code] += amount
+            place = (np.uint64(j) << np.uint64(2)) | (code >> np.uint64(6))
+            out_met[place] |= np.uint64(1) << (code & np.uint64(63))
 
 
 @inner_kernel()
@@ -98,7 +106,7 @@ def keep(column, code, question, missing, word, amount, best):
 
 
 @inner_kernel()
-def try_cut(word, amount, column, code, question, missing, node, columns, rules, best):
+def try_cut(word, amount, column, code, question, missing, penalty, node, columns, rules, best):
     """Compares a split, given by its left side, with the best so far; whether it is better."""
     whole, whole_amount, lower, upper, is_counted = node
     options, numbers = rules
@@ -110,7 +118,6 @@ def try_cut(word, amount, column, code, question, missing, node, columns, rules,
         return False
     if is_counted and (amount < options[MIN_AMOUNT] or whole_amount - amount < options[MIN_AMOUNT]):
         return False
-    penalty = numbers[LEVEL_PENALTY] if question == SUBSET else numbers[PENALTY]
     left_g, left_h = (word >> low_bits) * numbers[G_UNIT], h_left * numbers[H_UNIT]
     right_g, right_h = (other >> low_bits) * numbers[G_UNIT], h_right * numbers[H_UNIT]
     sign = columns[2][column]
@@ -132,10 +139,11 @@ def try_cut(word, amount, column, code, question, missing, node, columns, rules,
 
 
 @inner_kernel()
-def plain_cuts(words, counts, n_cuts, left, amount, node, rules, best_worth):
+def plain_cuts(words, counts, listed, n_listed, n_cuts, left, amount, node, rules, best_worth):
     """The best of the first cuts of a column, from the word that is left already; its worth.
 
-    Of nodes and columns without bounds; there is no division for cuts that are no better.
+    Of nodes and columns without bounds; there is no division for cuts that are no better. The codes
+    that rows have are `listed` where they are counted.
     """
     options, numbers = rules
     low_bits, least = options[LOW_BITS], options[MIN_CURVATURE]
@@ -146,18 +154,20 @@ def plain_cuts(words, counts, n_cuts, left, amount, node, rules, best_worth):
     is_counted, fewest = node[4], options[MIN_AMOUNT]
     most_amount = node[1] - fewest
     worth, found, found_word = best_worth, np.int64(-1), np.int64(0)
-    for code in range(n_cuts):
+    for place in range(n_listed if is_counted else n_cuts):
+        code = listed[place] if is_counted else place
+        if code >= n_cuts:
+            break
         word = words[code]
+        left += word
         if is_counted:
             amount += counts[code]
             if amount < fewest:
-                left += word
                 continue
             if amount > most_amount:
                 break
-        if word == 0:
+        elif word == 0:
             continue
-        left += word
         h = left & mask
         if h < least:
             continue
@@ -174,14 +184,21 @@ def plain_cuts(words, counts, n_cuts, left, amount, node, rules, best_worth):
 
 
 @inner_kernel()
-def try_numbers(words, counts, column, node, columns, rules, best):
+def try_numbers(words, counts, column, node, columns, rules, work, best):
     """The cuts of an ordered column; `words` and `counts` are its 256 sums.
 
     Missing cells are tried on the right, where the last cut parts them from all others, and then
     on the left.
     """
     n_codes, is_counted = columns[0][column], node[4]
-    gone = words[UNKNOWN]
+    gone, penalty = words[UNKNOWN], rules[1][PENALTY]
+    listed, met, n_listed = work[2], work[7], 0
+    for place in range(4 if is_counted else 0):
+        bits = met[4 * column + place]
+        while bits != np.uint64(0):
+            listed[n_listed] = place * 64 + trailing_zeros(bits)
+            bits &= bits - np.uint64(1)
+            n_listed += 1
     is_plain = columns[2][column] == 0 and node[2] == -np.inf and node[3] == np.inf
     for side in range(2 if gone != 0 else 1):
         n_cuts = n_codes - 1 if gone == 0 or side == 1 else n_codes
@@ -189,8 +206,9 @@ def try_numbers(words, counts, column, node, columns, rules, best):
         missing = -1 if gone == 0 else 1 - side
         amount = counts[UNKNOWN] if side == 1 and is_counted else np.int64(0)
         if is_plain:
+            codes = (listed, n_listed, n_cuts)
             worth, code, word = plain_cuts(
-                words, counts, n_cuts, left, amount, node, rules, best[1][GAIN]
+                words, counts, *codes, left, amount, node, rules, best[1][GAIN]
             )
             if code >= 0:
                 best[1][GAIN] = worth
@@ -200,7 +218,8 @@ def try_numbers(words, counts, column, node, columns, rules, best):
             left += words[code]
             if is_counted:
                 amount += counts[code]
-            try_cut(left, amount, column, code, THRESHOLD, missing, node, columns, rules, best)
+            split = (left, amount, column, code, THRESHOLD, missing, penalty)
+            try_cut(*split, node, columns, rules, best)
 
 
 @inner_kernel()
@@ -226,13 +245,15 @@ def try_levels(words, counts, column, node, columns, rules, work, best):
             place -= 1
         ratio[place], order[place] = value, code
         n += 1
+    # Sets of many levels find an order in noise; two levels have none to find.
+    penalty = numbers[PENALTY] + min(numbers[LEVEL_PENALTY], n - 2.0)
     left, amount, better = np.int64(0), np.int64(0), -1
     for place in range(n - 1):
         code = order[place]
         left += words[code]
         if is_counted:
             amount += counts[code]
-        if try_cut(left, amount, column, 0, SUBSET, -1, node, columns, rules, best):
+        if try_cut(left, amount, column, 0, SUBSET, -1, penalty, node, columns, rules, best):
             better = place
     if better < 0:
         return
@@ -276,7 +297,7 @@ def search(words, counts, node, groups, columns, rules, work, best):
         if columns[1][column]:
             try_levels(here, count, column, node, columns, rules, work, best)
         else:
-            try_numbers(here, count, column, node, columns, rules, best)
+            try_numbers(here, count, column, node, columns, rules, work, best)
 
 
 @inner_kernel()
@@ -291,7 +312,6 @@ def goes_right(code, question, limit, missing, branches):
 @inner_kernel()
 def find_split(table, rows, at, words, nodes, columns, rules, work, best):
     """Finds the best split of a node that holds; gain 0 where there is none."""
-    codes, _, amounts = table
     integers, numbers, _ = nodes
     options, scales = rules
     counts, chance = work[1], work[6]
@@ -309,11 +329,7 @@ def find_split(table, rows, at, words, nodes, columns, rules, work, best):
     is_counted = amount < _FEW * options[MIN_AMOUNT] and scales[FULL_CURVATURE] > 1.0
     while True:
         if is_counted:
-            counts[:] = 0
-            if amounts.size == 0:
-                add_ones(codes, rows, start, stop, counts)
-            else:
-                add_words(codes, amounts, rows, start, stop, counts)
+            count_rows(table, rows, start, stop, counts, work[7])
         best[1][GAIN] = floor
         best[0][SPLIT_QUESTION] = LEAF
         chance[0] = drawn

@@ -11,7 +11,6 @@ import numpy as np
 
 from novum.ensemble.gradient_boosting.split_kernels import (
     LEAF,
-    SUBSET,
     THRESHOLD,
     UNKNOWN,
     add_words,
@@ -28,7 +27,6 @@ from novum.ensemble.gradient_boosting.tree_columns import (
     GAIN,
     GROUPS,
     H_UNIT,
-    LEVEL_PENALTY,
     LOW_BITS,
     LOWER,
     MAX_DEPTH,
@@ -52,10 +50,11 @@ TABLE = "Tuple((uint8[:, ::1], int64[::1], int64[::1]))"
 COLUMNS = "Tuple((int64[::1], boolean[::1], int64[::1], uint64[::1]))"
 # integers, numbers, branches of levels
 NODES = "Tuple((int64[:, ::1], float64[:, ::1], int8[:, ::1]))"
-# histograms, counts, order of levels, their ratios, spare rows, columns tried, state of chance
+# histograms, counts, order of codes, their ratios, spare rows, columns tried, state of chance,
+# bits of codes
 WORK = (
     "Tuple((int64[:, ::1], int64[::1], int64[::1], float64[::1], int32[::1], int64[::1], "
-    "uint64[::1]))"
+    "uint64[::1], uint64[::1]))"
 )
 BEST = "Tuple((int64[::1], float64[::1], int8[::1]))"
 
@@ -119,7 +118,7 @@ def bear(at, child, split, amount, word, nodes, columns, rules):
     column = integers[at, COLUMN]
     integers[at, CHILD] = child
     values = (0.0, 0.0)
-    penalty = scales[LEVEL_PENALTY] if integers[at, QUESTION] == SUBSET else scales[PENALTY]
+    penalty = scales[PENALTY]
     lower, upper = numbers[at, LOWER], numbers[at, UPPER]
     for side in range(2):
         new = child + side

@@ -144,7 +144,9 @@ def is_measure(name: object) -> bool:
 
 # --- Entries --------------------------------------------------------------------------------------
 
-_LESS_IS_BETTER = ("error_rate", *rates.ERROR_RATES)
+_LESS_IS_BETTER = ("error_rate", "mean_level_error", *rates.ERROR_RATES)
+# Measures of classes whose order is that of the setting `classes`.
+OF_LEVELS = ("mean_level_error", "quadratic_kappa")
 _AVERAGES = ("micro", "macro", "weighted")
 
 
@@ -163,6 +165,8 @@ def _label_measures() -> Iterator[Measure]:
     signed = {"limits": (-1.0, 1.0)}
     yield _of_labels("matthews", rates.matthews, sklearn_name="matthews_corrcoef", **signed)
     yield _of_labels("kappa", rates.kappa, **signed)
+    yield _of_labels("quadratic_kappa", rates.quadratic_kappa, **signed)
+    yield _of_labels("mean_level_error", rates.mean_level_error, limits=(0.0, np.inf))
 
 
 def _rate_measures() -> Iterator[Measure]:

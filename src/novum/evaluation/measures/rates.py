@@ -265,7 +265,44 @@ def kappa(counts: Floats, *, labels: Sequence[int] | None = None, **_: Any) -> F
     return _divided(hits * total - chance, total**2 - chance, np.nan)
 
 
+def mean_level_error(counts: Floats, **_: Any) -> Floats:
+    """Mean distance of decided from true levels, for classes in their order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(mean_level_error(np.array([[3.0, 0.0, 1.0], [0.0, 2.0, 0.0], [0.0, 2.0, 0.0]])))
+    0.5
+    """
+    distance = _level_distances(counts)
+    return _divided((counts * distance).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)), np.nan)
+
+
+def quadratic_kappa(counts: Floats, **_: Any) -> Floats:
+    """Cohen's kappa for classes in their order, disagreement weighed by its squared distance.
+
+    One minus the mean squared distance in levels over that of independent answers with the same
+    shares; NaN where those have none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(quadratic_kappa(np.array([[5.0, 1.0], [2.0, 4.0]])))
+    0.5
+    """
+    squares = _level_distances(counts) ** 2
+    true, predicted, total = _sums(counts)[1:]
+    chance = np.einsum("...i,...j,ij->...", true, predicted, squares)
+    seen = (counts * squares).sum(axis=(-2, -1)) * total
+    return _divided(chance - seen, chance, np.nan)
+
+
 # --- Parts of the above ---------------------------------------------------------------------------
+
+
+def _level_distances(counts: Floats) -> Floats:
+    places = np.arange(counts.shape[-1], dtype=float)
+    return np.abs(places[:, np.newaxis] - places)
 
 
 def _rate(

@@ -343,6 +343,9 @@ def _settings(known: Measure, point: WorkingPoint | None, estimator: Any, y: Any
         settings["point"] = point
     if known.target != "classes" or not hasattr(estimator, "classes_") or known.ratios:
         return settings
+    if "classes" in known.settings:
+        # Levels in their order, which the classes that a model met are only some of.
+        return settings
     classes = np.asarray(estimator.classes_).tolist()
     if known.needs == "labels":
         # A label the model never saw is an error of the model, not of the question.

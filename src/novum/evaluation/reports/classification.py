@@ -51,6 +51,9 @@ class ClassificationReport:
         above 0 or above the point's threshold; of K classes shape (n, K).
     classes : sequence of K labels, optional
         In the order of the columns. Default: those that occur, sorted.
+    ordered : bool
+        Whether the classes are levels in their order: labels are then the medians of the
+        probabilities, and the mean error in levels and the weighted kappa are reported.
     positive : label, optional
         Of two classes. Default: the last one of the point's, or else of `classes`.
     working_point : WorkingPoint, optional
@@ -75,7 +78,8 @@ class ClassificationReport:
     ----------
     confusion : ConfusionMatrix
     overall : dict of Interval
-        Accuracy, balanced and rebalanced accuracy (under the point's priors), Matthews, kappa.
+        Accuracy, balanced and rebalanced accuracy (under the point's priors), Matthews, kappa;
+        of levels with an order also the mean error in levels and the weighted kappa.
     per_class : dict from classes to dicts of Interval
     averages : dict from "micro", "macro", "weighted" to dicts of Interval
     probability : dict of Interval
@@ -111,6 +115,7 @@ class ClassificationReport:
         scores: Any = None,
         probabilities: Any = None,
         classes: Sequence[Any] | None = None,
+        ordered: bool = False,
         positive: Any = None,
         working_point: WorkingPoint | None = None,
         training_priors: Any = None,
@@ -130,6 +135,7 @@ class ClassificationReport:
             point=working_point,
             training_priors=training_priors,
             sample_weight=sample_weight,
+            ordered=ordered,
             **forms,
         )
         self._judged: Judged = read_given(self._given)
@@ -140,7 +146,7 @@ class ClassificationReport:
         self.read_as = self._judged.read_as
         self.working_point = None if working_point is None else working_point.ordered(self.classes)
         priors = None if self.working_point is None else tuple(self.working_point.priors.tolist())
-        self._settings = Settings(level, n_resamples, beta, n_bins, priors)
+        self._settings = Settings(level, n_resamples, beta, n_bins, priors, ordered)
         self._ratios, note = _ratios(self._judged, training_priors)
         self._summary = summarize(
             self._judged, self._settings, self.working_point, self._ratios, self._root

@@ -54,6 +54,7 @@ class Settings:
     beta: float = 1.0
     n_bins: int = 10
     priors: tuple[float, ...] | None = None
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -171,6 +172,9 @@ def _count_measures(
         ("overall", "matthews"): rates.matthews,
         ("overall", "kappa"): rates.kappa,
     }
+    if settings.ordered:
+        found["overall", "mean_level_error"] = rates.mean_level_error
+        found["overall", "quadratic_kappa"] = rates.quadratic_kappa
     if settings.priors is not None:
         found["overall", "rebalanced_accuracy"] = partial(
             rates.rebalanced_accuracy, priors=settings.priors

@@ -1,8 +1,9 @@
 """What a classifier gave, read once: labels, scores or probabilities, and what follows from them.
 
-Labels follow from probabilities (the likeliest class, or the class of least expected cost at a
-working point) and from scores (above 0, or above the point's threshold; of K columns the largest).
-Costs at a point follow from the actions taken there, of which rejecting may be one.
+Labels follow from probabilities (the likeliest class, the median of levels with an order, or the
+class of least expected cost at a working point) and from scores (above 0, or above the point's
+threshold; of K columns the largest). Costs at a point follow from the actions taken there, of which
+rejecting may be one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from novum.core.decisions import POSTERIOR_TOLERANCE, WorkingPoint, label_array
+from novum.core.decisions import POSTERIOR_TOLERANCE, WorkingPoint, label_array, median_levels
 from novum.core.errors import InputError
 from novum.core.tables import check_classes, plain_target
 from novum.evaluation.measures.reading import (
@@ -74,6 +75,7 @@ class Given:
     point: WorkingPoint | None = None
     training_priors: Any = None
     sample_weight: Any = None
+    ordered: bool = False
 
 
 def read_given(given: Given) -> Judged:
@@ -163,7 +165,7 @@ def _from_probabilities(
     if point is not None and given.training_priors is not None:
         moved = point.retarget(moved, given.training_priors)
     if point is None:
-        best, actions = moved.argmax(axis=1), None
+        best, actions = median_levels(moved) if given.ordered else moved.argmax(axis=1), None
     else:
         best, actions = point.classes_for(moved), point.actions_for(moved)
     pair = _labelled(given, table.classes, table.true, best, table.weight)

@@ -29,6 +29,7 @@ from novum.core.learners import Certificate, count, fitted, parameter, warn_if_s
 from novum.core.runtime import CallbackSupport, fitting, seed_sequence
 from novum.core.tables import check_features
 from novum.numerics import Array, Floats, Integers, Mask
+from novum.trees.contributions import ContributingTrees
 from novum.trees.forests.forest_draws import (
     ForestDraws,
     checksum,
@@ -58,7 +59,9 @@ from novum.trees.settings import GrowthParameters
 from novum.trees.training import CellRows, cells_of, common_values, replaced_cells
 
 
-class ForestModel(ForestStreams, ForestMembers, CallbackSupport, GrowthParameters, ABC):
+class ForestModel(
+    ForestStreams, ForestMembers, ContributingTrees, CallbackSupport, GrowthParameters, ABC
+):
     """Shared fit and prediction; see `RandomForestClassifier`.
 
     Parameters
@@ -271,6 +274,9 @@ class ForestModel(ForestStreams, ForestMembers, CallbackSupport, GrowthParameter
         if self.common_values_.size and np.isnan(cells).any():
             return np.where(np.isnan(cells), self.common_values_, cells)
         return cells
+
+    def _summands(self) -> tuple[list[Forest], list[float], Any]:
+        return [self.forest_], [1.0 / self.forest_.n_trees], 0.0
 
     def _answers(self, X: Any) -> Floats:
         """Mean over trees of what they say, (n_rows, n_values)."""

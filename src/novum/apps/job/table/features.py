@@ -24,6 +24,7 @@ from novum.numerics import Array
 
 _ROLES = {
     "target": "the target",
+    "other target": "another target",
     "weight": "the weights of the rows",
     "group": "the groups of the rows",
     "time": "the order of the rows in time",
@@ -41,7 +42,7 @@ def features_of(
     loaded: LoadedTable, request: Request
 ) -> tuple[tuple[Column, ...], tuple[LeftOut, ...], SpecialColumns, Kinds]:
     """Features, the other columns, what is special about features, and the kinds of all."""
-    named = {
+    named = dict.fromkeys(request.targets, "other target") | {
         loaded.target: "target",
         request.weight: "weight",
         request.group: "group",

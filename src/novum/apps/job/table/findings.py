@@ -150,9 +150,10 @@ def _imbalance(task: Task) -> Iterator[Finding]:
         "warning",
         (task.target,),
         f"Rare classes of {printable(task.target)!r}: {shown}{more}; {base} of the rows.",
-        "Accuracy says little here; give costs (--cost, or --cost-fn and --cost-fp), or choose by "
-        "--metric balanced_accuracy or log_loss. This run keeps the shares in every split and "
-        "weights nothing by itself.",
+        f"{'A mean over the rows' if task.levels else 'Accuracy'} says little here; give costs "
+        "(--cost, or --cost-fn and --cost-fp), or choose by --metric "
+        f"{'quadratic_kappa' if task.levels else 'balanced_accuracy'} or log_loss. This run "
+        "keeps the shares in every split and weights nothing by itself.",
     )
 
 

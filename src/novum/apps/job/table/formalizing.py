@@ -35,7 +35,7 @@ from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
 from novum.core.tables import MISSING, Schema
 from novum.core.text import label_text, listed, printable
-from novum.evaluation import RATES, is_measure, measure, measure_names
+from novum.evaluation import OF_LEVELS, RATES, is_measure, measure, measure_names
 from novum.numerics import Array, Floats, Integers
 
 # --- The goal -------------------------------------------------------------------------------------
@@ -43,7 +43,12 @@ from novum.numerics import Array, Floats, Integers
 
 _COSTS = ("bayes_risk", "detection_cost", "minimum_detection_cost")
 _BINARY_ONLY = ("detection_cost", "minimum_detection_cost", "equal_error_rate", "cllr")
-_DEFAULTS = {"binary": "accuracy", "multiclass": "accuracy", "regression": "rmse"}
+_DEFAULTS = {
+    "binary": "accuracy",
+    "multiclass": "accuracy",
+    "ordinal": "mean_level_error",
+    "regression": "rmse",
+}
 
 
 @dataclass(frozen=True)
@@ -57,28 +62,36 @@ class Goal:
     sentences: tuple[str, ...]
 
 
-def read_goal(request: Request, kind: TaskKind, classes: Any, shares: Floats | None) -> Goal:
+def read_goal(
+    request: Request, kind: TaskKind, classes: Any, shares: Floats | None, highest: Any = None
+) -> Goal:
     """The goal of a request.
 
     Parameters
     ----------
     request : Request
-    kind : {"binary", "multiclass", "regression"}
+    kind : {"binary", "multiclass", "ordinal", "regression"}
     classes : array of K labels, or None
     shares : array (K,) or None
         Share of each class in the labeled rows, which are the priors unless others are given.
+    highest : label, optional
+        The higher one of two levels with an order.
     """
     labels = [] if classes is None else classes.tolist()
-    positive, said = _positive(request, kind, labels)
+    positive, said = _positive(request, kind, labels, highest)
     point, point_said = _point(request, kind, labels, positive, shares)
     metric, better, metric_said = _metric(request, kind, point)
+    if kind == "ordinal" and point is None:
+        said.append("The median of its probabilities is decided for: the least wrong in levels.")
     return Goal(positive, point, metric, better, (*said, *point_said, *metric_said))
 
 
 # --- Positive class -------------------------------------------------------------------------------
 
 
-def _positive(request: Request, kind: TaskKind, labels: list[Any]) -> tuple[Any, list[str]]:
+def _positive(
+    request: Request, kind: TaskKind, labels: list[Any], highest: Any
+) -> tuple[Any, list[str]]:
     if kind != "binary":
         if request.positive is not None:
             what = "numbers" if kind == "regression" else f"{len(labels)} classes"
@@ -88,11 +101,12 @@ def _positive(request: Request, kind: TaskKind, labels: list[Any]) -> tuple[Any,
             )
         return None, []
     if request.positive is None:
+        found, which = (labels[-1], "last") if highest is None else (highest, "higher")
         said = (
-            f"The positive class is {label_text(labels[-1])}, the last of both; --positive names "
-            "the other."
+            f"The positive class is {label_text(found)}, the {which} of both; --positive names the "
+            "other."
         )
-        return labels[-1], [said]
+        return found, [said]
     by_text = {str(label): label for label in labels}
     if request.positive not in by_text:
         raise InputError(
@@ -201,7 +215,12 @@ def _metric(
             f"{shown} is a cost at a working point. Give one with --cost, or with --prior, "
             "--cost-fn and --cost-fp."
         )
-    if kind == "multiclass" and found.name in (*RATES, *_BINARY_ONLY, "roc_auc"):
+    if found.name in OF_LEVELS and kind != "ordinal":
+        raise InputError(
+            f"{shown} is for levels with an order, which nobody has told. List them from low to "
+            "high with --levels, or say --task ordinal."
+        )
+    if kind in ("multiclass", "ordinal") and found.name in (*RATES, *_BINARY_ONLY, "roc_auc"):
         instead = f"{found.name}_macro" if found.name in RATES else "roc_auc_ovr"
         raise InputError(
             f"{shown} is for two classes, but the target has more. Take {instead}, or accuracy."
@@ -239,7 +258,8 @@ def formalize(loaded: LoadedTable, request: Request) -> Task:
     groups = None if request.group is None else read_groups(feature_cells(loaded, request.group))
     order = None if request.time is None else read_order(feature_cells(loaded, request.time))
     features, left_out, columns, kinds = features_of(loaded, request)
-    goal = read_goal(request, target.kind, target.classes, _shares(target, weight))
+    shares = _shares(target, weight)
+    goal = read_goal(request, target.kind, target.classes, shares, target.highest)
     without = _without_target(target)
     return Task(
         kind=target.kind,

@@ -147,6 +147,7 @@ def read(request: Request) -> LoadedTable:
     """
     is_bundled = request.table in data.available()
     loaded = _read_bundled(request) if is_bundled else _read_file(request)
+    _check_targets(request.targets)
     roles = {
         "target": loaded.target,
         "weight": request.weight,
@@ -154,14 +155,15 @@ def read(request: Request) -> LoadedTable:
         "time": request.time,
         "id": request.id,
     }
-    for role, name in roles.items():
+    for role, name in (*roles.items(), *(("target", name) for name in request.targets)):
         if name is not None and name not in loaded.schema.names:
             raise InputError(
                 f"{printable(loaded.name)} has no column {printable(name)!r} to be the {role}. "
                 f"{suggestion(name, loaded.schema.names)}"
             )
-    _check_roles(roles)
-    _check_declared(request, roles, loaded.schema.names, loaded.name)
+    for target in request.targets or (loaded.target,):
+        _check_roles(roles | {"target": target})
+        _check_declared(request, roles | {"target": target}, loaded.schema.names, loaded.name)
     return loaded
 
 
@@ -237,12 +239,13 @@ def _read_file(request: Request) -> LoadedTable:
         except FileFormatError as error:
             words = str(error).replace("`kinds` declares column", "--kind declares column")
             raise FileFormatError(words, line=error.line, column=error.column) from None
-    if request.target is None:
+    target = request.target or next(iter(request.targets), None)
+    if target is None:
         raise InputError(
             f"Which column of {printable(path.name)} is to be predicted? Name it with --target. "
             f"{suggestion('', found.schema.names)}"
         )
-    return LoadedTable(path.name, found.table, found.schema, request.target, digest, found.report)
+    return LoadedTable(path.name, found.table, found.schema, target, digest, found.report)
 
 
 def _declared(request: Request) -> dict[str, KindLike]:
@@ -385,7 +388,7 @@ def _read_bundled(request: Request) -> LoadedTable:
         for column in schema.columns
     )
     report = ReadReport(found.name, "bundled table", table.num_rows, columns, (found.description,))
-    target = found.target if request.target is None else request.target
+    target = request.target or next(iter(request.targets), found.target)
     return LoadedTable(
         found.name,
         table,
@@ -399,6 +402,13 @@ def _read_bundled(request: Request) -> LoadedTable:
 
 
 # --- Checks ---------------------------------------------------------------------------------------
+
+
+def _check_targets(targets: Sequence[str]) -> None:
+    """Several targets are different columns."""
+    twice = next((name for name in targets if targets.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"--target names {printable(twice)!r} twice. Name each target once.")
 
 
 def _check_roles(roles: dict[str, str | None]) -> None:

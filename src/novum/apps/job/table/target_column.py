@@ -1,11 +1,13 @@
-"""The target: classes or numbers, and the refusals of targets that are neither.
+"""The target: classes, levels with an order or numbers, and the refusals of what is none of them.
 
 Classes are sorted: false before true, numbers by size, text by code point; that is the order of
-every classifier's `classes_`. Only labels that occur are classes.
+every classifier's `classes_`. Levels have their own order, from low to high (`level_words`). Only
+labels that occur are classes.
 """
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,7 @@ from novum.apps.job.record import TaskKind
 from novum.apps.job.request import TaskChoice
 from novum.apps.job.table.column_cells import Cells
 from novum.apps.job.table.column_natures import nature_of
+from novum.apps.job.table.level_words import scale_of
 from novum.apps.job.table.reading import LoadedTable
 from novum.core.errors import InputError
 from novum.core.sources import AMOUNT, all_match, counted, is_number_text
@@ -28,7 +31,8 @@ from novum.numerics import Array, Floats, Integers
 #
 # | target | read as |
 # |---|---|
-# | text, truth values, ordered levels | classes |
+# | levels that the file or `--levels` puts in an order, three or more | levels with an order |
+# | other text, truth values, two levels | classes; with a look if the words are a scale |
 # | two different whole numbers | classes |
 # | three to ten different whole numbers, five rows for each on average | classes, with a look |
 # | all other numbers | numbers |
@@ -183,17 +187,21 @@ class Target:
 
     Attributes
     ----------
-    kind : {"binary", "multiclass", "regression"}
+    kind : {"binary", "multiclass", "ordinal", "regression"}
     coded : array (n,)
         Codes into `classes` or numbers; `MISSING` and NaN without a target.
     classes : array of K labels, or None
+        Of an ordinal target from low to high.
     sentences : tuple of str
+    highest : label or None
+        The higher one of two levels with an order.
     """
 
     kind: TaskKind
     coded: Array
     classes: Array | None
     sentences: tuple[str, ...]
+    highest: Any = None
 
 
 def read_target(cells: Cells, loaded: LoadedTable, choice: TaskChoice) -> Target:
@@ -205,7 +213,7 @@ def read_target(cells: Cells, loaded: LoadedTable, choice: TaskChoice) -> Target
         The column to predict.
     loaded : LoadedTable
         Gives the task of a bundled table, and names to messages.
-    choice : {"auto", "binary", "multiclass", "regression"}
+    choice : {"auto", "binary", "multiclass", "ordinal", "labels", "regression"}
     """
     shown = repr(printable(cells.name))
     if cells.n_missing == len(cells.values):
@@ -261,18 +269,26 @@ def _classes(cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedT
     shown = repr(printable(cells.name))
     _refuse_many(cells, look)
     classes, coded, sentences = _labels(cells)
-    n_classes = len(classes)
+    n_classes, highest = len(classes), None
+    order = _order(cells, classes, choice)
+    if order is not None:
+        highest = order[-1]
     if n_classes == 1:
         raise InputError(
             f"The target {shown} has one class only, {label_text(classes[0])}, in all "
             f"{len(coded) - cells.n_missing:,} rows that have a target. A classifier needs rows of "
             "two classes; name another column with --target, or add rows."
         )
-    if choice == "binary" and n_classes != 2:
+    if choice in ("binary", "labels") and n_classes != 2:
+        otherwise = "--task multiclass" if choice == "binary" else "columns of 0 and 1"
         raise InputError(
-            f"--task binary needs two classes, but the target {shown} has {n_classes}: "
-            f"{listed(classes.tolist())}. Use --task multiclass or a target of two classes."
+            f"--task {choice} needs two classes, but the target {shown} has {n_classes}: "
+            f"{listed(classes.tolist())}. Use {otherwise} or a target of two classes."
         )
+    if order is not None and n_classes > 2 and choice in ("auto", "ordinal"):
+        declared = "they are declared in this order"
+        reason = declared if choice == "auto" else "--task ordinal says so"
+        return _levels(cells, classes, coded, order, reason)
     kind: TaskKind = "binary" if n_classes == 2 else "multiclass"
     what = "numbers" if cells.is_numeric else "labels"
     reason = _why(choice, loaded, f"it has {n_classes} different {what}")
@@ -281,9 +297,59 @@ def _classes(cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedT
     if choice == "auto" and look.is_doubtful and loaded.task is None:
         sentences.append(
             f"Please look: the classes of {shown} are whole numbers ({listed(classes.tolist())}); "
-            "if they are amounts to predict, say --task regression."
+            "if they are amounts to predict, say --task regression, and if they are levels from "
+            "low to high, --task ordinal."
         )
-    return Target(kind, coded, classes, tuple(sentences))
+    elif choice == "auto" and n_classes > 2 and (scale := scale_of(classes.tolist())):
+        levels = ",".join(scale)
+        sentences.append(
+            f"Please look: the labels of {shown} look like levels with an order; if they are, say "
+            f"--levels {shlex.quote(f'{printable(cells.name)}={levels}')}."
+        )
+    return Target(kind, coded, classes, tuple(sentences), highest)
+
+
+# --- Levels with an order -------------------------------------------------------------------------
+
+
+def _order(cells: Cells, classes: Array, choice: TaskChoice) -> list[Any] | None:
+    """The classes from low to high; None where they have no order that anybody declared."""
+    labels = classes.tolist()
+    if cells.column.kind is Kind.ORDINAL:
+        places = {cells.level(code): code for code in range(cells.column.n_levels)}
+        return sorted(labels, key=lambda label: places[label])
+    if choice != "ordinal":
+        return None
+    if cells.is_numeric:
+        return sorted(labels, key=float)
+    scale = scale_of(labels)
+    if scale is None and len(labels) > 2:
+        name = printable(cells.name)
+        raise InputError(
+            f"--task ordinal needs the order of the levels of {name!r}, which are "
+            f"{listed(labels)}. List them from low to high with --levels {name}=LOW,...,HIGH."
+        )
+    return scale
+
+
+def _levels(cells: Cells, classes: Array, coded: Integers, order: list[Any], reason: str) -> Target:
+    """The classes in their own order."""
+    shown = repr(printable(cells.name))
+    labels = classes.tolist()
+    places = np.array([order.index(label) for label in labels], np.int64)
+    known = coded != MISSING
+    moved = coded.copy()
+    moved[known] = places[coded[known]]
+    said = (
+        f"{shown} is predicted as one of {len(order)} levels with an order, {_chain(order)}, "
+        f"because {reason}."
+    )
+    return Target("ordinal", moved, classes[np.argsort(places)], (said,))
+
+
+def _chain(order: list[Any]) -> str:
+    words = [label_text(label) for label in order]
+    return " < ".join(words if len(words) <= 8 else [*words[:3], "...", *words[-2:]])
 
 
 def _labels(cells: Cells) -> tuple[Array, Integers, list[str]]:

@@ -71,6 +71,19 @@ class SpecialColumns:
 PLAIN = SpecialColumns()
 
 
+def class_places(labels: Any, classes: Any) -> Integers:
+    """Places of labels among classes, which may be in any order.
+
+    Examples
+    --------
+    >>> class_places(["high", "low"], ["low", "mid", "high"]).tolist()
+    [2, 0]
+    """
+    known = np.asarray(classes)
+    order = np.argsort(known, kind="stable")
+    return np.asarray(order[np.searchsorted(known[order], np.asarray(labels))], np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Some labeled rows, ready for a learner.
@@ -103,7 +116,7 @@ class Task:
 
     Attributes
     ----------
-    kind : {"binary", "multiclass", "regression"}
+    kind : {"binary", "multiclass", "ordinal", "regression"}
     target : str
     X : pyarrow.Table of n rows
         The features, of all rows, each of its kind.
@@ -111,7 +124,7 @@ class Task:
         Of the features.
     coded : array (n,)
         Codes into `classes`, `MISSING` without a target; or numbers, NaN without.
-    classes : array of K labels in sorted order, or None
+    classes : array of K labels in sorted order, of an ordinal task from low to high, or None
     positive : label or None
         Of a binary task.
     weight : array (n,) or None
@@ -163,6 +176,13 @@ class Task:
     @property
     def is_classification(self) -> bool:
         return self.kind != "regression"
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """The classes of an ordinal task from low to high; empty for any other."""
+        return (
+            () if self.kind != "ordinal" or self.classes is None else tuple(self.classes.tolist())
+        )
 
     @property
     def n_rows(self) -> int:

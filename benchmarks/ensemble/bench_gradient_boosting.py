@@ -1,0 +1,116 @@
+"""Gradient boosting of histogram trees, and contributions of columns to what they say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.clock import Clock
+from benchmarks.datasets import table
+from benchmarks.peers import Make, Peer, build, novum
+from benchmarks.recipes import Data, Recipe, rows
+from benchmarks.registry import Figures, Quality, workload
+from benchmarks.trees.rivals import lightgbm, xgboost
+
+HISTOGRAM = "sklearn.ensemble:HistGradientBoostingClassifier"
+EXPLAINED = 1000
+
+
+def log_loss(make: Make, data: Data, clock: Clock) -> Figures:
+    """Fit and predict; the mean of -log p of the true classes of test rows."""
+    learner = make(data)
+    # What a process loads once is measured by `benchmarks.startup`.
+    learner.fit(data.X[:500], data.y[:500])
+    with clock("fit"):
+        learner.fit(data.X, data.y)
+    with clock("predict"):
+        p = learner.predict_proba(data.X_test)
+    own = p[np.arange(len(p)), np.asarray(data.y_test, int)]
+    return {"log loss": float(-np.log(np.maximum(own, 1e-15)).mean())}
+
+
+def contributions(make: Make, data: Data, clock: Clock) -> Figures:
+    """Contributions to the scores of rows; how far their sums are from the scores."""
+    learner = make(data).fit(data.X, data.y)
+    of, score = _explaining(learner)
+    of(data.X_test[:32])
+    with clock("contributions"):
+        found = of(data.X_test[:EXPLAINED])
+    return {"error": float(np.abs(found - score(data.X_test[:EXPLAINED])).max())}
+
+
+def _explaining(learner: Any) -> tuple[Any, Any]:
+    if hasattr(learner, "contributions"):
+        return lambda X: learner.contributions(X).predictions, learner.decision_function
+    return (
+        lambda X: learner.predict(X, pred_contrib=True).sum(axis=1),
+        lambda X: learner.predict(X, raw_score=True),
+    )
+
+
+def peers(trees: int, levels: bool = False) -> list[Peer]:
+    """The same number of rounds and leaves, other settings as they come."""
+    nominal = {"categorical_features": "@nominal"} if levels else {}
+    return [
+        Peer("lightgbm", lightgbm("Classifier", n_estimators=trees)),
+        Peer(
+            "xgboost",
+            xgboost(
+                "XGBClassifier",
+                n_estimators=trees,
+                learning_rate=0.1,
+                max_leaves=31,
+                max_depth=0,
+                grow_policy="lossguide",
+                tree_method="hist",
+            ),
+        ),
+        Peer("sklearn", build(HISTOGRAM, max_iter=trees, early_stopping=False, **nominal)),
+    ]
+
+
+BOOSTING = "novum.ensemble:GradientBoostingClassifier"
+workload(
+    "ensemble.gradient_boosting.numeric",
+    Recipe(table, rows(100_000), 30, 2),
+    log_loss,
+    peers(500),
+    novum=novum(BOOSTING, n_estimators=500),
+    target=1.0,
+    quality=Quality("log loss", better="low"),
+    limit=300,
+    note="100k x 30, 2 classes, 500 trees of 31 leaves",
+)
+workload(
+    "ensemble.gradient_boosting.mixed",
+    Recipe(table, rows(100_000), 15, 2, nominal=10, missing=0.1, seed=1),
+    log_loss,
+    peers(200, levels=True),
+    novum=novum(BOOSTING, n_estimators=200, categorical_features="@nominal"),
+    target=1.2,
+    quality=Quality("log loss", better="low"),
+    limit=300,
+    note="100k x (15 numeric with 10 % missing + 10 nominal), 200 trees",
+)
+workload(
+    "ensemble.gradient_boosting.small",
+    Recipe(table, rows(1000), 30, 2),
+    log_loss,
+    peers(200),
+    novum=novum(BOOSTING, n_estimators=200),
+    target=2.0,
+    quality=Quality("log loss", better="low", tolerance=0.05),
+    note="1000 x 30, 2 classes, 200 trees of 31 leaves",
+)
+workload(
+    "ensemble.gradient_boosting.contributions",
+    Recipe(table, rows(20_000), 30, 2),
+    contributions,
+    [Peer("lightgbm", lightgbm("Classifier", n_estimators=500))],
+    novum=novum(BOOSTING, n_estimators=500),
+    target=2.0,
+    quality=Quality("error", better="low", required=1e-8),
+    limit=300,
+    note="contributions of 1000 rows, 500 trees of 31 leaves",
+)
