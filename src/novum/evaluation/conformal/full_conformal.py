@@ -25,14 +25,19 @@ Nouretdinov, Melluish and Vovk 2001, "Ridge regression confidence machine", ICML
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from novum.core.runtime import check_cancelled
+from novum.core.tables import rows_of
 from novum.evaluation.conformal.quantiles import is_reachable, reach
-from novum.numerics import Floats
+from novum.numerics import Floats, Positions
+
+# Numbers of one block of new rows against all calibration rows.
+_BLOCK = 2**21
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +47,15 @@ class RidgeUpdates:
     Attributes
     ----------
     model : fitted Ridge, LinearRegression or KernelRidge
-    smoother : the same learner fitted to the identity
-        Its predictions are the weights of the n rows in the predictions of `model`.
+    smoothers : list of the same learner, fitted to the columns of the identity
+        Their predictions are the weights of the n rows in the predictions of `model`.
     residuals : array of shape (n,)
     weight : array of shape (n,)
         Of the rows in the fit.
     """
 
     model: Any
-    smoother: Any
+    smoothers: list[Any]
     residuals: Floats
     weight: Floats
 
@@ -64,16 +69,28 @@ class RidgeUpdates:
         middle = np.asarray(self.model.predict(table), np.float64)
         if not is_reachable(weight, coverage):
             return [np.array([[-np.inf, np.inf]]) for _ in middle]
-        shares, spread = self.smoother._influence(table)
-        gain = shares / self.weight / (1 + spread)[:, np.newaxis]
-        counted = weight > 0
+        counted, limit = weight > 0, reach(weight, coverage)
         found = []
-        for center, g, u in zip(middle, gain, 1 / (1 + spread), strict=True):
-            check_cancelled()
-            starts, ends, rows = less_strange(self.residuals[counted], g[counted], float(u))
-            kept = where_below(starts, ends, weight[counted][rows], reach(weight, coverage))
-            found.append(center + kept)
+        for block in blocks(len(middle), len(weight)):
+            covariances, spread = self._covariances(rows_of(table, block))
+            for center, c, v in zip(middle[block], covariances[:, counted], spread, strict=True):
+                check_cancelled()
+                u = 1 / (1 + float(v))
+                starts, ends, rows = less_strange(self.residuals[counted], c * u, u)
+                found.append(center + where_below(starts, ends, weight[counted][rows], limit))
         return found
+
+    def _covariances(self, table: Any) -> tuple[Floats, Floats]:
+        """`C(x_j, x)`, of shape (m, n), and `C(x, x)`, of shape (m,)."""
+        parts = [smoother._influence(table) for smoother in self.smoothers]
+        return np.hstack([shares for shares, _ in parts]) / self.weight, parts[0][1]
+
+
+def blocks(n_rows: int, n_columns: int) -> Iterator[Positions]:
+    """New rows in parts whose table against all calibration rows has room."""
+    size = max(1, _BLOCK // n_columns)
+    for start in range(0, n_rows, size):
+        yield np.arange(start, min(start + size, n_rows))
 
 
 def less_strange(e: Floats, g: Floats, u: float) -> tuple[Floats, Floats, Any]:

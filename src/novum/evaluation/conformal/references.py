@@ -28,14 +28,13 @@ from novum.core.errors import InputError
 from novum.core.learners import cross_fit_predictions
 from novum.core.runtime import check_cancelled, check_memory, fitted_model
 from novum.core.tables import n_rows_of, rows_of
-from novum.evaluation.conformal.full_conformal import RidgeUpdates
+from novum.evaluation.conformal.full_conformal import RidgeUpdates, blocks
 from novum.evaluation.conformal.quantiles import conformal_quantile
 from novum.linear import LinearRegression, Ridge
 from novum.numerics import Floats, Positions
 from novum.svm import KernelRidge
 
-# Numbers of one block of new rows against all calibration rows.
-_BLOCK = 2**21
+_TARGETS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +64,9 @@ class LeftOutResiduals:
     Attributes
     ----------
     models : list of fitted regressors
-        With one target each, or a single one whose targets are the models.
+        Of one target or more, each of which is a model.
     column : int array of shape (n,)
-        Which model was fitted without the row.
+        Which of all their targets was fitted without the row.
     scores : array of shape (n,)
     """
 
@@ -77,11 +76,9 @@ class LeftOutResiduals:
 
     def limits(self, table: Any, coverage: float, weight: Floats) -> Floats:
         """Intervals of new rows, of shape (m, 2)."""
-        n_rows, size = n_rows_of(table), max(1, _BLOCK // len(self.scores))
-        found = np.empty((n_rows, 2))
-        for start in range(0, n_rows, size):
+        found = np.empty((n_rows_of(table), 2))
+        for rows in blocks(len(found), len(self.scores)):
             check_cancelled()
-            rows = np.arange(start, min(start + size, n_rows))
             middle = self.predictions(rows_of(table, rows))
             found[rows, 0] = -conformal_quantile(self.scores - middle, weight, coverage)
             found[rows, 1] = conformal_quantile(middle + self.scores, weight, coverage)
@@ -89,10 +86,9 @@ class LeftOutResiduals:
 
     def predictions(self, table: Any) -> Floats:
         """What the model without each calibration row says of new rows, of shape (m, n)."""
-        if len(self.models) == 1:
-            return np.asarray(self.models[0].predict(table), np.float64)
-        columns = [numbers(model, table) for model in self.models]
-        return np.stack(columns, axis=1)[:, self.column]
+        n_rows = n_rows_of(table)
+        columns = [np.asarray(model.predict(table), np.float64) for model in self.models]
+        return np.hstack([each.reshape(n_rows, -1) for each in columns])[:, self.column]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +156,8 @@ def left_out_models(learner: Any, table: Any, y: Floats, weight: Floats | None) 
     alone = _left_out_predictions(learner, table, y, weight)
     targets = np.repeat(y[:, np.newaxis], len(y), axis=1)
     np.fill_diagonal(targets, alone)
-    weights = {} if weight is None else {"sample_weight": weight}
-    models = fitted_model(clone(learner), table, targets, **weights)
-    return LeftOutResiduals([models], np.arange(len(y)), np.abs(y - alone))
+    models = _fits(learner, table, targets, weight)
+    return LeftOutResiduals(models, np.arange(len(y)), np.abs(y - alone))
 
 
 def _left_out_predictions(learner: Any, table: Any, y: Floats, weight: Floats | None) -> Floats:
@@ -188,13 +183,22 @@ def ridge_updates(learner: Any, table: Any, y: Floats, weight: Floats | None) ->
             f"fitted exactly, but {learner!r} has alpha=0. Set a small alpha."
         )
     check_memory(4 * 8 * len(y) ** 2, f"The influence of {len(y)} rows", "Use method='cross'.")
-    weights = {} if weight is None else {"sample_weight": weight}
-    model = fitted_model(clone(learner), table, y, **weights)
-    smoother = fitted_model(clone(learner), table, np.eye(len(y)), **weights)
+    (model,) = _fits(learner, table, y, weight)
     if isinstance(learner, LinearRegression) and model.rank_ < len(model.coef_):
         raise InputError(
             f"The {len(y)} rows determine {model.rank_} of {len(model.coef_)} coefficients, so "
             "that any target of a further row may be fitted exactly. Use Ridge, or fewer columns."
         )
     ones = np.ones(len(y)) if weight is None else weight
-    return RidgeUpdates(model, smoother, y - numbers(model, table), ones)
+    smoothers = _fits(learner, table, np.eye(len(y)), weight)
+    return RidgeUpdates(model, smoothers, y - numbers(model, table), ones)
+
+
+def _fits(learner: Any, table: Any, targets: Floats, weight: Floats | None) -> list[Any]:
+    """Fits to all targets, some at once: least squares keeps the square of their number."""
+    weights = {} if weight is None else {"sample_weight": weight}
+    if targets.ndim == 1:
+        return [fitted_model(clone(learner), table, targets, **weights)]
+    size = targets.shape[1] if isinstance(learner, KernelRidge) else _TARGETS_AT_ONCE
+    parts = (targets[:, start : start + size] for start in range(0, targets.shape[1], size))
+    return [fitted_model(clone(learner), table, part, **weights) for part in parts]

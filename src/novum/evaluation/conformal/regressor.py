@@ -247,11 +247,10 @@ class ConformalRegressor(RegressorMixin, ConformalLearner):
         if scores.shape != (n,) or not np.isfinite(scores).all():
             raise ModelFileError(f"The scores of {n} calibration rows are damaged.")
         if isinstance(reference, LeftOutResiduals):
-            column, several = reference.column, len(reference.models) > 1
-            if column.shape != (n,) or column.min() < 0:
+            column = reference.column
+            inside = column.shape == (n,) and column.min() >= 0 and column.max() < n
+            if not inside or not reference.models:
                 raise ModelFileError("The folds of the calibration rows are damaged.")
-            if several and column.max() >= len(reference.models):
-                raise ModelFileError("A calibration row belongs to a fold that is not there.")
 
 
 def with_quantile(learner: Any, q: float) -> Any:
