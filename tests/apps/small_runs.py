@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from novum.apps.job import ending, job, mistakes
+from novum.apps.job import ending, job, last_fits, mistakes
 
 
 @contextmanager
@@ -21,5 +21,6 @@ def small_runs() -> Iterator[None]:
         patch.setattr(job, "speed_probe", lambda: 1.0)
         fewest, _ = mistakes.RESAMPLES
         patch.setattr(mistakes, "RESAMPLES", (fewest, fewest))
-        patch.setattr(ending, "_CURVE_FOLDS", "1x3")
+        for module in (ending, last_fits):
+            patch.setattr(module, "CURVE_FOLDS", "1x3")
         yield

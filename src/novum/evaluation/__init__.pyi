@@ -53,6 +53,8 @@ from novum.evaluation.conformal.class_scores import (
 from novum.evaluation.conformal.classifier import ConformalClassifier
 from novum.evaluation.conformal.coverage import CoverageReport, coverage_report
 from novum.evaluation.conformal.quantiles import FewCalibrationRowsWarning
+from novum.evaluation.conformal.quantiles import check_coverage as check_coverage
+from novum.evaluation.conformal.quantiles import conformal_quantile as conformal_quantile
 from novum.evaluation.conformal.regressor import ConformalRegressor
 from novum.evaluation.decisions.continuous import PinballLoss, bayes_output, expected_loss
 from novum.evaluation.decisions.detection_cost import (

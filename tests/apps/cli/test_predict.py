@@ -125,3 +125,36 @@ def test_rounding_is_no_reason(iris_run: Path, tmp_path: Path) -> None:
     done = invoke("predict", iris_run / "model.novum", tmp_path / "t.csv", "--why", "--output", out)
     assert done.exit_code == 0, done.stderr
     assert [row["why"] for row in rows_of(out)] == ["no column moves it"] * 2
+
+
+# --- Coverage -------------------------------------------------------------------------------------
+
+
+def test_answers_have_intervals_of_the_coverage_asked_for(cars_run: Path, tmp_path: Path) -> None:
+    widths = []
+    for more in ((), ("--coverage", "0.5")):
+        path = tmp_path / "p.csv"
+        done = invoke("predict", cars_run / "model.novum", "auto_mpg", "--output", path, *more)
+        assert done.exit_code == 0, done.output
+        first = rows_of(path)[0]
+        assert float(first["lower"]) < float(first["prediction"]) < float(first["upper"])
+        widths.append(float(first["upper"]) - float(first["lower"]))
+    assert widths[1] < widths[0]
+
+
+def test_a_model_alone_has_no_intervals(cars_run: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "alone.novum"
+    alone.write_bytes((cars_run / "model.novum").read_bytes())
+    path = tmp_path / "p.csv"
+    assert invoke("predict", alone, "auto_mpg", "--output", path).exit_code == 0
+    assert "lower" not in rows_of(path)[0]
+    refused = invoke("predict", alone, "auto_mpg", "--output", path, "--coverage", "0.9")
+    assert refused.exit_code == 1
+    assert "--coverage needs the errors that a run keeps beside its model" in refused.stderr
+
+
+@pytest.mark.parametrize("command", [("run", "iris"), ("predict", "model.novum", "iris")])
+def test_a_coverage_is_a_share(command: tuple[str, ...], tmp_path: Path) -> None:
+    done = invoke(*command, "--coverage", "90", "--output", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "coverage lies between 0 and 1" in " ".join(done.stderr.split())

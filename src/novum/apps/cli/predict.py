@@ -165,6 +165,13 @@ def predict(
     why: Annotated[
         bool, typer.Option("--why", help="Add the three columns that moved each row most.")
     ] = False,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Share of rows whose truth an interval or set holds. Default: that of the run.",
+        ),
+    ] = None,
     missing_values: MissingValues = "",
     sheet: Sheet = None,
     sql: Sql = None,
@@ -174,7 +181,8 @@ def predict(
     """Predict the rows of a table with a model.
 
     Columns are read as the model learned them. Each row gets its class with the probabilities of
-    all classes, or its number; a model at a working point adds the decision of least cost. With
+    all classes, or its number; a model at a working point adds the decision of least cost. Beside
+    the other files of its run, a model adds an interval (lower, upper) or a set of classes. With
     --why, the rows of the table are compared with each other: a column is credited with the change
     of the prediction when its cell takes the place of another row's.
     """
@@ -187,7 +195,11 @@ def predict(
     shown = None if quiet else Progress("reading model and table")
     with nullcontext() if shown is None else shown:
         request = _request(table, missing_values, sheet, sql, id=id)
-        n_rows = _write(model, request, path, shown, why)
+        if coverage is not None:
+            from novum.apps.cli.run_options import coverage_of
+
+            coverage_of(coverage)
+        n_rows = _write(model, request, path, shown, why, coverage)
     typer.echo(f"{n_rows:,} {'row' if n_rows == 1 else 'rows'} predicted: {path}")
 
 
@@ -200,15 +212,22 @@ def _request(table: str, missing: str, sheet: str | None, sql: str | None, **mor
 
 
 def _write(
-    path_of_model: Path, request: Request, path: Path, shown: Progress | None, why: bool = False
+    path_of_model: Path,
+    request: Request,
+    path: Path,
+    shown: Progress | None,
+    why: bool = False,
+    coverage: float | None = None,
 ) -> int:
     from novum.apps.cli.model_rows import (
         features_for,
         is_classifier,
         model_of,
+        models_of,
         schema_of,
         unseen_levels,
     )
+    from novum.apps.job.coverage import bounded, calibration_beside
     from novum.apps.job.joint_results import (
         joined_predictions,
         prediction_lines,
@@ -234,9 +253,13 @@ def _write(
     for sentence in unseen_levels(X, schema_of(fitted)):
         typer.echo(sentence, err=True)
 
-    def write(model: Any, target: Path) -> int:
+    def write(model: Any, target: Path, folder: Path) -> int:
         classes = [str(label) for label in model.classes_] if is_classifier(model) else None
-        return write_predictions(target, _answers(model, X, shown, why), classes, named)
+        answers = _answers(model, X, shown, why)
+        known = calibration_beside(folder, coverage)
+        if known is not None and known.is_of_classes == (classes is not None):
+            answers = (bounded(part, known, classes) for part in answers)
+        return write_predictions(target, answers, classes, named)
 
     with warnings.catch_warnings():
         # Said above for the whole table; a model would say it again for each part of it.
@@ -244,12 +267,12 @@ def _write(
         if isinstance(fitted, LabelModels):
             return _write_sets(path, fitted, X, named)
         if not isinstance(fitted, TargetModels):
-            return write(fitted, path)
+            return write(fitted, path, path_of_model.parent)
         with TemporaryDirectory() as folder:
             lines = {}
-            for name, model in zip(fitted.targets, fitted.models, strict=True):
-                n_rows = write(model, Path(folder) / PREDICTIONS)
-                lines[name] = prediction_lines(Path(folder) / PREDICTIONS)
+            for name, model, own in models_of(fitted, path_of_model, None):
+                n_rows = write(model, Path(folder) / PREDICTIONS, own)
+                lines[str(name)] = prediction_lines(Path(folder) / PREDICTIONS)
         write_rows(path, joined_predictions(lines, request.id))
         return n_rows
 

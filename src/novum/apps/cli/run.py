@@ -132,6 +132,7 @@ def run(
     prior: options.Prior = None,
     cost_fn: options.CostFn = None,
     cost_fp: options.CostFp = None,
+    coverage: options.Coverage = 0.9,
     kind: options.Kind = None,
     levels: options.Levels = None,
     missing_values: MissingValues = "",
@@ -163,6 +164,7 @@ def run(
     model.novum, predictions.csv, leaderboard.csv, run.json and model.py.
     """
     from novum.apps.cli.run_options import (
+        coverage_of,
         cross_validation_of,
         jobs_of,
         levels_of,
@@ -209,6 +211,7 @@ def run(
         seed=seed,
         refit=not no_refit,
         n_jobs=jobs_of(jobs),
+        coverage=coverage_of(coverage),
     )
     _work(request, free_folder(table) if output is None else output, quiet, as_json)
 

@@ -28,11 +28,24 @@ def cross_validation_of(text: str) -> tuple[int | None, int]:
     return _value(request.cross_validation_of, text, "'--cv'")
 
 
-def _value(read: Callable[[str], Value], text: str, hint: str) -> Value:
+def _value(read: Callable[[Any], Value], text: Any, hint: str) -> Value:
     try:
         return read(text)
     except InputError as error:
         raise typer.BadParameter(str(error), param_hint=hint) from None
+
+
+def coverage_of(coverage: float) -> float:
+    """A share between 0 and 1, both excluded.
+
+    Examples
+    --------
+    >>> coverage_of(0.9)
+    0.9
+    """
+    from novum.evaluation import check_coverage
+
+    return _value(check_coverage, coverage, "'--coverage'")
 
 
 def jobs_of(jobs: int) -> int:
@@ -145,6 +158,11 @@ Cost = Annotated[
 Prior = Annotated[float | None, _option(_TASK, "Share of the positive class in use.")]
 CostFn = Annotated[float | None, _option(_TASK, "Cost of missing a positive case.")]
 CostFp = Annotated[float | None, _option(_TASK, "Cost of a false alarm.")]
+
+Coverage = Annotated[
+    float,
+    _option(_TASK, "Share of rows whose truth an interval or set holds.", metavar="SHARE"),
+]
 
 # --- Columns --------------------------------------------------------------------------------------
 

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from novum.apps.job.outputs import Predictions
-from novum.apps.job.table.task import Task, class_places
+from novum.apps.job.table.partition import Parts
+from novum.apps.job.table.task import Rows, Task, class_places
 from novum.apps.job.trials import LearningRows, Trials
 from novum.core.decisions import label_array, median_levels
 
@@ -70,6 +72,24 @@ def _decided(
     actions = label_array(task.point.action_names)[task.point.actions_for(moved)]
     predicted = task.classes[task.point.classes_for(moved)]
     return Predictions(positions, source, y, predicted, moved, actions)
+
+
+def all_answers(
+    judged: Any,
+    used: Any,
+    aside: Rows | None,
+    parts: Parts,
+    task: Task,
+    folds: Iterator[Predictions],
+) -> Iterator[Predictions]:
+    """Answers of the folds, of the judged model for rows set aside, of the last one for others."""
+    yield from folds
+    if aside is not None:
+        source = "hold-out" if parts.test is None else "test file"
+        yield answers_of(judged, aside.X, aside.positions, source, aside.y, task)
+    if len(parts.unlabeled):
+        X = task.X.take(pa.array(parts.unlabeled))
+        yield answers_of(used, X, parts.unlabeled, "no target", None, task)
 
 
 def of_all(found: Any, known: Any, classes: Any) -> Any:

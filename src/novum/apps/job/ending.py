@@ -11,21 +11,21 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import pyarrow as pa
 from sklearn.base import clone
 
-from novum.apps.job.answers import answers_of, of_all, out_of_fold
+from novum.apps.job.answers import all_answers, answers_of, of_all, out_of_fold
 from novum.apps.job.attempts import Attempts, failed
 from novum.apps.job.building import candidate, settings_text
 from novum.apps.job.choosing import Choice, title_of
 from novum.apps.job.clock import END_OF_FITS, END_OF_JUDGMENT, Clock
+from novum.apps.job.coverage import Calibration, measured, with_coverage
 from novum.apps.job.effects import contributions, dependences
 from novum.apps.job.explaining import (
     PERMUTATIONS,
@@ -36,9 +36,17 @@ from novum.apps.job.explaining import (
 )
 from novum.apps.job.families import family
 from novum.apps.job.judging import judge_classes, judge_numbers
-from novum.apps.job.last_fits import fitted, most_rows, settled, some_rows
+from novum.apps.job.last_fits import (
+    CURVE_FOLDS,
+    curve_of_rows,
+    fitted,
+    most_rows,
+    settled,
+    some_rows,
+)
 from novum.apps.job.mistakes import find_mistakes, find_saving, telling_rows
 from novum.apps.job.outputs import (
+    COVERAGE,
     MODEL,
     PREDICTIONS,
     SCRIPT,
@@ -54,6 +62,7 @@ from novum.apps.job.record import PlanRecord
 from novum.apps.job.record_model import (
     ChosenRecord,
     ContributionRecord,
+    CoverageRecord,
     Curve,
     ExplanationRecord,
     HoldoutRecord,
@@ -67,11 +76,8 @@ from novum.apps.job.trials import LearningRows, Trials, built
 from novum.core import save
 from novum.core.files import replacing
 from novum.core.runtime import OutOfTime
-from novum.evaluation import learning_curve
 
 LEARNED, SEEN = "learned_rows.json", "seen_rows.bin"
-# Shuffled, because tables are often sorted by class.
-_CURVE_FOLDS = "1x5"
 _SHORT_CURVE = (0.3, 1.0)
 # Rows that a last fit has at least, whatever the budget.
 _FEWEST_FITTED = 500
@@ -102,6 +108,7 @@ class Ending:
     learning_curve: Curve | None = field(init=False, default=None)
     n_judged_fit: int = field(init=False, default=0)
     n_last_fit: int = field(init=False, default=0)
+    calibration: Calibration | None = field(init=False, default=None)
 
 
 def end(ending: Ending) -> Ending:
@@ -246,42 +253,12 @@ def _learning_curve(model: Any, ending: Ending) -> Curve | None:
         ending.plan = _with(ending.plan, curve_sizes=sizes)
     if not sizes:
         raise OutOfTime
-    found = learning_curve(
-        model,
-        rows.X,
-        rows.y,
-        train_sizes=list(sizes),
-        cv=_CURVE_FOLDS,
-        scoring=ending.metric,
-        n_jobs=ending.request.n_jobs,
-        random_state=ending.plan.seed,
-        shuffle=True,
-        params=None if rows.weight is None else {"sample_weight": rows.weight},
-    )
-    sign = 1.0 if ending.metric.measure.greater_is_better else -1.0
-    # The smallest parts may lack a class, and have no score then.
-    known = [
-        (size, one)
-        for size, one in zip(found.train_sizes, found.intervals(), strict=True)
-        if np.isfinite([one.estimate, one.low, one.high]).all()
-    ]
-    if not known:
-        return None
-    ends = [sorted((sign * one.low, sign * one.high)) for _, one in known]
-    low, high = np.clip(np.array(ends).T, *ending.metric.measure.limits)
-    return Curve(
-        tuple(float(size) for size, _ in known),
-        tuple(sign * float(one.estimate) for _, one in known),
-        tuple(map(float, low)),
-        tuple(map(float, high)),
-        (),
-        ending.metric.measure.label,
-    )
+    return curve_of_rows(model, rows, sizes, ending.metric, ending.plan.seed, ending.request.n_jobs)
 
 
 def _curve_seconds(sizes: tuple[float, ...], ending: Ending) -> float:
     """What the fits of a learning curve take, by the fit of the judged model."""
-    folds = int(_CURVE_FOLDS.partition("x")[2])
+    folds = int(CURVE_FOLDS.partition("x")[2])
     more_rows = ending.rows.X.num_rows / max(ending.n_judged_fit, 1)
     return 1.2 * folds * sum(sizes) * more_rows * ending.fit_seconds
 
@@ -299,7 +276,22 @@ def _judged(model: Any, aside: Rows, learned: LearningRows, ending: Ending) -> H
         return find_saving(model, same, aside, ending.metric, seed=seed)
 
     saved = ending.attempts("What the model saves", saving, lambda _: None)
-    return replace(_judged_alone(model, aside, ending), saving=saved)
+    return replace(
+        _judged_alone(model, aside, ending), saving=saved, coverage=_covered(model, aside, ending)
+    )
+
+
+def _covered(model: Any, aside: Rows, ending: Ending) -> CoverageRecord | None:
+    task, calibration = ending.task, ending.calibration
+    if calibration is None:
+        return None
+    return ending.attempts(
+        "The measured coverage",
+        lambda: measured(
+            answers_of(model, aside.X, aside.positions, "", aside.y, task), calibration, task
+        ),
+        lambda _: None,
+    )
 
 
 def _judged_alone(model: Any, aside: Rows, ending: Ending) -> HoldoutRecord:
@@ -474,26 +466,25 @@ def _write_model(used: Any, learned: LearningRows, ending: Ending) -> None:
 
 def _write_predictions(judged: Any, used: Any, aside: Rows | None, ending: Ending) -> None:
     """All answers; those that the models cannot give are left out, the disk's errors are not."""
-    classes = None if ending.task.classes is None else [str(c) for c in ending.task.classes]
-    answers = ending.attempts(
-        "predictions.csv",
-        lambda: list(_predictions(judged, used, aside, ending)),
+    task, folder, attempts = ending.task, ending.folder, ending.attempts
+    classes = None if task.classes is None else [str(c) for c in task.classes]
+    folds = out_of_fold(ending.choice.family, ending.trials, ending.rows, task)
+    answers = attempts(
+        PREDICTIONS,
+        lambda: list(all_answers(judged, used, aside, ending.parts, task, folds)),
         lambda _: None,
         is_recorded=False,
     )
-    names = names_of(ending.request.id, ending.task, ending.parts.test)
-    if answers is not None:
-        write_predictions(ending.folder / PREDICTIONS, answers, classes, names)
-
-
-def _predictions(
-    judged: Any, used: Any, aside: Rows | None, ending: Ending
-) -> Iterator[Predictions]:
-    task, parts = ending.task, ending.parts
-    yield from out_of_fold(ending.choice.family, ending.trials, ending.rows, task)
-    if aside is not None:
-        source = "hold-out" if parts.test is None else "test file"
-        yield answers_of(judged, aside.X, aside.positions, source, aside.y, task)
-    if len(parts.unlabeled):
-        X = task.X.take(pa.array(parts.unlabeled))
-        yield answers_of(used, X, parts.unlabeled, "no target", None, task)
+    if answers is None:
+        return
+    # A set of labels has an answer for each of them, and no interval around it.
+    if ending.request.task != "labels":
+        asked, seed = ending.request.coverage, ending.plan.seed
+        ending.calibration, answers = attempts(
+            "The coverage of the answers",
+            lambda: with_coverage(answers, task, asked, seed, folder / COVERAGE),
+            lambda _: (None, answers),
+            is_recorded=False,
+        )
+    names = names_of(ending.request.id, task, ending.parts.test)
+    write_predictions(folder / PREDICTIONS, answers, classes, names)

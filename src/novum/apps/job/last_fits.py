@@ -10,6 +10,7 @@ the report says so.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,15 +20,18 @@ from novum.apps.job.building import candidate
 from novum.apps.job.families import Family, family
 from novum.apps.job.planning import STACK, STACK_MEMBERS, USUAL_SECONDS, TableSize, price
 from novum.apps.job.record import PlanRecord
+from novum.apps.job.record_model import Curve
 from novum.apps.job.table.task import Task
 from novum.apps.job.trials import LearningRows, Trials, built, fit_params, stack_of, tuned
 from novum.core.runtime import fitted_model, stream
-from novum.evaluation import GridSearchCV
+from novum.evaluation import GridSearchCV, learning_curve
 
 # Of the budget, for each of the two last fits.
 SHARE_OF_A_FIT = 0.12
 FEWEST_FITTED = 10_000
 RARE_ROWS = 10
+# Shuffled, because tables are often sorted by class.
+CURVE_FOLDS = "1x5"
 
 
 def settled(
@@ -99,6 +103,43 @@ def fitted(model: Any, rows: LearningRows) -> Any:
     """The model fitted to rows."""
     more = {} if rows.weight is None else {"sample_weight": rows.weight}
     return fitted_model(model, rows.X, rows.y, **more)
+
+
+def curve_of_rows(
+    model: Any, rows: LearningRows, sizes: Sequence[float], metric: Any, seed: int, n_jobs: int
+) -> Curve | None:
+    """The score against the number of rows; None where no part of them has a score."""
+    found = learning_curve(
+        model,
+        rows.X,
+        rows.y,
+        train_sizes=list(sizes),
+        cv=CURVE_FOLDS,
+        scoring=metric,
+        n_jobs=n_jobs,
+        random_state=seed,
+        shuffle=True,
+        params=None if rows.weight is None else {"sample_weight": rows.weight},
+    )
+    sign = 1.0 if metric.measure.greater_is_better else -1.0
+    # The smallest parts may lack a class, and have no score then.
+    known = [
+        (size, one)
+        for size, one in zip(found.train_sizes, found.intervals(), strict=True)
+        if np.isfinite([one.estimate, one.low, one.high]).all()
+    ]
+    if not known:
+        return None
+    ends = [sorted((sign * one.low, sign * one.high)) for _, one in known]
+    low, high = np.clip(np.array(ends).T, *metric.measure.limits)
+    return Curve(
+        tuple(float(size) for size, _ in known),
+        tuple(sign * float(one.estimate) for _, one in known),
+        tuple(map(float, low)),
+        tuple(map(float, high)),
+        (),
+        metric.measure.label,
+    )
 
 
 # --- Steps ----------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ LEADERBOARD, PREDICTIONS, MODEL, SCRIPT = (
     "model.novum",
     "model.py",
 )
+COVERAGE = "coverage.json"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
 
 
@@ -51,6 +52,10 @@ class Predictions:
         Actions at the working point.
     reasons : tuple of str
         The columns that moved each row most, in words; empty if nobody asked.
+    limits : array (m, 2) or None
+        Ends of intervals with promised coverage; NaN where there is no end.
+    sets : tuple of str
+        Classes with promised coverage, in words; empty for numbers.
     """
 
     rows: Any
@@ -60,6 +65,8 @@ class Predictions:
     probabilities: Any = None
     decisions: Any = None
     reasons: tuple[str, ...] = ()
+    limits: Any = None
+    sets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +113,12 @@ def write_predictions(
     head = [] if identifiers is None else [identifiers.column]
     head += ["row", "answered", "target", "prediction"]
     head += ["decision"] if with_decision else []
+    with_limits, with_sets = (
+        any(part.limits is not None for part in parts),
+        any(part.sets for part in parts),
+    )
+    head += ["lower", "upper"] if with_limits else []
+    head += ["set"] if with_sets else []
     head += [f"probability {label}" for label in classes or ()]
     head += ["why"] if any(part.reasons for part in parts) else []
     n_lines = 0
@@ -117,7 +130,8 @@ def write_predictions(
             for i in range(len(part.rows)):
                 named = [] if identifiers is None else [safe_cell(identifiers.of(part, i))]
                 why = [safe_cell(part.reasons[i])] if part.reasons else []
-                writer.writerow([*named, *_line(part, i, with_decision), *why])
+                line = _line(part, i, with_decision, with_limits, with_sets)
+                writer.writerow([*named, *line, *why])
             n_lines += len(part.rows)
         text.flush()
         text.detach()
@@ -280,11 +294,18 @@ def _point(point: WorkingPoint) -> str:
 # --- Steps ----------------------------------------------------------------------------------------
 
 
-def _line(part: Predictions, i: int, with_decision: bool) -> list[Any]:
+def _line(
+    part: Predictions, i: int, with_decision: bool, with_limits: bool, with_sets: bool
+) -> list[Any]:
     target = "" if part.target is None else part.target[i]
     line = [int(part.rows[i]) + 1, part.source, _plain(target), _plain(part.predicted[i])]
     if with_decision:
         line.append("" if part.decisions is None else _plain(part.decisions[i]))
+    if with_limits:
+        ends = [np.nan, np.nan] if part.limits is None else part.limits[i].tolist()
+        line += ["" if np.isnan(end) else end for end in ends]
+    if with_sets:
+        line.append(part.sets[i] if part.sets else "")
     if part.probabilities is not None:
         line += [format(float(p), ".6g") for p in part.probabilities[i]]
     return [safe_cell(cell) for cell in line]

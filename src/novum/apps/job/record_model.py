@@ -204,6 +204,29 @@ class MistakesRecord:
 
 
 @dataclass(frozen=True)
+class CoveredPart:
+    """How many of some rows are covered; `size` is the mean width, or number of classes."""
+
+    rows: str
+    n_rows: int
+    coverage: Estimate
+    size: float | None
+
+
+@dataclass(frozen=True)
+class CoverageRecord:
+    """Measured against promised coverage of intervals or sets, all rows first, then classes.
+
+    `n_calibration` errors of the outer folds made the intervals.
+    """
+
+    promised: float
+    n_calibration: int
+    is_of_classes: bool
+    parts: tuple[CoveredPart, ...]
+
+
+@dataclass(frozen=True)
 class HoldoutRecord:
     """The one judgment on rows that nothing was learned from.
 
@@ -233,3 +256,4 @@ class HoldoutRecord:
     sentences: tuple[str, ...]
     saving: SavingRecord | None = None
     mistakes: MistakesRecord | None = None
+    coverage: CoverageRecord | None = None

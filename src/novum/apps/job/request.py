@@ -70,6 +70,8 @@ class Request:
     seed : int
     refit : bool
         Whether the chosen model is fitted to all rows at the end.
+    coverage : float
+        Share of new rows whose truth is in the interval, or the set of classes, of their answer.
     n_jobs : int
         Changes the time a run takes and nothing else.
     """
@@ -104,6 +106,7 @@ class Request:
     refit: bool = True
     n_jobs: int = 1
     targets: tuple[str, ...] = ()
+    coverage: float = 0.9
 
 
 # --- Settings as people write them ----------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from novum.apps.job.record import RunRecord, TaskRecord
-from novum.apps.job.record_model import Curve, HoldoutRecord, MistakesRecord
+from novum.apps.job.record_model import Curve, Estimate, HoldoutRecord, MistakesRecord
 from novum.apps.report.curve_figures import (
     MOST_CONFUSED,
     bayes_error_figure,
@@ -63,6 +63,8 @@ _FOLDED: dict[str, Draw] = {
 # The picture of the decision shows them already.
 _SHOWN = {"predicted"}
 _CLEAR = 0.05
+# All rows and so many classes.
+_MOST_COVERED = 13
 _LOSSES = {
     "wrong": "share wrong",
     "cost": "cost",
@@ -97,6 +99,7 @@ def judgment_section(record: RunRecord, detail: Detail) -> Section:
     ]
     blocks += [Gallery(figures)] if figures else []
     blocks += rest
+    blocks += _coverage(holdout)
     if holdout.mistakes is not None:
         tables = _worst(holdout.mistakes) + _groups(holdout.mistakes)
         blocks += [Gallery(tables, "tables")] if tables else []
@@ -115,6 +118,42 @@ def _wrong_in_words(holdout: HoldoutRecord) -> str:
     if not found.n_wrong:
         return "It decided all of them right, which does not mean that it always will."
     return f"It decided {counted(found.n_wrong, 'row')} wrong."
+
+
+def _share(found: Estimate) -> str:
+    if found.low is None:
+        return percent(found.value)
+    return f"{percent(found.value)} [{percent(found.low)}, {percent(found.high)}]"
+
+
+def _coverage(holdout: HoldoutRecord) -> list[Block]:
+    """Measured against promised coverage of the intervals or sets."""
+    found = holdout.coverage
+    if found is None:
+        return []
+    rows = [
+        (
+            one.rows,
+            number(one.n_rows),
+            percent(found.promised),
+            _share(one.coverage),
+            "" if one.size is None else about(one.size),
+        )
+        for one in found.parts[:_MOST_COVERED]
+    ]
+    what = "sets of classes" if found.is_of_classes else "intervals"
+    heads = (
+        Column("rows"),
+        Column("number", True),
+        Column("promised", True),
+        Column("held the truth", True),
+        Column("mean classes" if found.is_of_classes else "mean width", True),
+    )
+    note = (
+        f"By {counted(found.n_calibration, 'error')} on rows that the folds left out, as in "
+        "predictions.csv; brackets are exact 95 % intervals."
+    )
+    return [Table(f"How often the {what} around the answers held the truth", heads, rows, note)]
 
 
 # --- Worst rows and groups ------------------------------------------------------------------------
