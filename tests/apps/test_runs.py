@@ -48,6 +48,18 @@ def test_the_model_answers_for_frames_and_files_say_the_same(tmp_path: Path) -> 
         found.save(kept)
 
 
+def test_answers_come_with_intervals_of_the_coverage_asked_for() -> None:
+    table = pd.DataFrame(numbered(80))
+    found = novum.run(table, "y", preset="quick", models=["tree"], coverage=0.7)
+    inside = found.predictions["target"].between(
+        found.predictions["lower"], found.predictions["upper"]
+    )
+    left_out = found.predictions["answered"] == "out of fold"
+    # The quantile of their own errors: 0.7 (n + 1) of n.
+    assert 0.7 <= inside[left_out].mean() <= 0.75
+    assert found.record.holdout.coverage.promised == 0.7
+
+
 def test_the_command_line_and_python_agree(tmp_path: Path) -> None:
     from tests.apps.cli.commands import invoke
 
@@ -114,6 +126,7 @@ def test_without_a_budget_the_plan_is_the_same_on_every_machine(
         ({"budget": -3}, "no time above 0"),
         ({"cv": "1x1"}, "no cross-validation"),
         ({"holdout": 1.5}, "between 0 and 0.9"),
+        ({"coverage": 1.0}, "coverage lies between 0 and 1"),
         ({"jobs": 0}, "-1 for all cores"),
         ({"models": "oak"}, "no family 'oak'"),
         ({"plan": "nowhere.json"}, "cannot be read"),

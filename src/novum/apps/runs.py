@@ -214,6 +214,7 @@ def run(
     prior: float | None = None,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
+    coverage: float = 0.9,
     holdout: float = 0.2,
     test: Any = None,
     weight: str | None = None,
@@ -252,6 +253,8 @@ def run(
     cost : path, or mapping of true classes to mappings of actions to costs, optional
     prior, cost_fn, cost_fp : float, optional
         Share of the positive class in use, cost of missing one, cost of a false alarm.
+    coverage : float
+        Share of new rows whose truth is in the interval, or set of classes, of their answer.
     holdout : float
         Share of the rows to judge on.
     test : data frame or path, optional
@@ -300,6 +303,7 @@ def run(
     """
     from novum.apps.job.job import run as run_job
     from novum.ensemble import library_of
+    from novum.evaluation import check_coverage
 
     repeats, folds = (None, None) if cv is None else cross_validation_of(str(cv))
     targets = (target,) if target is None or isinstance(target, str) else tuple(target)
@@ -334,6 +338,7 @@ def run(
         seed=seed,
         n_jobs=jobs,
         refit=refit,
+        coverage=check_coverage(coverage),
     )
     request = _checked(request)
     folder = Path(tempfile.mkdtemp(prefix="novum-") if output is None else output)

@@ -115,6 +115,7 @@ def test_predictions_and_leaderboard_have_all_targets(
     assert lines[0]["prediction size"]
     assert lines[0]["answered grade"] in ("out of fold", "hold-out")
     assert {"probability kind=a", "probability grade=high"} <= set(lines[0])
+    assert {"lower size", "upper size", "set kind", "set grade"} <= set(lines[0])
     board = read_csv(folder / "leaderboard.csv")
     assert [line["target"] for line in board] == [
         name for name, one in zip(TARGETS, record.runs, strict=True) for _ in one.leaderboard
