@@ -33,6 +33,7 @@ from novum.ensemble import (
 )
 from novum.evaluation import (
     CalibratedClassifierCV,
+    ConformalClassifier,
     FixedThresholdClassifier,
     GridSearchCV,
     HalvingGridSearchCV,
@@ -90,6 +91,7 @@ CLASSIFIERS = [
     (AdaBoostClassifier(Means(), n_estimators=2), LABELS),
     (CalibratedClassifierCV(Means()), LABELS),
     (CalibratedClassifierCV(Means(), ensemble=False), LABELS),
+    (ConformalClassifier(Means()), LABELS),
     (FixedThresholdClassifier(Means(), threshold=0.4), TWO),
     (TunedThresholdClassifierCV(Means()), TWO),
     (OneVsRestClassifier(Means()), LABELS),
@@ -154,6 +156,7 @@ def around_readers(rows: Any) -> list[Any]:
         StackingClassifier([("a", one), ("b", reader(rows))]),
         CalibratedClassifierCV(reader(rows, LinearSVC())),
         CalibratedClassifierCV(one, ensemble=False, method="isotonic"),
+        ConformalClassifier(one),
         TunedThresholdClassifierCV(one),
         FixedThresholdClassifier(one, threshold=0.5),
         BaggingClassifier(one, 3, random_state=0),

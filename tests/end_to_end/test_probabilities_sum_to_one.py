@@ -21,6 +21,7 @@ MEMBERS = [("a", GaussianNB()), ("b", LogisticRegression())]
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "BaggingClassifier": (GaussianNB(), 3),
     "CalibratedClassifierCV": (GaussianNB(),),
+    "ConformalClassifier": (GaussianNB(),),
     "FixedThresholdClassifier": (GaussianNB(),),
     "GridSearchCV": (GaussianNB(), {"var_smoothing": [1e-9, 1e-8]}),
     "HalvingGridSearchCV": (GaussianNB(), {"var_smoothing": [1e-9, 1e-8]}),

@@ -25,6 +25,7 @@ ASKED = (
     "staged_predict_proba", "staged_decision_function", "staged_score", "apply", "decision_path",
     "get_feature_names_out", "get_support", "quadratic_form", "matvec", "blocks",
     "get_covariance", "get_precision", "predict_interval", "predict_joint_log_proba", "intervals",
+    "predict_set", "predict_union",
 )  # fmt: skip
 
 
@@ -38,6 +39,7 @@ def unfitted(name: str) -> Any:
     learner = Ridge() if name.endswith("Regressor") else LogisticRegression()
     known = {
         "estimator": learner,
+        "learner": learner,
         "estimators": [("a", learner)],
         "steps": [("a", learner)],
         "param_grid": {},

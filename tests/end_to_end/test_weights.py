@@ -29,6 +29,8 @@ from novum.ensemble import (
 )
 from novum.evaluation import (
     CalibratedClassifierCV,
+    ConformalClassifier,
+    ConformalRegressor,
     DummyClassifier,
     FixedThresholdClassifier,
     GridSearchCV,
@@ -81,6 +83,8 @@ ESTIMATORS: list[tuple[Any, Any]] = [
     (ClassifierChain(theirs), LABEL_PAIRS),
     (RegressorChain(Ridge()), PAIRS),
     (CalibratedClassifierCV(theirs), Y),
+    (ConformalClassifier(theirs), Y),
+    (ConformalRegressor(Ridge()), NUMBERS),
     (TunedThresholdClassifierCV(theirs), Y),
     (FixedThresholdClassifier(theirs), Y),
     (OpenSet(theirs), Y),
