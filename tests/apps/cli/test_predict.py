@@ -10,8 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from novum.bayes import GaussianNB
 from novum.core import load, save
 from novum.data import load as load_table
+from novum.evaluation import ConformalClassifier, ConformalRegressor
+from novum.linear import Ridge
 from novum.trees import DecisionTreeClassifier
 from tests.apps.cli.commands import invoke, last_line
 
@@ -151,6 +154,28 @@ def test_a_model_alone_has_no_intervals(cars_run: Path, tmp_path: Path) -> None:
     refused = invoke("predict", alone, "auto_mpg", "--output", path, "--coverage", "0.9")
     assert refused.exit_code == 1
     assert "--coverage needs the errors that a run keeps beside its model" in refused.stderr
+
+
+def test_a_conformal_model_has_its_own(tmp_path: Path) -> None:
+    table, target = load_table("iris")
+    X, y = table.drop_columns([target]), table.column(target).to_numpy(zero_copy_only=False)
+    number = X.column(0).to_numpy()
+    sets = ConformalClassifier(GaussianNB()).fit(X, y)
+    intervals = ConformalRegressor(Ridge()).fit(X, number)
+    for model in (sets, intervals):
+        save(model, tmp_path / "m.novum")
+        given = ("predict", tmp_path / "m.novum", "iris", "--output", tmp_path / "p.csv")
+        done = invoke(*given, "--coverage", "0.8")
+        assert done.exit_code == 0, done.output
+        rows = rows_of(tmp_path / "p.csv")
+        if model is sets:
+            found = [row["set"].split("; ") for row in rows]
+            inside = sets.predict_set(X, 0.8)
+            assert found == [[*sets.classes_[row]] or [""] for row in inside]
+        else:
+            limits = intervals.predict_interval(X, 0.8)
+            told = [[float(row["lower"]), float(row["upper"])] for row in rows]
+            np.testing.assert_allclose(told, limits)
 
 
 @pytest.mark.parametrize("command", [("run", "iris"), ("predict", "model.novum", "iris")])

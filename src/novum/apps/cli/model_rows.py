@@ -88,7 +88,7 @@ def schema_of(model: Any) -> Schema:
     for parts in ("steps", "estimators_", "models"):
         for part in getattr(model, parts, ())[:1]:
             return schema_of(part[1] if isinstance(part, tuple) else part)
-    inner = getattr(model, "model", None)
+    inner = getattr(model, "model", getattr(model, "estimator_", None))
     if inner is not None:
         return schema_of(inner)
     raise InputError(

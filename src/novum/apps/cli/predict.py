@@ -227,7 +227,7 @@ def _write(
         schema_of,
         unseen_levels,
     )
-    from novum.apps.job.coverage import bounded, calibration_beside
+    from novum.apps.job.coverage import bounded, calibration_beside, covers
     from novum.apps.job.joint_results import (
         joined_predictions,
         prediction_lines,
@@ -255,10 +255,11 @@ def _write(
 
     def write(model: Any, target: Path, folder: Path) -> int:
         classes = [str(label) for label in model.classes_] if is_classifier(model) else None
-        answers = _answers(model, X, shown, why)
-        known = calibration_beside(folder, coverage)
-        if known is not None and known.is_of_classes == (classes is not None):
-            answers = (bounded(part, known, classes) for part in answers)
+        answers = _answers(model, X, shown, why, coverage)
+        if not covers(model):
+            known = calibration_beside(folder, coverage)
+            if known is not None and known.is_of_classes == (classes is not None):
+                answers = (bounded(part, known, classes) for part in answers)
         return write_predictions(target, answers, classes, named)
 
     with warnings.catch_warnings():
@@ -288,12 +289,15 @@ def _write_sets(path: Path, model: Any, X: Any, named: Any) -> int:
     return write_predictions(path, [found], list(model.targets), named)
 
 
-def _answers(model: Any, X: Any, shown: Progress | None, why: bool) -> Iterator[Predictions]:
+def _answers(
+    model: Any, X: Any, shown: Progress | None, why: bool, coverage: float | None = None
+) -> Iterator[Predictions]:
     from dataclasses import replace
 
     import numpy as np
 
     from novum.apps.cli.model_rows import is_classifier
+    from novum.apps.job.coverage import covered_by, covers
     from novum.apps.job.effects import reasons
     from novum.apps.job.outputs import Predictions
 
@@ -314,4 +318,6 @@ def _answers(model: Any, X: Any, shown: Progress | None, why: bool) -> Iterator[
             model.predict_proba(part) if classed else None,
             model.decide(part) if hasattr(model, "decide") else None,
         )
+        if covers(model):
+            found = covered_by(model, part, found, coverage)
         yield replace(found, reasons=reasons(model, part, found)) if why else found

@@ -23,7 +23,12 @@ from novum.apps.job.record_model import CoverageRecord, CoveredPart, Estimate
 from novum.apps.job.table.task import Task, class_places
 from novum.core.errors import InputError
 from novum.core.runtime import stream
-from novum.evaluation import conformal_quantile, proportion_interval
+from novum.evaluation import (
+    ConformalClassifier,
+    ConformalRegressor,
+    conformal_quantile,
+    proportion_interval,
+)
 from novum.numerics import Floats
 
 # More errors than these would make no difference that anybody sees.
@@ -106,12 +111,29 @@ def bounded(
         ends = np.stack([middle - reach, middle + reach], axis=1)
         return replace(part, limits=np.where(np.isfinite(ends), ends, np.nan))
     assert classes is not None
-    inside = np.asarray(1.0 - part.probabilities <= reach)
-    sets = (
+    return replace(part, sets=_sets(1.0 - part.probabilities <= reach, classes))
+
+
+def covers(model: Any) -> bool:
+    """Whether a model has intervals or sets of its own, of rows without groups."""
+    is_conformal = isinstance(model, (ConformalClassifier, ConformalRegressor))
+    return is_conformal and model.group_labels_ is None
+
+
+def covered_by(model: Any, X: Any, part: Predictions, coverage: float | None) -> Predictions:
+    """Answers with the intervals or sets of the model itself."""
+    if isinstance(model, ConformalClassifier):
+        names = [str(label) for label in model.classes_]
+        return replace(part, sets=_sets(model.predict_set(X, coverage), names))
+    limits = model.predict_interval(X, coverage)
+    return replace(part, limits=np.where(np.isfinite(limits), limits, np.nan))
+
+
+def _sets(inside: Any, classes: Sequence[str]) -> tuple[str, ...]:
+    return tuple(
         BETWEEN_CLASSES.join(name for name, is_in in zip(classes, row, strict=True) if is_in)
         for row in inside
     )
-    return replace(part, sets=tuple(sets))
 
 
 def calibration_beside(folder: Path, coverage: float | None) -> Calibration | None:
