@@ -12,6 +12,7 @@ from sklearn import svm
 
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.numerics import IsotonicMap, Positions, SigmoidMap, fit_sigmoid
+from novum.svm import SVC
 from novum.svm.binary_machine import (
     N_FOLDS,
     BinaryMachine,
@@ -117,3 +118,11 @@ def test_classes_against_the_rest_are_normalized() -> None:
     maps = [IsotonicMap(np.array([0.0, 1.0]), np.array([0.0, 1.0]))] * 3
     found = probabilities(maps, np.array([[0.6, 0.3, 0.3], [0.0, 0.0, 0.0]]), paired=False)
     np.testing.assert_allclose(found, [[0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 / 3]])
+
+
+def test_classes_of_one_row_each_have_probabilities() -> None:
+    X = np.array([[0.0], [1.0], [5.0], [5.5], [6.0]])
+    model = SVC(probability=True).fit(X, [0, 1, 2, 2, 2])
+    found = model.predict_proba(X)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert (found > 0).all()

@@ -208,7 +208,7 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Sol
         """Solutions of small programs on one Gram matrix; None for what is to be solved alone."""
         m, largest = len(prepared), max(map(len, rows), default=0)
         is_whole = m <= MOST_VARIABLES or 8 * m * m <= cache_bytes_of(self)
-        if not is_whole or largest > MOST_VARIABLES or self.max_iter != -1:
+        if not rows or not is_whole or largest > MOST_VARIABLES or self.max_iter != -1:
             return [None] * len(rows)
         programs = [self._program(task) for task in tasks]
         return solve_pairs(prepared, programs, rows, stopping_of(self, watch))

@@ -41,6 +41,7 @@ from novum.apps.job.last_fits import (
     curve_of_rows,
     fitted,
     most_rows,
+    price_of_fit,
     settled,
     some_rows,
 )
@@ -79,6 +80,8 @@ from novum.core.runtime import OutOfTime
 
 LEARNED, SEEN = "learned_rows.json", "seen_rows.bin"
 _SHORT_CURVE = (0.3, 1.0)
+# Forecast of the fits of one fold beyond which a curve is short: usually, and in the quick preset.
+_DEAR_CURVE = (5.0, 1.0)
 # Rows that a last fit has at least, whatever the budget.
 _FEWEST_FITTED = 500
 # Rows and columns that importances are cut down to before they are given up.
@@ -103,6 +106,7 @@ class Ending:
     attempts: Attempts
     clock: Clock
     fit_seconds: float = field(init=False, default=0.0)
+    price: float = field(init=False, default=0.0)
     chosen: ChosenRecord = field(init=False)
     holdout: HoldoutRecord | None = field(init=False, default=None)
     learning_curve: Curve | None = field(init=False, default=None)
@@ -214,6 +218,7 @@ def _fit_once(name: str, ending: Ending) -> tuple[Any, LearningRows, dict[str, i
     model, members = settled(name, ending.plan, ending.trials, ending.rows, ending.metric)
     size = replace(ending.size, n_rows=len(ending.task.labeled))
     limit = most_rows(members, ending.plan, size, ending.task.kind)
+    ending.price = price_of_fit(members, replace(size, n_rows=limit), ending.task.kind)
     learned = _some(ending, ending.parts.train, limit, "judged fit")
     began = time.perf_counter()
     found = fitted(model, learned)
@@ -250,6 +255,10 @@ def _learning_curve(model: Any, ending: Ending) -> Curve | None:
         left = ending.clock.until(END_OF_JUDGMENT)
         affordable = [one for one in (sizes, _SHORT_CURVE) if _curve_seconds(one, ending) < left]
         sizes = affordable[0] if affordable else ()
+        ending.plan = _with(ending.plan, curve_sizes=sizes)
+    elif len(sizes) * ending.price > _DEAR_CURVE[ending.plan.preset == "quick"]:
+        # By forecast, which is the same on every machine.
+        sizes = _SHORT_CURVE
         ending.plan = _with(ending.plan, curve_sizes=sizes)
     if not sizes:
         raise OutOfTime

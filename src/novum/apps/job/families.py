@@ -365,7 +365,7 @@ FAMILIES: tuple[Family, ...] = (
         "gradient boosting",
         Role(
             "novum.ensemble:GradientBoostingClassifier",
-            Price(0.07, 5e-6, 3e-7, class_power=1.2, missing_factor=1.2, nominal_factor=1.3),
+            Price(0.07, 6e-6, 2.5e-7, class_power=1.5, missing_factor=1.2, nominal_factor=1.3),
             _GRADIENT_BOOSTED,
             settings=_SLOWLY,
         ),

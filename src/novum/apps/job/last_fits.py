@@ -64,7 +64,7 @@ def most_rows(chosen: dict[str, int], plan: PlanRecord, size: TableSize, kind: s
     allowed = SHARE_OF_A_FIT * budget / plan.machine_factor
     fits = plan.inner_folds + 1 if len(chosen) > 1 else 1
     n_rows = size.n_rows
-    while n_rows > 1 and fits * _price(chosen, replace(size, n_rows=n_rows), kind) > allowed:
+    while n_rows > 1 and fits * price_of_fit(chosen, replace(size, n_rows=n_rows), kind) > allowed:
         n_rows //= 2
     return n_rows if n_rows == size.n_rows else max(n_rows, min(size.n_rows, FEWEST_FITTED))
 
@@ -158,7 +158,9 @@ def frequent_candidate(name: str, trials: Trials) -> int:
     return min(chosen, key=lambda number: (-chosen[number], number))
 
 
-def _price(chosen: dict[str, int], size: TableSize, kind: str) -> float:
+def price_of_fit(chosen: dict[str, int], size: TableSize, kind: str) -> float:
+    """Seconds of one fit of the chosen families on the reference machine."""
+
     def one(row: Family) -> float:
         role = row.role(kind, size.has_text)
         return 0.0 if role is None else price(role.price, size)

@@ -180,9 +180,12 @@ def check_interrupted_fit_changes_nothing(case: Case, *, rows: int = 400_000) ->
 
 def _interrupted(model: Any, many: tuple[Any, Any], delay: float) -> float:
     """Seconds from the signal until control is back; 0 if the fit was faster."""
+    is_fitting = True
 
     def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
+        # A signal that comes after the fit finds nobody to catch it.
+        if is_fitting:
+            raise KeyboardInterrupt
 
     state = copy.copy(vars(model))
     earlier = signal.signal(signal.SIGALRM, interrupt)
@@ -190,15 +193,15 @@ def _interrupted(model: Any, many: tuple[Any, Any], delay: float) -> float:
     signal.setitimer(signal.ITIMER_REAL, max(delay, 1e-4))
     try:
         model.fit(*many)
+        is_fitting = False
     except KeyboardInterrupt:
         return time.perf_counter() - started - delay
-    else:
-        vars(model).clear()
-        vars(model).update(state)
-        return 0.0
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, earlier)
+    vars(model).clear()
+    vars(model).update(state)
+    return 0.0
 
 
 def check_files_keep_predictions(case: Case) -> None:
