@@ -30,6 +30,9 @@ from novum.linear.perceptron.training import Visits as Visits
 from novum.linear.perceptron.training import row_digests as row_digests
 from novum.linear.perceptron.training import visits_of as visits_of
 from novum.linear.quadratic_features import QuadraticFeatures, QuadraticForm
+from novum.linear.sparse.cross_validation import ElasticNetCV, LassoCV
+from novum.linear.sparse.model import ElasticNet, Lasso
+from novum.linear.sparse.path import RegularizationPath
 
 __all__ = [
     "AbsentClassWarning",
@@ -39,8 +42,12 @@ __all__ = [
     "ConstantStep",
     "DecayingStep",
     "Descent",
+    "ElasticNet",
+    "ElasticNetCV",
     "GradientDescent",
     "IsotonicRegression",
+    "Lasso",
+    "LassoCV",
     "LeastSquaresStatistics",
     "LinearInference",
     "LinearRegression",
@@ -54,6 +61,7 @@ __all__ = [
     "ProportionalOddsTest",
     "QuadraticFeatures",
     "QuadraticForm",
+    "RegularizationPath",
     "Ridge",
     "RidgeCV",
     "Separation",

@@ -84,7 +84,11 @@ _ESTIMATORS = {
     "novum.graphical": ("BayesianNetworkClassifier",),
     "novum.kernels": ("Nystroem",),
     "novum.linear": (
+        "ElasticNet",
+        "ElasticNetCV",
         "IsotonicRegression",
+        "Lasso",
+        "LassoCV",
         "LinearRegression",
         "LogisticRegression",
         "OrdinalRegression",
