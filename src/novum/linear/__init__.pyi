@@ -33,10 +33,15 @@ from novum.linear.quadratic_features import QuadraticFeatures, QuadraticForm
 from novum.linear.sparse.cross_validation import ElasticNetCV, LassoCV
 from novum.linear.sparse.model import ElasticNet, Lasso
 from novum.linear.sparse.path import RegularizationPath
+from novum.linear.sparse.penalties import L1, L2, AdaptiveL1, ElasticNetPenalty, Groups
+from novum.linear.sparse.regression import PenalizedRegression
 
 __all__ = [
+    "L1",
+    "L2",
     "AbsentClassWarning",
     "AdaGrad",
+    "AdaptiveL1",
     "Backtracking",
     "ChiSquaredTest",
     "ConstantStep",
@@ -44,7 +49,9 @@ __all__ = [
     "Descent",
     "ElasticNet",
     "ElasticNetCV",
+    "ElasticNetPenalty",
     "GradientDescent",
+    "Groups",
     "IsotonicRegression",
     "Lasso",
     "LassoCV",
@@ -57,6 +64,7 @@ __all__ = [
     "Margins",
     "OrdinalInference",
     "OrdinalRegression",
+    "PenalizedRegression",
     "Perceptron",
     "ProportionalOddsTest",
     "QuadraticFeatures",

@@ -12,13 +12,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.core.learners import Case, Check
 from novum.core.learners.contracts import check_name, estimator_checks
-from novum.linear import ElasticNet, ElasticNetCV, Lasso, LassoCV
+from novum.linear import ElasticNet, ElasticNetCV, Groups, Lasso, LassoCV, PenalizedRegression
 from tests.linear.tables import normal_table
 
 MODELS = [
     Lasso(alpha=0.05),
     ElasticNet(alpha=0.05),
     Lasso(alpha=0.05, positive=True, selection="random", random_state=0),
+    PenalizedRegression(Groups(0.05)),
     LassoCV(alphas=8),
     ElasticNetCV(alphas=6, l1_ratio=[0.3, 0.9]),
 ]

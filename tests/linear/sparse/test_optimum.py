@@ -47,7 +47,7 @@ def objective(X: Any, y: Floats, model: Any, alpha: float, ratio: float, weight:
 def problem_of(X: Any, y: Floats, wanted: bool | None = None) -> Problem:
     sample = check_sample(Lasso(), X, y, accept_sparse=True)
     columns = columns_of(sample, centered=True)
-    t, _ = centered_target(sample.target, columns, centered=True)
+    t, _ = centered_target(sample.target, columns.root, centered=True)
     return Problem(Products.over(columns, 6, wanted), t)
 
 

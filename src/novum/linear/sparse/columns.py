@@ -20,6 +20,7 @@ from scipy import sparse
 from novum.core.runtime import check_memory
 from novum.core.tables import Coding, Sample, treatment_blocks
 from novum.linear.column_range import check_range, check_sparse_range
+from novum.linear.sparse.objective import Penalty
 from novum.numerics import Floats, Positions, as_argument
 
 
@@ -86,6 +87,25 @@ class DenseColumns:
         rows = self.cells[left]
         return np.asarray(rows @ (rows if right is left else self.cells[right]).T)
 
+    def weighted_squares(self, weight: Floats) -> Floats:
+        return np.asarray(np.einsum("ij,ij,j->i", self.cells, self.cells, weight))
+
+    def curvature(self, weight: Floats, left: Positions, right: Positions) -> Floats:
+        if left is right:
+            scaled = self.cells[left] * np.sqrt(weight)
+            return np.asarray(scaled @ scaled.T)
+        return np.asarray((self.cells[left] * weight) @ self.cells[right].T)
+
+    def cells_of(self, chosen: Positions) -> int | None:
+        del chosen
+        return None
+
+    def settle(
+        self, d: Floats, free: bool, chosen: Positions, penalty: Penalty, target: float,
+        passes: int, b: Floats, r: Floats,
+    ) -> float:  # fmt: skip
+        raise NotImplementedError("Dense columns are descended on their cross-products.")
+
     def pass_over(
         self, chosen: Positions, l1: Floats, l2: Floats, positive: bool, b: Floats, r: Floats
     ) -> None:
@@ -132,6 +152,33 @@ class SparseColumns:
         product = (self.V[:, left].T @ self.V[:, right]).toarray()
         return np.asarray(product - np.outer(self.inner[left], self.inner[right]))
 
+    def weighted_squares(self, weight: Floats) -> Floats:
+        V = self.V
+        return np.asarray(sparse.csc_matrix((V.data**2, V.indices, V.indptr), V.shape).T @ weight)
+
+    def curvature(self, weight: Floats, left: Positions, right: Positions) -> Floats:
+        part = self.V[:, right]
+        scaled = part if left is right else self.V[:, left]
+        cells = (scaled.data * weight[scaled.indices], scaled.indices, scaled.indptr)
+        return np.asarray((sparse.csc_matrix(cells, scaled.shape).T @ part).toarray())
+
+    def cells_of(self, chosen: Positions) -> int | None:
+        return int((self.V.indptr[chosen + 1] - self.V.indptr[chosen]).sum())
+
+    def settle(
+        self, d: Floats, free: bool, chosen: Positions, penalty: Penalty, target: float,
+        passes: int, b: Floats, r: Floats,
+    ) -> float:  # fmt: skip
+        from novum.linear.sparse.descent_kernels import sparse_model_passes
+
+        V, total = self.V, float(d.sum()) if free else 0.0
+        cells = (V.data, V.indices, V.indptr, as_argument(d), total, as_argument(chosen, np.int64))
+        l1, l2 = as_argument(penalty.l1), as_argument(penalty.l2)
+        work = np.empty(len(b))
+        return float(
+            sparse_model_passes(*cells, l1, l2, penalty.positive, passes, target, work, b, r)
+        )
+
     def pass_over(
         self, chosen: Positions, l1: Floats, l2: Floats, positive: bool, b: Floats, r: Floats
     ) -> None:
@@ -144,12 +191,63 @@ class SparseColumns:
         r += offset * self.root
 
 
+class PlainColumns(Protocol):
+    """Columns without weights, for losses whose curvature changes."""
+
+    @property
+    def mean(self) -> Floats:
+        """What was taken off each column, (p,)."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    def products(self, r: Floats, chosen: Positions | None = None) -> Floats:
+        """`A_j'r` of all or some columns."""
+
+    def scores(self, b: Floats, chosen: Positions) -> Floats:
+        """`sum_j A_j b_j` over some columns."""
+
+    def weighted_squares(self, weight: Floats) -> Floats:
+        """`sum_i w_i A_ij^2` of every column."""
+
+    def curvature(self, weight: Floats, left: Positions, right: Positions) -> Floats:
+        """`sum_i w_i A_il A_ir` of some columns with others; weights may be negative."""
+
+    def cells_of(self, chosen: Positions) -> int | None:
+        """Stored cells of some columns, which a pass visits; None where all are stored."""
+
+    def settle(
+        self, d: Floats, free: bool, chosen: Positions, penalty: Penalty, target: float,
+        passes: int, b: Floats, r: Floats,
+    ) -> float:  # fmt: skip
+        """Descent on the quadratic function of a Newton step under weights `d` (n,).
+
+        Writes coefficients `b` (k,) and residuals `r` (n,); returns the move of a free intercept.
+        """
+
+
 def columns_of(sample: Sample, *, centered: bool) -> Columns:
     """The columns of a checked sample; nominal columns by treatment coding."""
     weight = sample.weights
     root = np.sqrt(weight / weight.sum())
     if sample.is_sparse:
         return _sparse_columns(sample, root, centered)
+    cells, mean = _dense_cells(sample, root**2, centered)
+    cells *= root
+    return DenseColumns(cells, mean, np.einsum("ij,ij->i", cells, cells), root)
+
+
+def plain_columns(sample: Sample, weight: Floats, *, centered: bool) -> PlainColumns:
+    """Columns without weights; dense ones are taken from their means under weights (n,)."""
+    if sample.is_sparse:
+        return _sparse_columns(sample, np.ones(sample.n_rows), False)
+    cells, mean = _dense_cells(sample, weight / weight.sum(), centered)
+    return DenseColumns(cells, mean, np.einsum("ij,ij->i", cells, cells), np.ones(sample.n_rows))
+
+
+def _dense_cells(sample: Sample, share: Floats, centered: bool) -> tuple[Floats, Floats]:
+    """Columns (p, n), centered under shares of weight, and their means."""
     width = len(Coding(sample.schema).names)
     check_memory(
         8 * sample.n_rows * width,
@@ -165,7 +263,7 @@ def columns_of(sample: Sample, *, centered: bool) -> Columns:
         # From a cell of the column, so that an offset costs no digits of the mean.
         first = cells[:, 0].copy()
         cells -= first[:, np.newaxis]
-        shift = cells @ root**2
+        shift = cells @ share
         cells -= shift[:, np.newaxis]
         mean = first + shift
         constant = lowest == highest
@@ -174,8 +272,7 @@ def columns_of(sample: Sample, *, centered: bool) -> Columns:
     if centered:
         reach[constant] = 0.0
     check_range(mean, reach, lambda: Coding(sample.schema).names)
-    cells *= root
-    return DenseColumns(cells, mean, np.einsum("ij,ij->i", cells, cells), root)
+    return cells, mean
 
 
 def _sparse_columns(sample: Sample, root: Floats, centered: bool) -> SparseColumns:
@@ -201,10 +298,9 @@ def _sparse_columns(sample: Sample, root: Floats, centered: bool) -> SparseColum
     return SparseColumns(V, mean, mean, squares, root)
 
 
-def centered_target(target: Floats, columns: Columns, *, centered: bool) -> tuple[Floats, float]:
-    """`t` and the mean of a target."""
-    share = columns.root**2
-    mean = float(target[0] + share @ (target - target[0])) if centered else 0.0
+def centered_target(target: Floats, root: Floats, *, centered: bool) -> tuple[Floats, float]:
+    """`t` and the mean of a target, for `v` (n,)."""
+    mean = float(target[0] + root**2 @ (target - target[0])) if centered else 0.0
     if centered and target.min() == target.max():
         mean = float(target[0])
-    return columns.root * (target - mean), mean
+    return root * (target - mean), mean

@@ -26,7 +26,7 @@ from novum.core.sums import whole_sample
 from novum.core.tables import Coding, Sample, plain_target
 from novum.linear.least_squares.model import LinearPredictor
 from novum.linear.sparse.columns import columns_of
-from novum.linear.sparse.model import ElasticNet, Lasso, SparseRegression, checked_targets
+from novum.linear.sparse.model import ElasticNet, Lasso, checked_targets
 from novum.linear.sparse.path import grid_of, solutions
 from novum.linear.sparse.solver import Problem, Products
 from novum.numerics import Floats, Positions
@@ -59,7 +59,7 @@ class SparseRegressionCV(LinearPredictor, Learner):
     def _ratios(self) -> list[float]:
         raise NotImplementedError
 
-    def _model(self, alpha: float, ratio: float) -> SparseRegression:
+    def _model(self, alpha: float, ratio: float) -> Lasso | ElasticNet:
         raise NotImplementedError
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -113,7 +113,7 @@ class SparseRegressionCV(LinearPredictor, Learner):
 
     def _problem(self, sample: Sample) -> Problem:
         columns = columns_of(sample, centered=self.fit_intercept)
-        targets = checked_targets(sample, columns, self.fit_intercept)[0]
+        targets = checked_targets(sample, self.fit_intercept)[0]
         number = int(self.alphas) if not np.ndim(self.alphas) else len(self.alphas)
         wanted = None if isinstance(self.precompute, str) else self.precompute is not False
         looks = 2 * number * len(self._ratios())
@@ -158,7 +158,7 @@ class SparseRegressionCV(LinearPredictor, Learner):
             )
         problem = self._problem(learned)
         columns = problem.columns
-        mean = checked_targets(learned, columns, self.fit_intercept)[1][0]
+        mean = checked_targets(learned, self.fit_intercept)[1][0]
         weight = held.weights
         if not weight.any():
             return np.full((len(ratios), len(grids[0])), np.nan)
@@ -207,7 +207,7 @@ class SparseRegressionCV(LinearPredictor, Learner):
         return best, place
 
     def _store(
-        self, model: SparseRegression, ratios: list[float], grids: list[Floats], errors: Floats
+        self, model: Lasso | ElasticNet, ratios: list[float], grids: list[Floats], errors: Floats
     ) -> None:
         for name in ("coef_", "intercept_", "certificate_", "schema_", "dual_gap_", "n_iter_"):
             setattr(self, name, getattr(model, name))
@@ -296,7 +296,7 @@ class LassoCV(SparseRegressionCV):
     def _ratios(self) -> list[float]:
         return [1.0]
 
-    def _model(self, alpha: float, ratio: float) -> SparseRegression:
+    def _model(self, alpha: float, ratio: float) -> Lasso | ElasticNet:
         del ratio
         return Lasso(alpha, **self._given())
 
@@ -365,5 +365,5 @@ class ElasticNetCV(SparseRegressionCV):
             raise InputError(f"l1_ratio must lie between 0 and 1, got {self.l1_ratio!r}.")
         return [float(r) for r in ratios]
 
-    def _model(self, alpha: float, ratio: float) -> SparseRegression:
+    def _model(self, alpha: float, ratio: float) -> Lasso | ElasticNet:
         return ElasticNet(alpha, l1_ratio=ratio, **self._given())

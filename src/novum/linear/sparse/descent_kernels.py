@@ -254,3 +254,58 @@ def sparse_pass(  # type: ignore[no-untyped-def]
             for e in range(starts[j], starts[j + 1]):
                 out_r[indices[e]] -= move * data[e]
     return offset
+
+
+@kernel(
+    "float64(float64[::1], int32[::1], int64[::1], float64[::1], float64, int64[::1], "
+    "float64[::1], float64[::1], boolean, int64, float64, float64[::1], float64[::1], float64[::1])"
+)
+def sparse_model_passes(  # type: ignore[no-untyped-def]
+    data, indices, starts, d, total, chosen, l1, l2, positive, passes, target, h, out_b, out_r
+):
+    """Descent on the quadratic function of a Newton step, over columns `V` under weights `d`.
+
+    `out_r` are residuals of that function, `total` the sum of the weights, 0 without an intercept.
+    A pass over all chosen columns is followed by passes over those that are not zero, until a
+    pass over all changes no slope by more than `target` times that of the penalty, of which the
+    gap is made. Returns the move of the intercept.
+    """
+    for k in range(chosen.size):
+        s = 0.0
+        for e in range(starts[chosen[k]], starts[chosen[k] + 1]):
+            s += d[indices[e]] * data[e] * data[e]
+        h[k] = s
+    offset = 0.0
+    whole = True
+    for _ in range(passes):
+        largest = 0.0
+        for k in range(chosen.size):
+            if not (whole or out_b[k] != 0.0) or not h[k] + l2[k] > 0.0:
+                continue
+            j = chosen[k]
+            s = 0.0
+            for e in range(starts[j], starts[j + 1]):
+                s += data[e] * out_r[indices[e]]
+            new = soft(s + h[k] * out_b[k], l1[k], positive) / (h[k] + l2[k])
+            move = new - out_b[k]
+            if move != 0.0:
+                out_b[k] = new
+                level = l1[k] + l2[k] * abs(new)
+                largest = max(largest, h[k] * abs(move) / level if level > 0.0 else 1.0)
+                for e in range(starts[j], starts[j + 1]):
+                    out_r[indices[e]] -= d[indices[e]] * data[e] * move
+        if total > 0.0:
+            s = 0.0
+            for i in range(out_r.size):
+                s += out_r[i]
+            move = s / total
+            offset += move
+            for i in range(out_r.size):
+                out_r[i] -= d[i] * move
+        if largest <= target:
+            if whole:
+                break
+            whole = True
+        else:
+            whole = False
+    return offset

@@ -11,7 +11,7 @@ optimum the result can be at most (`sparse.objective`).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -31,7 +31,7 @@ from novum.core.runtime import fitting, round_attributes, stream
 from novum.core.tables import Sample
 from novum.linear.least_squares.model import LinearPredictor
 from novum.linear.least_squares.regression import LinearRegression
-from novum.linear.sparse.columns import Columns, centered_target, columns_of
+from novum.linear.sparse.columns import centered_target, columns_of
 from novum.linear.sparse.objective import Penalty
 from novum.linear.sparse.path import path
 from novum.linear.sparse.solver import Problem, Products, SparseSolution
@@ -46,6 +46,14 @@ _LOOKS = 6
 _ROUNDING = 1e-13
 
 
+class Solved(NamedTuple):
+    """Solutions of the targets, and the means (t,) and centers (p,) that intercepts are made of."""
+
+    found: list[SparseSolution]
+    means: Floats
+    centers: Floats
+
+
 class SparseRegression(LinearPredictor, Learner):
     """The shared fit; see `Lasso` and `ElasticNet`."""
 
@@ -56,7 +64,6 @@ class SparseRegression(LinearPredictor, Learner):
     dual_gap_: Floats | float = fitted()
     n_iter_: Any = fitted()
 
-    alpha: float = parameter(default=1.0, at_least=0, kw_only=False)
     fit_intercept: bool = parameter(default=True)
     precompute: Any = parameter("boolean", "array-like", default=False)
     max_iter: int = parameter(default=10_000, at_least=1)
@@ -67,11 +74,6 @@ class SparseRegression(LinearPredictor, Learner):
     random_state: Any = parameter("random_state", default=None)
     selection: str = parameter({"cyclic", "random"}, default="cyclic")
     categorical_features: Any = parameter(str, None, "array-like", default="auto")
-
-    @property
-    def _ratio(self) -> float:
-        """The share of the L1 penalty."""
-        raise NotImplementedError
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
@@ -94,10 +96,10 @@ class SparseRegression(LinearPredictor, Learner):
         del check_input
         with fitting(self) as watch:
             sample = self._read(X, y, sample_weight, None)
-            if self.alpha == 0:
+            if getattr(self, "alpha", None) == 0:
                 self._fit_least_squares(X, y, sample_weight)
             else:
-                self._fit_penalized(sample, watch)
+                self._store(self._solve(sample), sample, watch)
             self.schema_ = sample.schema
             round_attributes(self, X, "coef_", "intercept_")
         return self
@@ -109,32 +111,39 @@ class SparseRegression(LinearPredictor, Learner):
 
     # Steps of a fit
 
-    def _fit_penalized(self, sample: Sample, watch: Stopwatch) -> None:
+    def _penalty(self, problem: Problem, sample: Sample) -> Penalty:
+        """The penalty of the coefficients of one target."""
+        raise NotImplementedError
+
+    def _solve(self, sample: Sample) -> Solved:
         columns = columns_of(sample, centered=self.fit_intercept)
-        targets, means = checked_targets(sample, columns, self.fit_intercept)
-        wanted = None if self.precompute is False else True
-        products = Products.over(columns, _LOOKS, wanted)
-        p = columns.shape[1]
-        penalty = Penalty.of(float(self.alpha), self._ratio, p, self.positive)
+        targets, means = checked_targets(sample, self.fit_intercept)
+        products = Products.over(columns, _LOOKS, None if self.precompute is False else True)
         order = stream(self.random_state, "order") if self.selection == "random" else None
-        start = self._earlier((len(targets), p))
-        found = [
-            Problem(products, t).solve(
-                penalty,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                start=None if start is None else start[k],
-                finish=True,
-                order=order,
+        start = self._earlier((len(targets), columns.shape[1]))
+        found = []
+        for k, t in enumerate(targets):
+            problem = Problem(products, t)
+            found.append(
+                problem.solve(
+                    self._penalty(problem, sample),
+                    tol=self.tol,
+                    max_iter=self.max_iter,
+                    start=None if start is None else start[k],
+                    finish=True,
+                    order=order,
+                )
             )
-            for k, t in enumerate(targets)
-        ]
+        return Solved(found, means, columns.mean)
+
+    def _store(self, solved: Solved, sample: Sample, watch: Stopwatch) -> None:
+        found = solved.found
         self.certificate_ = certified(found, self.tol, watch)
         warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
         coef = np.stack([each.coef for each in found])
         gaps = np.array([each.known.gap for each in found])
         passes = np.array([max(1, each.passes) for each in found])
-        intercept = means - coef @ columns.mean
+        intercept = solved.means - coef @ solved.centers
         if sample.target.ndim == 1:
             self.coef_, self.dual_gap_ = coef[0], float(gaps[0])
             self.n_iter_ = int(passes[0])
@@ -232,9 +241,11 @@ class Lasso(SparseRegression):
     (array([3., 0.]), True)
     """
 
-    @property
-    def _ratio(self) -> float:
-        return 1.0
+    alpha: float = parameter(default=1.0, at_least=0, kw_only=False)
+
+    def _penalty(self, problem: Problem, sample: Sample) -> Penalty:
+        del sample
+        return Penalty.of(float(self.alpha), 1.0, problem.columns.shape[1], self.positive)
 
     @staticmethod
     def path(X: Any, y: Any, *, l1_ratio: float = 1.0, **options: Any) -> Any:
@@ -298,18 +309,18 @@ class ElasticNet(SparseRegression):
     array([0.66666667, 0.66666667])
     """
 
+    alpha: float = parameter(default=1.0, at_least=0, kw_only=False)
     l1_ratio: float = parameter(default=0.5, at_least=0, at_most=1)
 
     path = staticmethod(path)
 
-    @property
-    def _ratio(self) -> float:
-        return float(self.l1_ratio)
+    def _penalty(self, problem: Problem, sample: Sample) -> Penalty:
+        del sample
+        ratio, p = float(self.l1_ratio), problem.columns.shape[1]
+        return Penalty.of(float(self.alpha), ratio, p, self.positive)
 
 
-def checked_targets(
-    sample: Sample, columns: Columns, centered: bool
-) -> tuple[list[Floats], Floats]:
+def checked_targets(sample: Sample, centered: bool) -> tuple[list[Floats], Floats]:
     """The targets of a solver, and their means; refuses what has no square."""
     targets = np.asarray(sample.targets, np.float64)
     if np.abs(targets).max() > _LARGEST:
@@ -318,7 +329,8 @@ def checked_targets(
             f"The target has a value of {targets[row].max():.3g} at row {row}, whose square leaves "
             "the range of double precision. Rescale y by a power of ten."
         )
-    pairs = [centered_target(t, columns, centered=centered) for t in targets.T]
+    root = np.sqrt(sample.weights / sample.weights.sum())
+    pairs = [centered_target(t, root, centered=centered) for t in targets.T]
     return [t for t, _ in pairs], np.array([mean for _, mean in pairs])
 
 

@@ -168,7 +168,7 @@ def path(
     sample = check_sample(reader, X, y, sample_weight, accept_sparse=True)
     with one_blas_thread():
         columns = columns_of(sample, centered=fit_intercept)
-        targets = checked_targets(sample, columns, fit_intercept)[0]
+        targets = checked_targets(sample, fit_intercept)[0]
         wanted = None if isinstance(precompute, str) else precompute is not False
         products = Products.over(columns, 2 * _length(alphas), wanted)
         problems = [Problem(products, t) for t in targets]

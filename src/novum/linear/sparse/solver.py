@@ -16,6 +16,7 @@ the columns themselves.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -259,8 +260,7 @@ class _Descent:
             self.q[self.columns.squares == 0] = 0.0
             return duality(self.b, self.q, square, self.penalty)
         self.q[live] = self.columns.products(self.r, live)
-        part = Penalty(self.penalty.l1[live], self.penalty.l2[live], self.penalty.positive)
-        return duality(self.b[live], self.q[live], square, part)
+        return duality(self.b[live], self.q[live], square, self.penalty.part(live))
 
     def _is_done(self, known: Duality) -> bool:
         return known.gap <= max(self.tol * known.primal, ROUNDING * self.problem.total)
@@ -300,15 +300,8 @@ class _Descent:
         if self.problem.products.whole is None and chosen.size > WIDEST_GRAM:
             self._descend_columns(chosen, target)
             return
-        part = _Part.of(self, chosen)
-        rounds = max(1, min(_ROUNDS, int(_CALL_CELLS / chosen.size**2)))
-        for _ in range(_ROUNDS):
-            passes = part.descend(target, rounds)
-            self.passes += abs(passes)
-            if passes > 0 or self.passes >= self.max_iter:
-                break
-            if chosen.size <= WIDEST_GRAM:
-                part.newton()
+        part = Part.of(self, chosen)
+        self.passes += part.settle(target, _ROUNDS * _ROUNDS)
         self.b[chosen] = part.b
 
     def _finished(self, known: Duality) -> Duality:
@@ -317,7 +310,7 @@ class _Descent:
         if not 0 < chosen.size <= WIDEST_GRAM:
             return known
         before, q = self.b.copy(), self.q
-        part = _Part.of(self, chosen)
+        part = Part.of(self, chosen)
         part.newton()
         self.b[chosen] = part.b
         after = self._look(complete=True)
@@ -331,7 +324,7 @@ class _Descent:
         """Passes over the columns themselves, extrapolated as those on cross-products."""
         l1, l2 = as_argument(self.penalty.l1), as_argument(self.penalty.l2)
         r = self.problem.t - self.columns.scores(self.b, np.flatnonzero(self.b))
-        part = Penalty(l1[chosen], l2[chosen], self.penalty.positive)
+        part = self.penalty.part(chosen)
         for _ in range(_ROUNDS):
             steps, residuals = [self.b[chosen]], [r.copy()]
             for _ in range(5):
@@ -366,46 +359,56 @@ class _Descent:
 
 
 @dataclass(eq=False)
-class _Part:
+class Part:
     """The problem of a working set, on its cross-products `G` (k, k)."""
 
     G: Floats
     c: Floats
-    l1: Floats
-    l2: Floats
-    positive: bool
+    penalty: Penalty
     total: float
     b: Floats
     q: Floats
 
     @classmethod
-    def of(cls, descent: _Descent, chosen: Positions) -> _Part:
-        penalty, problem = descent.penalty, descent.problem
-        G, b = problem.products.of(chosen), descent.b[chosen]
+    def of(cls, descent: _Descent, chosen: Positions) -> Part:
+        G, b = descent.problem.products.of(chosen), descent.b[chosen]
         q = as_argument(descent.q[chosen])
         # From the latest look, so that errors of the cross-products do not add up.
-        return cls(
-            G,
-            q + G @ b,
-            as_argument(penalty.l1[chosen]),
-            as_argument(penalty.l2[chosen]),
-            penalty.positive,
-            problem.total,
-            b,
-            q,
-        )
+        return cls(G, q + G @ b, descent.penalty.part(chosen), descent.problem.total, b, q)
+
+    @classmethod
+    def of_model(cls, G: Floats, q: Floats, b: Floats, penalty: Penalty, square: float) -> Part:
+        """From the present residual: its square, and its products with the columns."""
+        c = q + G @ b
+        return cls(G, c, penalty, square + float(b @ (c + q)), b, q)
+
+    def settle(self, target: float, rounds: int) -> int:
+        """Descent until the gap of the working set is at most `target`; returns the passes."""
+        if self.penalty.groups is not None:
+            return self._descend_groups(target, rounds)
+        k, passed = len(self.b), 0
+        at_once = max(1, min(rounds, int(_CALL_CELLS / max(1, k) ** 2)))
+        for _ in range(-(-rounds // at_once)):
+            passes = self.descend(target, at_once)
+            passed += abs(passes)
+            if passes > 0:
+                break
+            if k <= WIDEST_GRAM:
+                self.newton()
+        return passed
 
     def descend(self, target: float, rounds: int) -> int:
+        """Rounds of passes; negative if the gap was not reached."""
         from novum.linear.sparse.descent_kernels import MEMORY, gram_descent
 
         k = len(self.b)
         steps, products = np.empty((2, MEMORY + 1, k))
         work = np.empty(MEMORY * MEMORY + MEMORY + 2 * k)
         arrays: list[Any] = [steps, products, work, self.b, self.q]
+        l1, l2 = as_argument(self.penalty.l1), as_argument(self.penalty.l2)
+        positive = self.penalty.positive
         return int(
-            gram_descent(
-                self.G, self.c, self.l1, self.l2, self.positive, self.total, target, rounds, *arrays
-            )
+            gram_descent(self.G, self.c, l1, l2, positive, self.total, target, rounds, *arrays)
         )
 
     def newton(self) -> None:
@@ -414,8 +417,9 @@ class _Part:
         if not active.size:
             return
         b, sign = self.b[active], np.sign(self.b[active])
-        H = self.G[np.ix_(active, active)] + np.diag(self.l2[active])
-        step = Factor(H).solve(self.q[active] - self.l2[active] * b - self.l1[active] * sign)
+        l1, l2 = self.penalty.l1[active], self.penalty.l2[active]
+        H = self.G[np.ix_(active, active)] + np.diag(l2)
+        step = Factor(H).solve(self.q[active] - l2 * b - l1 * sign)
         crossing = step * sign < 0
         ratios = np.full(len(b), np.inf)
         ratios[crossing] = -b[crossing] / step[crossing]
@@ -427,3 +431,32 @@ class _Part:
             moved[ratios <= length] = 0.0
         self.b[active] = moved
         self.q -= (moved - b) @ self.G[active]
+
+    def _descend_groups(self, target: float, rounds: int) -> int:
+        """Descent over groups, which are sorted for it and put back."""
+        from novum.linear.sparse.group_kernels import group_descent
+
+        groups = self.penalty.groups
+        assert groups is not None
+        order = np.argsort(groups, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(groups))])
+        G = np.ascontiguousarray(self.G[np.ix_(order, order)])
+        widest = int(np.diff(starts).max(initial=1))
+        vectors, values = np.zeros((len(order), widest)), np.zeros(len(order))
+        for first, last in pairwise(starts.tolist()):
+            e, Q = np.linalg.eigh(G[first:last, first:last])
+            values[first:last] = np.maximum(e, 0.0)
+            vectors[first:last, : last - first] = Q
+        b, q = self.b[order], self.q[order]
+        l1, l2 = self.penalty.l1[order], self.penalty.l2[order]
+        passes, done = 5, 0
+        while done < rounds:
+            done += 1
+            move = group_descent(
+                G, as_argument(starts, np.int64), vectors, values, l1, l2, passes,
+                1e-3 * target, np.empty(widest), b, q,
+            )  # fmt: skip
+            if move <= 1e-3 * target:
+                break
+        self.b[order], self.q[order] = b, q
+        return done * passes
