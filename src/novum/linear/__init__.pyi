@@ -3,6 +3,10 @@ from novum.linear.class_labels import labels_among as labels_among
 from novum.linear.class_labels import places_among as places_among
 from novum.linear.descent.regression import Descent, GradientDescent, StochasticGradientDescent
 from novum.linear.descent.steps import AdaGrad, Backtracking, ConstantStep, DecayingStep
+from novum.linear.generalized.inference import GeneralizedInference
+from novum.linear.generalized.laws import NegativeBinomial, Tweedie
+from novum.linear.generalized.model import GeneralizedLinearModel
+from novum.linear.generalized.regressors import GammaRegressor, PoissonRegressor, TweedieRegressor
 from novum.linear.isotonic import IsotonicRegression
 from novum.linear.least_squares.inference import LinearInference
 from novum.linear.least_squares.regression import LinearRegression
@@ -50,6 +54,9 @@ __all__ = [
     "ElasticNet",
     "ElasticNetCV",
     "ElasticNetPenalty",
+    "GammaRegressor",
+    "GeneralizedInference",
+    "GeneralizedLinearModel",
     "GradientDescent",
     "Groups",
     "IsotonicRegression",
@@ -62,10 +69,12 @@ __all__ = [
     "LogisticRegression",
     "LogisticSummary",
     "Margins",
+    "NegativeBinomial",
     "OrdinalInference",
     "OrdinalRegression",
     "PenalizedRegression",
     "Perceptron",
+    "PoissonRegressor",
     "ProportionalOddsTest",
     "QuadraticFeatures",
     "QuadraticForm",
@@ -74,6 +83,8 @@ __all__ = [
     "RidgeCV",
     "Separation",
     "StochasticGradientDescent",
+    "Tweedie",
+    "TweedieRegressor",
     "UnorderedTargetWarning",
     "likelihood_ratio_test",
 ]

@@ -86,6 +86,8 @@ _ESTIMATORS = {
     "novum.linear": (
         "ElasticNet",
         "ElasticNetCV",
+        "GammaRegressor",
+        "GeneralizedLinearModel",
         "IsotonicRegression",
         "Lasso",
         "LassoCV",
@@ -94,9 +96,11 @@ _ESTIMATORS = {
         "OrdinalRegression",
         "PenalizedRegression",
         "Perceptron",
+        "PoissonRegressor",
         "QuadraticFeatures",
         "Ridge",
         "RidgeCV",
+        "TweedieRegressor",
     ),
     "novum.svm": (
         "KernelPegasos",
@@ -286,6 +290,8 @@ _VALUES = {
     "novum.linear.logistic.information": ("LogisticSummary",),
     "novum.linear.logistic.separation": ("Separation",),
     "novum.linear.least_squares.statistics": ("LeastSquaresStatistics",),
+    "novum.linear.generalized.inference": ("GeneralizedSummary",),
+    "novum.linear.generalized.laws": ("NegativeBinomial", "Tweedie"),
     "novum.linear.sparse.penalties": (
         "AdaptiveL1",
         "ElasticNetPenalty",
