@@ -3,6 +3,10 @@ from novum.linear.class_labels import labels_among as labels_among
 from novum.linear.class_labels import places_among as places_among
 from novum.linear.descent.regression import Descent, GradientDescent, StochasticGradientDescent
 from novum.linear.descent.steps import AdaGrad, Backtracking, ConstantStep, DecayingStep
+from novum.linear.generalized.inference import GeneralizedInference
+from novum.linear.generalized.laws import NegativeBinomial, Tweedie
+from novum.linear.generalized.model import GeneralizedLinearModel
+from novum.linear.generalized.regressors import GammaRegressor, PoissonRegressor, TweedieRegressor
 from novum.linear.isotonic import IsotonicRegression
 from novum.linear.least_squares.inference import LinearInference
 from novum.linear.least_squares.regression import LinearRegression
@@ -30,17 +34,34 @@ from novum.linear.perceptron.training import Visits as Visits
 from novum.linear.perceptron.training import row_digests as row_digests
 from novum.linear.perceptron.training import visits_of as visits_of
 from novum.linear.quadratic_features import QuadraticFeatures, QuadraticForm
+from novum.linear.sparse.cross_validation import ElasticNetCV, LassoCV
+from novum.linear.sparse.model import ElasticNet, Lasso
+from novum.linear.sparse.path import RegularizationPath
+from novum.linear.sparse.penalties import L1, L2, AdaptiveL1, ElasticNetPenalty, Groups
+from novum.linear.sparse.regression import PenalizedRegression
 
 __all__ = [
+    "L1",
+    "L2",
     "AbsentClassWarning",
     "AdaGrad",
+    "AdaptiveL1",
     "Backtracking",
     "ChiSquaredTest",
     "ConstantStep",
     "DecayingStep",
     "Descent",
+    "ElasticNet",
+    "ElasticNetCV",
+    "ElasticNetPenalty",
+    "GammaRegressor",
+    "GeneralizedInference",
+    "GeneralizedLinearModel",
     "GradientDescent",
+    "Groups",
     "IsotonicRegression",
+    "Lasso",
+    "LassoCV",
     "LeastSquaresStatistics",
     "LinearInference",
     "LinearRegression",
@@ -48,16 +69,22 @@ __all__ = [
     "LogisticRegression",
     "LogisticSummary",
     "Margins",
+    "NegativeBinomial",
     "OrdinalInference",
     "OrdinalRegression",
+    "PenalizedRegression",
     "Perceptron",
+    "PoissonRegressor",
     "ProportionalOddsTest",
     "QuadraticFeatures",
     "QuadraticForm",
+    "RegularizationPath",
     "Ridge",
     "RidgeCV",
     "Separation",
     "StochasticGradientDescent",
+    "Tweedie",
+    "TweedieRegressor",
     "UnorderedTargetWarning",
     "likelihood_ratio_test",
 ]

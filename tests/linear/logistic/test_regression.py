@@ -198,16 +198,6 @@ def test_scikit_learns_parameters_are_understood() -> None:
     assert {k for k in shared if shared[k] != ours[k]} == {"tol", "solver"}
 
 
-@pytest.mark.parametrize(
-    "options", [{"penalty": "l1"}, {"l1_ratio": 0.5}, {"penalty": "elasticnet", "l1_ratio": 1.0}]
-)
-def test_other_penalties_are_refused(options: dict[str, Any]) -> None:
-    # The advice is about the parameter that is wrong.
-    advice = "Leave penalty out" if "penalty" in options else "Use l1_ratio=0"
-    with pytest.raises(InputError, match=f"L2 penalty only.*{advice}"):
-        LogisticRegression(**options).fit([[0.0], [1.0]], [0, 1])
-
-
 # --- Nasty input ----------------------------------------------------------------------------------
 
 

@@ -24,12 +24,13 @@ from novum.core.errors import InputError
 from novum.core.learners import (
     Certificate,
     Learner,
+    Stopwatch,
     deferred,
     fitted,
     parameter,
     warn_if_stopped,
 )
-from novum.core.runtime import CallbackSupport, fitting, round_attributes, track
+from novum.core.runtime import CallbackSupport, Progress, fitting, round_attributes, track
 from novum.core.sums import ChunkPasses, set_feature_names
 from novum.core.tables import Coding, Sample, Schema
 from novum.core.text import label_text, listed
@@ -48,7 +49,9 @@ from novum.linear.logistic.objective import Shape
 from novum.linear.logistic.prediction import LogisticPredictor
 from novum.linear.logistic.rows import DenseRows, Rows, SparseRows, middle_and_spread, sparse_middle
 from novum.linear.logistic.separation import Separation
+from novum.linear.logistic.sparse_fit import SparsePenalty, fit_sparse, penalty_of
 from novum.linear.logistic.streaming import FirstPass, fit_passes
+from novum.linear.sparse.penalties import L1, L2, AdaptiveL1, ElasticNetPenalty, Groups
 from novum.numerics import Array, Floats
 
 # Names of scikit-learn's solvers that have no counterpart here: the cost rule chooses.
@@ -64,17 +67,20 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
 
     Parameters
     ----------
-    penalty : {"l2", None}, default="deprecated"
-        As in scikit-learn 1.9, `C` alone decides; None stands for `C=inf`.
+    penalty : {"l1", "l2", "elasticnet", None} or a penalty, default="deprecated"
+        As in scikit-learn 1.9, `C` and `l1_ratio` decide; None stands for `C=inf`. A value such as
+        `L1(0.1)`, `ElasticNetPenalty(0.1, 0.5)`, `AdaptiveL1(0.1)` or `Groups(0.1)` is added to the
+        sum of the losses as it is, in place of `C`.
     C : float, default=1.0
         Inverse strength of the penalty; `inf` for none.
     l1_ratio : float, default=0.0
-        Only 0, the L2 penalty, is offered.
+        Share of the L1 penalty: `(l1_ratio |b|_1 + (1 - l1_ratio) |b|^2 / 2) / C`.
     dual : bool, default=False
         Without effect: the optimum is the same.
     tol : float, default=1e-6
         The fit ends when the expected gap to the optimum is at most `tol^2` times the objective,
-        whatever the units of the columns.
+        whatever the units of the columns; with an L1 penalty or groups, when the duality gap is
+        proved to be at most `tol` times the objective.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=1
         Without effect: the intercept is never penalized.
@@ -119,9 +125,11 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
     -----
     A pass costs `O(n d)`, with the Hessian `O(n P^2)` for `P = (K - 1)(d + 1)` parameters. Weights
     count repetitions. Sparse rows stay sparse. Missing cells are refused; an unseen level counts as
-    the first, with a warning. Without a penalty, columns that say nothing new do not matter: of all
-    coefficients with the same likelihood those of smallest norm are given. If the classes can be
-    separated there is no optimum: the verdict is `unbounded`, with a warning and the direction.
+    the first, with a warning. With an L1 penalty or groups the solver is Newton's method on working
+    sets (`sparse.composite`), and inference is refused. Without a penalty, columns that say nothing
+    new do not matter: of all coefficients of one likelihood those of smallest norm are given.
+    If the classes can be separated there is no optimum: the verdict is `unbounded`, with a warning
+    and the direction.
 
     References
     ----------
@@ -147,8 +155,11 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
     separation_: Separation | None = fitted()
     summary_: LogisticSummary = fitted()
 
-    penalty: str | None = parameter(
-        {"l1", "l2", "elasticnet", "deprecated"}, default="deprecated", kw_only=False
+    penalty: Any = parameter(
+        {"l1", "l2", "elasticnet", "deprecated"},
+        *(L1, L2, ElasticNetPenalty, AdaptiveL1, Groups, None),
+        default="deprecated",
+        kw_only=False,
     )
     C: float = parameter(Interval(Real, 0, None, closed="right"), default=1.0)
     l1_ratio: float | None = parameter(default=0.0, at_least=0, at_most=1)
@@ -188,10 +199,14 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
         -------
         self : fitted estimator
         """
-        strength = self._strength()
+        chosen, strength = self._penalty()
         with fitting(self) as watch, track(self, "fit", self.max_iter, X=X, y=y) as progress:
             start = self._earlier() if self.warm_start else None
             sample = self._read(X, y, sample_weight, None)
+            if chosen is not None:
+                self._fit_sparse(sample, chosen, strength, start, progress, watch)
+                round_attributes(self, X, "coef_", "intercept_")
+                return self
             read = self._rows(sample)
             shape = Shape(len(read.classes), read.rows.n_columns, self.fit_intercept, strength)
             m = 1 if shape.n_classes == 2 else shape.n_classes
@@ -259,7 +274,12 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
 
     def _fit_passes(self, passes: ChunkPasses, classes: Any = None) -> Self:
         self._validate_params()
-        strength = self._strength()
+        chosen, strength = self._penalty()
+        if chosen is not None:
+            raise InputError(
+                f"A fit over chunks has the L2 penalty only, got {chosen!r}. Use `fit` with the "
+                "rows in memory, or l1_ratio=0."
+            )
         with fitting(self), track(self, "fit", self.max_iter) as progress:
             known: FirstPass = passes(FirstPass.of)
             _check_classes(known.classes, type(self).__name__, classes)
@@ -313,6 +333,12 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
         (array([0.5, 4. ]), array([1.5, 3. ]))
         """
         check_is_fitted(self)
+        chosen, _ = self._penalty()
+        if chosen is not None:
+            raise InputError(
+                f"Standard errors do not hold where a penalty has chosen the columns ({chosen!r}). "
+                "Fit the columns of interest with C=inf on other rows."
+            )
         check_inference(covariance, self.separation_)
         summary, scores = self.summary_, None
         if X is not None or covariance != "classical" or summary.information is None:
@@ -327,28 +353,53 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
 
     # Steps of a fit
 
-    def _strength(self) -> float:
-        """The penalty `1 / C`; refuses what is not an L2 penalty."""
-        wrong = None
-        if self.penalty in ("l1", "elasticnet"):
-            wrong = f"penalty={self.penalty!r}. Leave penalty out"
-        elif self.l1_ratio not in (0, None):
-            wrong = f"l1_ratio={self.l1_ratio!r}. Use l1_ratio=0"
-        if wrong is not None:
-            raise InputError(
-                f"{type(self).__name__} has the L2 penalty only, got {wrong}; to fit with few "
-                "columns, put SelectKBest or SequentialFeatureSelector before it."
-            )
-        return 0.0 if self.penalty is None or np.isinf(self.C) else 1.0 / float(self.C)
+    def _penalty(self) -> tuple[SparsePenalty | None, float]:
+        """A penalty with corners, or None for a plain L2 penalty, and the strength."""
+        return penalty_of(self.penalty, float(self.C), self.l1_ratio)
 
-    def _rows(self, sample: Sample) -> _Read:
-        """The rows under effective weights."""
+    def _fit_sparse(
+        self,
+        sample: Sample,
+        penalty: SparsePenalty,
+        strength: float,
+        start: Floats | None,
+        progress: Progress,
+        watch: Stopwatch,
+    ) -> None:
+        classes, weight, totals = self._weighted(sample)
+        found = fit_sparse(
+            sample,
+            weight,
+            penalty,
+            fit_intercept=self.fit_intercept,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            start=start,
+            progress=progress,
+        )
+        self.schema_, self.classes_ = sample.schema, classes
+        self.class_prior_ = totals / totals.sum()
+        self.coef_, self.intercept_ = found.coef, found.intercept
+        self.certificate_, self.separation_ = found.certified(self.tol, watch), None
+        d = found.coef.shape[1]
+        self.summary_ = LogisticSummary(
+            totals, found.loss, strength, np.zeros(d), np.arange(d), np.empty((d, 0)), None
+        )
+        self.n_iter_ = np.array([max(1, found.steps)], np.int32)
+        warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=5)
+
+    def _weighted(self, sample: Sample) -> tuple[Array, Floats, Floats]:
+        """Classes, effective weights of the rows, and of the classes."""
         assert sample.classes is not None
         classes, weight = sample.classes, sample.weights
         _check_classes(classes, type(self).__name__)
         totals = np.bincount(sample.target, weight, len(classes)).astype(np.float64)
         factors = class_factors(classes, totals, self.class_weight, self.prior)
-        weight = weight * factors[sample.target]
+        return classes, weight * factors[sample.target], totals * factors
+
+    def _rows(self, sample: Sample) -> _Read:
+        """The rows under effective weights."""
+        classes, weight, _ = self._weighted(sample)
         codes, K, centered = sample.target, len(classes), self.fit_intercept
 
         def names() -> tuple[str, ...]:
@@ -377,7 +428,7 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
         self.class_prior_ = weights / weights.sum()
         self.coef_, self.intercept_ = found.coef, found.intercept
         self.certificate_, self.separation_ = found.certificate, found.separation
-        self.summary_ = LogisticSummary.of(found, weights, self._strength())
+        self.summary_ = LogisticSummary.of(found, weights, self._penalty()[1])
         self.n_iter_ = np.array([found.minimum.iterations], np.int32)
         if found.separation is not None:
             found.separation.warn(type(self).__name__)

@@ -1,0 +1,191 @@
+"""Fisher scoring: weighted least squares, again and again.
+
+    minimize  sum_i w_i d(y_i, m_i) / (2 W) + alpha |b|^2 / 2,        g(m_i) = b0 + x_i'b + offset_i
+
+With `D = m'(score)` a step solves the normal equations of `X'WX`, `W = w D^2 / V(m)`; it is halved
+until means are possible and the objective does not grow. At the optimum the gradient is zero, and
+the last step, whose length nobody sees any more, is taken all the same. Columns are taken from
+their means, so offsets cost no digits; of coefficients that are not determined those of
+smallest norm are given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from novum.linear.generalized.laws import Link
+from novum.numerics import EPSILON, Floats
+
+_HALVINGS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a fit.
+
+    Attributes
+    ----------
+    X : array (n, p)
+        Centered where there is an intercept.
+    center : array (p,)
+    y, weight, offset : arrays (n,)
+    """
+
+    X: Floats
+    center: Floats
+    y: Floats
+    weight: Floats
+    offset: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """What scoring found.
+
+    Attributes
+    ----------
+    intercept : float
+        In the centered columns.
+    coef : array (p,)
+    mean : array (n,)
+    information : array (p + 1, p + 1)
+        `Z'WZ` of `Z = [X, 1]`, or without the last where there is no intercept.
+    value, decrement : float
+        The objective, and the expected gain of a further step.
+    steps : int
+    stopped_by : str
+    trace : tuple of float
+    """
+
+    intercept: float
+    coef: Floats
+    mean: Floats
+    information: Floats
+    value: float
+    decrement: float
+    steps: int
+    stopped_by: str
+    trace: tuple[float, ...]
+
+
+def score_rows(
+    rows: Rows,
+    law: Any,
+    link: Link,
+    *,
+    alpha: float,
+    fit_intercept: bool,
+    tol: float,
+    max_iter: int,
+    start: Floats | None = None,
+) -> Scoring:
+    """Minimizes the objective of the module; `start` holds coefficients and intercept."""
+    Z = np.column_stack([rows.X, np.ones(len(rows.y))]) if fit_intercept else rows.X
+    total = float(rows.weight.sum())
+    penalty = np.full(Z.shape[1], alpha * total)
+    if fit_intercept:
+        penalty[-1] = 0.0
+    b, eta = _start(rows, law, link, Z, fit_intercept, start)
+    value = _value(rows, law, link, eta, penalty, b)
+    trace, stopped_by, steps = [value / total], "max_iter", 0
+    decrement = np.inf
+    while True:
+        mean, slope = link.mean(eta), link.slope(eta)
+        variance = np.maximum(law.variance(mean), 1e-300)
+        weight = rows.weight * slope**2 / variance
+        root = np.sqrt(weight)
+        information = (Z * root[:, np.newaxis]).T @ (Z * root[:, np.newaxis])
+        gradient = Z.T @ (rows.weight * (rows.y - mean) * slope / variance) - penalty * b
+        step = _solved(information + np.diag(penalty), gradient)
+        decrement = float(max(gradient @ step, 0.0)) / total
+        size = max(abs(value) / total, EPSILON * _scale(rows, law))
+        if decrement <= tol**2 * size or decrement <= 1e-30:
+            stopped_by = "tol"
+        elif steps >= max_iter:
+            break
+        length, moved = 1.0, False
+        for _ in range(_HALVINGS):
+            trial = b + length * step
+            there = Z @ trial + rows.offset
+            if law.is_inside(link.mean(there)):
+                found = _value(rows, law, link, there, penalty, trial)
+                if found <= value + 1e-12 * abs(value) + 1e-300:
+                    b, eta, value, moved = trial, there, found, True
+                    break
+            length *= 0.5
+        steps += 1
+        trace.append(value / total)
+        if stopped_by == "tol" or not moved:
+            stopped_by = "tol" if stopped_by == "tol" else "precision"
+            break
+    mean, slope = link.mean(eta), link.slope(eta)
+    weight = rows.weight * slope**2 / np.maximum(law.variance(mean), 1e-300)
+    information = (Z * weight[:, np.newaxis]).T @ Z
+    coef = b[:-1] if fit_intercept else b
+    return Scoring(
+        float(b[-1]) if fit_intercept else 0.0,
+        coef,
+        mean,
+        information,
+        value / total,
+        decrement,
+        steps,
+        stopped_by,
+        tuple(trace),
+    )
+
+
+def _start(
+    rows: Rows, law: Any, link: Link, Z: Floats, fit_intercept: bool, start: Floats | None
+) -> tuple[Floats, Floats]:
+    b: Floats = np.zeros(Z.shape[1])
+    if start is not None and start.shape == b.shape:
+        eta = Z @ start + rows.offset
+        if law.is_inside(link.mean(eta)):
+            return start.copy(), eta
+    average = float(rows.weight @ rows.y) / float(rows.weight.sum())
+    if fit_intercept:
+        spread = float(np.ptp(rows.y)) or 1.0
+        mean = average if np.isinf(law.lowest) else max(average, 1e-3 * spread)
+        if law.name == "bernoulli":
+            mean = min(max(average, 1e-3), 1 - 1e-3)
+        with np.errstate(over="ignore"):
+            b[-1] = float(link.score(np.array(mean)) - np.average(rows.offset, weights=rows.weight))
+    eta = Z @ b + rows.offset
+    if not law.is_inside(link.mean(eta)) and link.name in ("identity", "inverse"):
+        # Least squares of the links of targets that are moved inside.
+        inside = np.where(law.allows(rows.y) & (rows.y > 0), rows.y, max(average, 1e-3))
+        b = np.asarray(
+            np.linalg.lstsq(Z, link.score(0.5 * (inside + average)) - rows.offset, rcond=None)[0],
+            np.float64,
+        )
+        eta = Z @ b + rows.offset
+    return b, eta
+
+
+def _scale(rows: Rows, law: Any) -> float:
+    """The size of the objective of a constant model."""
+    average = float(rows.weight @ rows.y) / float(rows.weight.sum())
+    mean = np.full_like(rows.y, average)
+    if not law.is_inside(mean):
+        return 1.0
+    return float(np.average(law.deviance(rows.y, mean), weights=rows.weight))
+
+
+def _value(rows: Rows, law: Any, link: Link, eta: Floats, penalty: Floats, b: Floats) -> float:
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        deviance = float(rows.weight @ law.deviance(rows.y, link.mean(eta)))
+    return 0.5 * deviance + 0.5 * float((penalty * b) @ b)
+
+
+def _solved(H: Floats, gradient: Floats) -> Floats:
+    """`H^+ g` of smallest norm, columns brought to one size first."""
+    size = np.sqrt(np.maximum(np.diagonal(H), 0.0))
+    scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
+    values, vectors = np.linalg.eigh(H * scale * scale[:, np.newaxis])
+    kept = values > 1e-12 * len(H) * max(values.max(initial=0.0), 1e-300)
+    turned = vectors[:, kept].T @ (scale * gradient)
+    return np.asarray(scale * (vectors[:, kept] @ (turned / values[kept])))

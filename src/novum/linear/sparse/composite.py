@@ -1,0 +1,339 @@
+"""Penalized fits of any loss of scores: Newton's method on working sets, with a certified gap.
+
+    primal   sum_i phi_i(b0 + x_i'b) + penalty(b)
+    dual     sum_i -phi_i*(-u_i) - penalty*(X'u),        sum_i u_i = 0 for an intercept
+
+A step minimizes the penalty and the quadratic function that agrees with the loss in value, gradient
+and curvature, over the columns of a working set and one score; the intercept is eliminated from
+it. That is a lasso on cross-products under the weights `phi''`, solved as any other
+(`descent_kernels`, `group_kernels`), and the step is halved until it keeps what it promises. From
+the residuals `r` the multiples `u = s r` give lower bounds (`losses`), the gap screens columns as
+for least squares (`objective`), with the largest curvature of the loss in the lengths of columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from novum.core.runtime import SILENT, Progress
+from novum.linear.sparse.columns import PlainColumns
+from novum.linear.sparse.losses import RowLoss, centered, intercept_curvature
+from novum.linear.sparse.objective import Duality, Penalty
+from novum.linear.sparse.solver import WIDEST_GRAM, Part
+from novum.numerics import EPSILON, Floats, Mask, Positions, as_argument
+
+_FIRST_SET = 64
+_HALVINGS = 40
+_ARMIJO = 0.01
+# Newton steps on one working set, and rounds of passes of one step.
+_STEPS = 8
+_ROUNDS = 20
+_STUCK = 12
+# Passes over stored cells of one step.
+_PASSES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class CompositeSolution:
+    """A penalized fit.
+
+    Attributes
+    ----------
+    coef : array (m, p)
+    intercept : array (m,)
+    known : Duality
+    steps : int
+        Newton steps.
+    stopped_by : str or None
+    trace : tuple of float
+        The relative gap of every look at all columns.
+    screened : int
+    loss : float
+        Without the penalty.
+    """
+
+    coef: Floats
+    intercept: Floats
+    known: Duality
+    steps: int
+    stopped_by: str | None
+    trace: tuple[float, ...]
+    screened: int
+    loss: float
+
+
+def minimize(
+    columns: PlainColumns,
+    loss: RowLoss,
+    penalty: Penalty,
+    *,
+    fit_intercept: bool,
+    tol: float,
+    max_iter: int,
+    start: tuple[Floats, Floats] | None = None,
+    progress: Progress = SILENT,
+) -> CompositeSolution:
+    """Minimizes the primal of the module; see `CompositeSolution`.
+
+    Parameters
+    ----------
+    columns : PlainColumns
+    loss : RowLoss
+    penalty : Penalty
+        Of the coefficients of every score.
+    fit_intercept : bool
+    tol : float
+        Largest gap, as a share of the objective.
+    max_iter : int
+        Newton steps.
+    start : pair of arrays (m, p) and (m,), optional
+    """
+    return _Newton(columns, loss, penalty, fit_intercept, tol, max_iter, start, progress).run()
+
+
+class _Newton:
+    def __init__(
+        self,
+        columns: PlainColumns,
+        loss: RowLoss,
+        penalty: Penalty,
+        fit_intercept: bool,
+        tol: float,
+        max_iter: int,
+        start: tuple[Floats, Floats] | None,
+        progress: Progress,
+    ) -> None:
+        self.columns, self.loss, self.penalty = columns, loss, penalty
+        self.fit_intercept, self.tol, self.max_iter = fit_intercept, tol, max_iter
+        self.progress = progress
+        n, p = columns.shape
+        m = loss.n_scores
+        self.B, self.b0 = (np.zeros((m, p)), np.zeros(m)) if start is None else start
+        self.F = np.zeros((n, m))
+        self.squares = loss.steepest * columns.weighted_squares(loss.weight)
+        self.live: Mask = np.tile(self.squares > 0, (m, 1))
+        self.B = np.where(self.live, self.B, 0.0)
+        self.steps, self.trace = 0, list[float]()
+        self._score_anew()
+
+    def run(self) -> CompositeSolution:
+        stopped_by, best, stuck, size = None, np.inf, 0, _FIRST_SET
+        while True:
+            self._center()
+            self.Q = self._products([None] * len(self.B))
+            known = self._gap([np.arange(self.B.shape[1])] * len(self.B))
+            self.trace.append(known.relative)
+            if known.gap <= max(self.tol, 4 * EPSILON) * known.primal:
+                break
+            stuck = 0 if known.gap < 0.9 * best else stuck + 1
+            best = min(best, known.gap)
+            if self.steps >= self.max_iter or stuck >= _STUCK:
+                stopped_by = "max_iter" if self.steps >= self.max_iter else "precision"
+                break
+            self._screen(known)
+            chosen = [self._working_set(k, known, size) for k in range(len(self.B))]
+            size = 2 * max(size, *(2 * int(np.count_nonzero(b)) for b in self.B))
+            self._descend(chosen, known)
+            if self.progress.advance(note=f"gap {known.relative:.2g}"):
+                stopped_by = "interrupt"
+                break
+        return CompositeSolution(
+            self.B,
+            self.b0,
+            known,
+            self.steps,
+            stopped_by,
+            tuple(self.trace),
+            int(np.count_nonzero(~self.live)),
+            self.loss.value(self.F),
+        )
+
+    # Looks
+
+    def _score_anew(self) -> None:
+        """Scores from the coefficients, so that errors of many steps do not add up."""
+        for k, b in enumerate(self.B):
+            self.F[:, k] = self.b0[k] + self.columns.scores(b, np.flatnonzero(b))
+
+    def _center(self) -> None:
+        if self.fit_intercept:
+            shift = centered(self.loss, self.F)
+            self.b0 = self.b0 + shift
+            self.F += shift
+        self.R = self.loss.residuals(self.F)
+
+    def _products(self, chosen: list[Positions | None]) -> list[Floats]:
+        return [
+            self.columns.products(as_argument(self.R[:, k]), each) for k, each in enumerate(chosen)
+        ]
+
+    def _gap(self, chosen: list[Positions]) -> Duality:
+        """The gap of the problem of some columns, from their `Q`."""
+        parts = [self.penalty.part(each) for each in chosen]
+        pairs = list(zip(self.B, chosen, self.Q, parts, strict=True))
+        value = self.loss.value(self.F)
+        primal = value + sum(part.value(b[each]) for b, each, _, part in pairs)
+        limit = min(part.limit(q) for *_, q, part in pairs)
+        curved = bool((self.penalty.l2 > 0).all())
+        gaps = {}
+        for scale in {min(1.0, limit), *([1.0] if curved else [])}:
+            # Penalty and conjugate, with `s b'q` on both sides.
+            rest = sum(
+                part.surplus(b[each], q, scale) + scale * float(b[each] @ q)
+                for b, each, q, part in pairs
+            )
+            gaps[scale] = value - self.loss.bound(self.F, scale) + rest
+        scale = min(gaps, key=lambda s: gaps[s])
+        return Duality(primal, max(gaps[scale], 0.0), scale)
+
+    def _screen(self, known: Duality) -> None:
+        reach = np.sqrt(2.0 * known.gap) * self.penalty.sizes(self.squares)
+        for k, q in enumerate(self.Q):
+            kept = known.scale * self.penalty.pull(q) + reach >= self.penalty.l1 * (1 - 1e-10)
+            self.live[k] &= kept | (self.B[k] != 0)
+
+    def _working_set(self, k: int, known: Duality, size: int) -> Positions:
+        """Active columns and those nearest to becoming so; groups are taken whole."""
+        penalty, pull = self.penalty, self.penalty.pull(self.Q[k])
+        active = self.live[k] & (penalty.pull(self.B[k]) != 0)
+        if penalty.positive:
+            active = self.live[k] & (self.B[k] != 0)
+        others = np.flatnonzero(self.live[k] & ~active)
+        room = max(size - int(np.count_nonzero(active)), _FIRST_SET // 2)
+        if len(self.B) == 1 and self.columns.cells_of(others) is not None:
+            # Passes over stored cells are cheap: all that are pulled away from zero are taken.
+            room = max(room, int(np.count_nonzero(pull[others] > penalty.l1[others])))
+        if others.size > room and penalty.l1.any():
+            away = known.scale * pull[others] - penalty.l1[others]
+            away /= penalty.sizes(self.squares)[others]
+            others = others[np.argpartition(-away, room - 1)[:room]]
+        chosen = active.copy()
+        chosen[others] = True
+        if penalty.groups is not None:
+            whole = np.bincount(penalty.groups, chosen) > 0
+            chosen = whole[penalty.groups] & self.live[k]
+        return np.flatnonzero(chosen)
+
+    # Steps
+
+    def _descend(self, chosen: list[Positions], known: Duality) -> None:
+        target = max(0.1 * known.gap, 0.5 * self.tol * known.primal)
+        every = [k for k, each in enumerate(chosen) if each.size]
+        joint = sum(each.size for each in chosen) <= WIDEST_GRAM
+        self.Q = [q[each] for q, each in zip(self.Q, chosen, strict=True)]
+        for _ in range(_STEPS):
+            for place, scores in enumerate([every] if joint else [[k] for k in every]):
+                if place:
+                    self.Q = self._products(list(chosen))
+                self._step(scores, chosen, target)
+                self._center()
+            self.steps += 1
+            self.Q = self._products(list(chosen))
+            if self._gap(chosen).gap <= target or self.steps >= self.max_iter:
+                break
+        self._score_anew()
+
+    def _step(self, scores: list[int], chosen: list[Positions], target: float) -> None:
+        """Newton's step over the columns of the working sets of some scores."""
+        if not scores:
+            return
+        sets = [chosen[k] for k in scores]
+        cells = self.columns.cells_of(sets[0])
+        if (
+            cells is not None
+            and self.penalty.groups is None
+            and len(scores) == 1
+            and sets[0].size ** 2 > cells / 4
+        ):
+            self._step_on_columns(scores[0], sets[0], target)
+            return
+        H, means = self._curvature(scores, sets)
+        inverse: Floats = np.zeros((len(scores),) * 2)
+        if self.fit_intercept:
+            inverse = np.asarray(
+                np.linalg.pinv(intercept_curvature(self.loss, self.F, scores)), np.float64
+            )
+            H -= means @ inverse @ means.T
+        b = np.concatenate([self.B[k, each] for k, each in zip(scores, sets, strict=True)])
+        q = np.concatenate([self.Q[k] for k in scores])
+        penalty = _joined([self.penalty.part(each) for each in sets])
+        part = Part.of_model(H, q.copy(), b.copy(), penalty, self.loss.square(self.F))
+        part.settle(0.1 * target, _ROUNDS)
+        move = part.b - b
+        if not move.any():
+            return
+        along, ends = np.zeros_like(self.F), np.cumsum([0, *(each.size for each in sets)])
+        offset = -inverse @ (means.T @ move)
+        for place, (k, each) in enumerate(zip(scores, sets, strict=True)):
+            full = np.zeros(self.B.shape[1])
+            full[each] = move[ends[place] : ends[place + 1]]
+            along[:, k] = self.columns.scores(full, each) + offset[place]
+        self._search(scores, sets, b, part.b, q, penalty, along, offset)
+
+    def _step_on_columns(self, k: int, chosen: Positions, target: float) -> None:
+        """The same for one score where a pass over the cells costs less than cross-products."""
+        d = self.loss.curvature(self.F, k, k)
+        penalty, b = self.penalty.part(chosen), self.B[k, chosen]
+        moved, r = b.copy(), as_argument(self.R[:, k].copy())
+        share = 1.0 * target / self.loss.value(self.F)
+        offset = self.columns.settle(
+            d, self.fit_intercept, chosen, penalty, share, _PASSES, moved, r
+        )
+        if (moved == b).all():
+            return
+        along = np.zeros_like(self.F)
+        along[:, k] = (self.R[:, k] - r) / d
+        self._search([k], [chosen], b, moved, self.Q[k], penalty, along, np.array([offset]))
+
+    def _search(
+        self,
+        scores: list[int],
+        sets: list[Positions],
+        b: Floats,
+        end: Floats,
+        q: Floats,
+        penalty: Penalty,
+        along: Floats,
+        offset: Floats,
+    ) -> None:
+        """Goes to the end of a step, or as far as it keeps a part of what it promises."""
+        move, ends = end - b, np.cumsum([0, *(each.size for each in sets)])
+        before, kept = self.loss.value(self.F), penalty.value(b)
+        promise = penalty.value(end) - kept - float(q @ move)
+        length = 1.0
+        for _ in range(_HALVINGS):
+            F = self.F + length * along
+            change = self.loss.value(F) - before + penalty.value(b + length * move) - kept
+            if change <= _ARMIJO * length * promise + 4 * EPSILON * before:
+                break
+            length *= 0.5
+        else:
+            return
+        self.F = F
+        # The end of the whole step has exact zeros.
+        moved = end if length == 1.0 else b + length * move
+        for place, (k, each) in enumerate(zip(scores, sets, strict=True)):
+            self.B[k, each] = moved[ends[place] : ends[place + 1]]
+            self.b0[k] += length * offset[place]
+
+    def _curvature(self, scores: list[int], sets: list[Positions]) -> tuple[Floats, Floats]:
+        """Second derivatives by coefficients, and by coefficients and intercepts."""
+        rows, means = [], []
+        for k, left in zip(scores, sets, strict=True):
+            weights = [self.loss.curvature(self.F, k, other) for other in scores]
+            rows.append([
+                self.columns.curvature(d, left, right)
+                for d, right in zip(weights, sets, strict=True)
+            ])  # fmt: skip
+            means.append(np.column_stack([self.columns.products(d, left) for d in weights]))
+        return np.ascontiguousarray(np.block(rows)), np.vstack(means)
+
+
+def _joined(parts: list[Penalty]) -> Penalty:
+    """The penalty of the coefficients of several scores."""
+    if len(parts) == 1:
+        return parts[0]
+    l1, l2 = (np.concatenate([getattr(p, name) for p in parts]) for name in ("l1", "l2"))
+    return Penalty(l1, l2, parts[0].positive)
