@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.core.errors import InputError
 from novum.core.files import load, save
-from novum.core.learners import Case, Check
+from novum.core.learners import Case, Check, Verdict
 from novum.core.learners.contracts import check_name, estimator_checks
 from novum.linear import (
     GammaRegressor,
@@ -142,6 +142,34 @@ def test_columns_that_say_nothing_new() -> None:
     double = GeneralizedLinearModel("poisson").fit(np.column_stack([x, x, np.ones(40)]), y)
     np.testing.assert_allclose(double.coef_, [single.coef_[0] / 2] * 2 + [0.0], atol=1e-8)
     assert double.summary_.rank == 2
+
+
+@pytest.mark.parametrize(
+    ("law", "y"),
+    [
+        ("poisson", [0.0] * 6),
+        ("poisson", [0.0, 0.0, 0.0, 4.0, 2.0, 3.0]),
+        (NegativeBinomial(1.0), [0.0, 0.0, 0.0, 4.0, 2.0, 3.0]),
+        ("bernoulli", [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]),
+        ("bernoulli", [1.0] * 6),
+    ],
+)
+def test_no_optimum_is_told(law: Any, y: list[float]) -> None:
+    X = np.repeat([[0.0], [1.0]], 3, axis=0)
+    with pytest.warns(UserWarning, match="no minimum"):
+        model = GeneralizedLinearModel(law).fit(X, y)
+    assert model.certificate_.verdict is Verdict.UNBOUNDED
+    assert (
+        GeneralizedLinearModel(law, alpha=0.1, fit_intercept=False).fit(X, y).certificate_.converged
+    )
+
+
+def test_one_row_and_constant_targets() -> None:
+    assert GeneralizedLinearModel("gamma").fit([[1.0]], [2.0]).predict([[1.0]]) == pytest.approx(2)
+    for law in ("gaussian", "poisson", "gamma"):
+        model = GeneralizedLinearModel(law).fit([[0.0], [1.0], [3.0]], [2.0, 2.0, 2.0])
+        np.testing.assert_allclose(model.coef_, 0.0, atol=1e-12)
+        assert model.certificate_.converged
 
 
 @pytest.mark.parametrize(

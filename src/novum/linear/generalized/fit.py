@@ -58,6 +58,11 @@ class Scoring:
     steps : int
     stopped_by : str
     trace : tuple of float
+    last_move : float
+        The largest change of a score that the last step asked for. Near an optimum it is tiny;
+        where likelihood grows for ever, scores of bounded means move by about one in every step.
+    has_flattened : bool
+        Whether the information has lost rank on the way, as it does there in the end.
     """
 
     intercept: float
@@ -69,6 +74,8 @@ class Scoring:
     steps: int
     stopped_by: str
     trace: tuple[float, ...]
+    last_move: float
+    has_flattened: bool
 
 
 def score_rows(
@@ -91,7 +98,7 @@ def score_rows(
     b, eta = _start(rows, law, link, Z, fit_intercept, start)
     value = _value(rows, law, link, eta, penalty, b)
     trace, stopped_by, steps = [value / total], "max_iter", 0
-    decrement = np.inf
+    decrement, highest = np.inf, 0
     while True:
         mean, slope = link.mean(eta), link.slope(eta)
         variance = np.maximum(law.variance(mean), 1e-300)
@@ -99,7 +106,8 @@ def score_rows(
         root = np.sqrt(weight)
         information = (Z * root[:, np.newaxis]).T @ (Z * root[:, np.newaxis])
         gradient = Z.T @ (rows.weight * (rows.y - mean) * slope / variance) - penalty * b
-        step = _solved(information + np.diag(penalty), gradient)
+        step, rank = _solved(information + np.diag(penalty), gradient)
+        highest = max(highest, rank)
         decrement = float(max(gradient @ step, 0.0)) / total
         size = max(abs(value) / total, EPSILON * _scale(rows, law))
         if decrement <= tol**2 * size or decrement <= 1e-30:
@@ -135,6 +143,8 @@ def score_rows(
         steps,
         stopped_by,
         tuple(trace),
+        float(np.abs(Z @ step).max(initial=0.0)),
+        rank < highest,
     )
 
 
@@ -181,11 +191,11 @@ def _value(rows: Rows, law: Any, link: Link, eta: Floats, penalty: Floats, b: Fl
     return 0.5 * deviance + 0.5 * float((penalty * b) @ b)
 
 
-def _solved(H: Floats, gradient: Floats) -> Floats:
-    """`H^+ g` of smallest norm, columns brought to one size first."""
+def _solved(H: Floats, gradient: Floats) -> tuple[Floats, int]:
+    """`H^+ g` of smallest norm, columns brought to one size first, and the rank."""
     size = np.sqrt(np.maximum(np.diagonal(H), 0.0))
     scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
     values, vectors = np.linalg.eigh(H * scale * scale[:, np.newaxis])
     kept = values > 1e-12 * len(H) * max(values.max(initial=0.0), 1e-300)
     turned = vectors[:, kept].T @ (scale * gradient)
-    return np.asarray(scale * (vectors[:, kept] @ (turned / values[kept])))
+    return np.asarray(scale * (vectors[:, kept] @ (turned / values[kept]))), int(kept.sum())

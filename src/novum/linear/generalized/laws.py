@@ -159,6 +159,9 @@ class Law:
             logs = special.xlogy(y, mean) + special.xlog1py(1 - y, -mean)
         elif self.name == "poisson":
             logs = special.xlogy(y, mean) - mean - special.gammaln(y + 1)
+        elif not scale > 0:
+            # Nothing is left over; without rows to spare the scale is not known.
+            return np.inf if scale == 0 else float("nan")
         else:
             shape = 1.0 / scale
             logs = (

@@ -94,7 +94,7 @@ class GeneralizedRegression(RegressorMixin, Learner):
             self.intercept_ = float(found.intercept - found.coef @ rows.center)
             self.n_iter_ = max(1, found.steps)
             self.summary_ = self._summary(found, rows, law, link)
-            self.certificate_ = _certificate(found, self.tol, watch.seconds)
+            self.certificate_ = _certificate(found, link, self.tol, watch.seconds)
             warn_if_stopped(self.certificate_, type(self).__name__)
             round_attributes(self, X, "coef_")
         return self
@@ -396,7 +396,9 @@ default="gaussian"
     -----
     A step costs `O(n p^2)`; sparse rows are made dense. Weights count repetitions. Missing cells
     are refused; an unseen level counts as the first, with a warning. Of coefficients that are not
-    determined those of smallest norm are given. With the log link and the laws of counts and
+    determined those of smallest norm are given. Where likelihood grows for ever (a level without
+    events, classes that can be separated) the verdict is `unbounded`, with a warning. With the log
+    link and the laws of counts and
     amounts the objective is convex; with others the optimum is a local one.
 
     References
@@ -435,11 +437,20 @@ def _covariance(information: Floats, center: Floats, fit_intercept: bool) -> tup
     return np.asarray(half @ half.T), int(kept.sum())
 
 
-def _certificate(found: Scoring, tol: float, seconds: float) -> Certificate:
-    done = found.stopped_by == "tol"
+# A fit that has reached its optimum moves scores by much less, one without optimum by about 1.
+_MOVING = 0.1
+
+
+def _certificate(found: Scoring, link: Link, tol: float, seconds: float) -> Certificate:
+    verdict = Verdict.WITHIN_TOLERANCE
+    endless = found.has_flattened or found.last_move > _MOVING
+    if link.name in ("log", "logit", "probit") and endless:
+        verdict = Verdict.UNBOUNDED
+    elif found.stopped_by != "tol":
+        verdict = Verdict.STOPPED_EARLY
     return Certificate(
         objective="mean deviance / 2 + penalty",
-        verdict=Verdict.WITHIN_TOLERANCE if done else Verdict.STOPPED_EARLY,
+        verdict=verdict,
         value=found.value,
         residual=float(np.sqrt(found.decrement)),
         iterations=found.steps,
