@@ -71,6 +71,18 @@ def chances_of_row(tree, ways, root, end, cells, row, out):
 
 
 @inner_kernel()
+def chances_without(tree, ways, root, end, background, which, out):
+    """The chances without a row: those of a row of the background, or of the training rows."""
+    share, before = tree[5], ways[1]
+    if which >= 0:
+        chances_of_row(tree, ways, root, end, background, which, out)
+        return
+    for node in range(root + 1, end):
+        above = before[node]
+        out[node - root] = share[node] * (out[above - root] if above >= 0 else 1.0)
+
+
+@inner_kernel()
 def go_down(tree, ways, root, end, cells, start, n_rows, work):
     """Products of factors on the way to every node, and reciprocals of the factors of edges."""
     column, first_child, n_children, share = tree[1], tree[3], tree[4], tree[5]
@@ -154,17 +166,12 @@ def add_contributions(
     `which` is the row of the background that stands for what is not known, or -1 for the shares of
     the training rows. `out_base` gets what the trees say when nothing is known.
     """
-    share, n_children = tree[5], tree[4]
+    n_children = tree[4]
     parent, before = ways[0], ways[1]
     without, below = work[0], work[4]
     for t in range(first, last):
         root, end = tree_start[t], tree_start[t + 1]
-        if which >= 0:
-            chances_of_row(tree, ways, root, end, background, which, without)
-        else:
-            for node in range(root + 1, end):
-                above = before[node]
-                without[node - root] = share[node] * (without[above - root] if above >= 0 else 1.0)
+        chances_without(tree, ways, root, end, background, which, without)
         # What is said without any cell: the product over all edges, in the first row's room.
         below[0, 0, 0] = 1.0
         for node in range(root, end):
@@ -194,17 +201,12 @@ def add_interactions(
     tree, tree_start, first, last, ways, value, cells, background, which, work, met, out
 ):
     """Adds the interactions of pairs of columns, half of each on either side of the diagonal."""
-    column, n_children, share = tree[1], tree[4], tree[5]
-    parent, before, point, _ = ways
+    column, n_children = tree[1], tree[4]
+    parent, _, point, _ = ways
     without, with_row, product, reciprocal, _ = work
     for t in range(first, last):
         root, end = tree_start[t], tree_start[t + 1]
-        if which >= 0:
-            chances_of_row(tree, ways, root, end, background, which, without)
-        else:
-            for node in range(root + 1, end):
-                above = before[node]
-                without[node - root] = share[node] * (without[above - root] if above >= 0 else 1.0)
+        chances_without(tree, ways, root, end, background, which, without)
         for start in range(0, cells.shape[0], BLOCK):
             n_rows = min(BLOCK, cells.shape[0] - start)
             go_down(tree, ways, root, end, cells, start, n_rows, work)
