@@ -176,8 +176,8 @@ def long_chain(n: int) -> ModelArrays:
     ],
     ids=str,
 )
-def test_ten_thousand_nodes(engine: Engine) -> None:
-    n = 10_000
+@pytest.mark.parametrize("n", [2000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_thousands_of_nodes(engine: Engine, n: int) -> None:
     model = long_chain(n)
     codes = np.full(n, -1)
     codes[::10] = 0

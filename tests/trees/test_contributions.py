@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from math import factorial
 from typing import Any
@@ -10,7 +11,12 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError
-from novum.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+from novum.ensemble import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
+from novum.linear import LogisticRegression
 from novum.trees import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -140,3 +146,32 @@ def test_a_background_without_rows() -> None:
     model = DecisionTreeRegressor().fit(TABLE, NUMBERS)
     with pytest.raises(InputError, match="0 sample"):
         model.contributions(TABLE, TABLE[:0])
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("with_background", [False, True])
+def test_contributions_to_the_votes_of_a_committee(depth: int, with_background: bool) -> None:
+    rng = np.random.default_rng(depth)
+    X = rng.normal(size=(90, 3)).round(1)
+    y = 1 * (X[:, 0] + X[:, 1] * X[:, 2] > 0.3) + (X[:, 1] > 0.5)
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=depth), n_estimators=6).fit(X, y)
+    others = X[:4] if with_background else None
+    found = model.contributions(X, others, interactions=True)
+    np.testing.assert_allclose(found.predictions, model._votes(X), atol=1e-12)
+    np.testing.assert_allclose(found.interactions.sum(axis=2), found.values, atol=1e-12)
+    expected = np.zeros((3, 3))
+    for tree, weight in zip(model._all_trees(), model.estimator_weights_, strict=True):
+        votes = replace(tree, value=np.eye(3)[leaf_answers(tree).argmax(axis=1)])
+        backgrounds = [None] if others is None else list(others)
+        parts = [shapley(votes, X[5], other)[0] for other in backgrounds]
+        expected += weight * np.mean(parts, axis=0)
+    np.testing.assert_allclose(found.values[5], expected, atol=1e-12)
+
+
+def test_votes_that_are_no_sum_are_refused() -> None:
+    X = np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0], [4.0, 8.0]])
+    model = AdaBoostClassifier(n_estimators=2).fit(X, [0, 0, 1, 1])
+    with pytest.raises(InputError, match="Row 1 lacks a cell"):
+        model.contributions([[1.0, 5.0], [np.nan, np.nan]])
+    other = AdaBoostClassifier(LogisticRegression(), n_estimators=2).fit(X, [0, 0, 1, 1])
+    assert not hasattr(other, "contributions")

@@ -14,11 +14,13 @@ shared constant, so the probabilities are
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.metrics import accuracy_score
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import DecisionMixin
@@ -45,7 +47,10 @@ from novum.ensemble.members import member_codes, shared_invariances
 from novum.numerics import Array, Floats, Positions, log_normalize
 from novum.trees import (
     CellRows,
+    ContributingTrees,
+    Contributions,
     DecisionTreeClassifier,
+    Forest,
     StumpRules,
     Stumps,
     Tree,
@@ -57,7 +62,16 @@ from novum.trees import (
 Weak = StumpLearning | RowLearning
 
 
-class AdaBoostClassifier(DecisionMixin, ClassifierMixin, BoostedCommittee):
+def _votes_of_trees(model: AdaBoostClassifier) -> bool:
+    """Whether the learners are trees, whose votes columns contribute to."""
+    check_is_fitted(model)
+    if not model._all_trees():
+        name = type(model.estimator_).__name__
+        raise AttributeError(f"Contributions are of trees, and the learners are {name}.")
+    return True
+
+
+class AdaBoostClassifier(DecisionMixin, ClassifierMixin, BoostedCommittee, ContributingTrees):
     """AdaBoost for two classes, SAMME for more.
 
     Parameters
@@ -272,6 +286,50 @@ class AdaBoostClassifier(DecisionMixin, ClassifierMixin, BoostedCommittee):
         if self.early_stopping is None:
             return known
         return tuple(name for name in known if name not in ("row_order", "duplication"))
+
+    def _summands(self) -> tuple[list[Forest], list[float], Any]:
+        """The committee as a forest, whose leaves have the weighted vote that is given there."""
+        forests = []
+        for tree, weight in zip(self._all_trees(), self.estimator_weights_, strict=True):
+            forest = Forest.of_tree(tree)
+            answers = forest.value.argmax(axis=1)
+            forests.append(replace(forest, value=weight * np.eye(self.n_classes_)[answers]))
+        return [Forest.joined(forests)], [1.0], 0.0
+
+    @available_if(_votes_of_trees)
+    def contributions(
+        self, X: Any, background: Any = None, *, interactions: bool = False
+    ) -> Contributions:
+        """What every column contributes to the votes for the classes: exact Shapley values.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_columns)
+        background : array-like or data frame, optional
+            Rows that stand for what is not known; without them the training rows do.
+        interactions : bool
+            Whether pairs of columns are told apart too.
+
+        Returns
+        -------
+        Contributions
+            To the votes, whose log-probabilities `predict_log_proba` gives.
+
+        Notes
+        -----
+        A row that goes down several branches, because a cell is missing, gets one whole vote from
+        the tree all the same, which is no sum over leaves: such rows are refused.
+        """
+        found = super().contributions(X, background, interactions=interactions)
+        votes = self._votes(X)
+        parted = np.abs(found.predictions - votes).max(axis=1) > 1e-9 * np.abs(votes).max()
+        if parted.any():
+            raise InputError(
+                f"Row {int(parted.argmax())} lacks a cell and goes down several branches, but each "
+                "tree has one vote: it is no sum to which columns contribute. Fit a base learner "
+                "with missing='direction', or leave such rows out."
+            )
+        return found
 
     # Prediction
 

@@ -192,6 +192,7 @@ from novum.evaluation.selection.stability import (
     selection_stability,
     stability_index,
 )
+from novum.evaluation.selection.stability_selection import StabilitySelection
 from novum.evaluation.validation.certainty import corrected_interval as corrected_interval
 from novum.evaluation.validation.cross_validation import (
     CrossValidation,
@@ -298,6 +299,7 @@ __all__ = [
     "SequentialFeatureSelector",
     "SigmoidCalibration",
     "Splits",
+    "StabilitySelection",
     "StopRule",
     "TemperatureCalibration",
     "ThresholdChoice",

@@ -9,6 +9,7 @@ from novum.linear.generalized.model import GeneralizedLinearModel
 from novum.linear.generalized.regressors import GammaRegressor, PoissonRegressor, TweedieRegressor
 from novum.linear.isotonic import IsotonicRegression
 from novum.linear.least_squares.inference import LinearInference
+from novum.linear.least_squares.influence import Influence
 from novum.linear.least_squares.regression import LinearRegression
 from novum.linear.least_squares.ridge import Ridge, RidgeCV
 from novum.linear.least_squares.ridge import strengths as strengths
@@ -59,6 +60,7 @@ __all__ = [
     "GeneralizedLinearModel",
     "GradientDescent",
     "Groups",
+    "Influence",
     "IsotonicRegression",
     "Lasso",
     "LassoCV",

@@ -469,13 +469,13 @@ print(n_kills, changed)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_killed_save_leaves_a_whole_file(path: Path) -> None:
     script = textwrap.dedent(KILLS)
-    command = [sys.executable, "-c", script, str(path), "60"]
+    command = [sys.executable, "-c", script, str(path), "25"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr
     kills, changed = map(int, result.stdout.split())
     # Some children must have got through a save, or nothing was tested.
-    assert kills == 60
-    assert changed > 10
+    assert kills == 25
+    assert changed > 4
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace", "write"])

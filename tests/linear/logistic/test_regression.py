@@ -98,7 +98,7 @@ def test_an_interrupt_changes_nothing() -> None:
 # --- The optimum ----------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([2, 3]),

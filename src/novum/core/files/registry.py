@@ -81,6 +81,7 @@ _ESTIMATORS = {
         "SelectKBest",
         "SelectPercentile",
         "SequentialFeatureSelector",
+        "StabilitySelection",
         "TunedThresholdClassifierCV",
     ),
     "novum.graphical": ("BayesianNetworkClassifier",),

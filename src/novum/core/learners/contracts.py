@@ -118,7 +118,7 @@ def check_bits_in_new_processes(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "case.pickle"
         path.write_bytes(pickle.dumps((case.model, case.X, case.y)))
-        found = {_digest(path, threads) for threads in (1, 2, 4)}
+        found = {_digest(path, threads) for threads in (1, 3)}
     assert len(found) == 1, "another number of threads gave other bits"
 
 

@@ -65,6 +65,10 @@ class LinearInference:
     f_value, f_p_value : float or array of shape (t,)
         Test that all slopes are zero.
     covariance : str
+    rows : float
+        Sum of the weights.
+    log_likelihood, aic, bic : float or array of shape (t,)
+        Of normal errors; the criteria count the coefficients that the data determine.
     """
 
     names: tuple[str, ...]
@@ -77,6 +81,21 @@ class LinearInference:
     f_value: Floats
     f_p_value: Floats
     covariance: str = "classical"
+    rows: float = np.nan
+
+    @property
+    def log_likelihood(self) -> Floats:
+        with np.errstate(divide="ignore"):
+            variance = self.residual_deviation**2 * self.degrees_of_freedom / self.rows
+            return np.asarray(-self.rows / 2 * (np.log(2 * np.pi * variance) + 1))
+
+    @property
+    def aic(self) -> Floats:
+        return -2 * self.log_likelihood + 2 * (self.rows - self.degrees_of_freedom)
+
+    @property
+    def bic(self) -> Floats:
+        return -2 * self.log_likelihood + np.log(self.rows) * (self.rows - self.degrees_of_freedom)
 
     @property
     def t_values(self) -> Floats:
@@ -90,11 +109,14 @@ class LinearInference:
 
     def intervals(self, confidence: float = 0.95) -> Floats:
         """Confidence intervals, lower and upper ends along the last axis."""
+        half = self.reach(confidence) * self.standard_errors
+        return np.stack([self.coef - half, self.coef + half], axis=-1)
+
+    def reach(self, confidence: float) -> float:
+        """How many standard errors an interval reaches, by Student's law."""
         if not 0 < confidence < 1:
             raise ValueError(f"confidence is a probability between 0 and 1, got {confidence!r}.")
-        reach = special.stdtrit(self.degrees_of_freedom, (1 + confidence) / 2)
-        half = reach * self.standard_errors
-        return np.stack([self.coef - half, self.coef + half], axis=-1)
+        return float(special.stdtrit(self.degrees_of_freedom, (1 + confidence) / 2))
 
     def single(self) -> LinearInference:
         """The same without the axis of targets, where there is but one."""
@@ -184,6 +206,7 @@ def infer(
         f,
         f_p,
         "classical" if covariance is None else covariance[0],
+        float(weight),
     )
 
 
@@ -235,20 +258,12 @@ def robust_errors(
 ) -> Floats:
     """Standard errors of shape (t, k), intercept first, computed in one pass over the rows."""
     total = float(sample.weights.sum())
-    inner_root = inverse_root(design)
-    root = inner_root
-    if fit_intercept:
-        # `A` with `A A' = ([1 X]'W[1 X])^+`, in the user's units.
-        corner = np.append(1 / np.sqrt(total), -design.x_mean @ root)
-        root = np.vstack([corner, np.column_stack([np.zeros(len(root)), root])])
+    root = rooted(design, total, fit_intercept)
     targets, weights = sample.targets, sample.weights[:, np.newaxis]
     meat = np.zeros((targets.shape[1], root.shape[1], root.shape[1]))
     for rows, x in treatment_blocks(sample):
         residual = targets[rows] - solution.intercept - x @ solution.coef
-        # Centered before they are turned: an offset of the columns must not cost digits.
-        turned = (x - design.x_mean) @ inner_root
-        if fit_intercept:
-            turned = np.column_stack([np.full(len(x), 1 / np.sqrt(total)), turned])
+        turned = turned_rows(x, design, total, fit_intercept)
         spread = _spread(residual, (turned**2).sum(axis=1), kind) * weights[rows]
         meat += np.einsum("it,ij,ik->tjk", spread, turned, turned, optimize=True)
     if kind == "HC1":
@@ -257,6 +272,24 @@ def robust_errors(
     errors = np.sqrt(np.stack([np.einsum("ij,jk,ik->i", root, m, root) for m in meat]))
     errors[:, undetermined(design, total, fit_intercept)] = np.nan
     return errors
+
+
+def rooted(design: Design, weight: float, fit_intercept: bool) -> Floats:
+    """`A` with `A A' = ([1 X]'W[1 X])^+` in the user's units, intercept first."""
+    root = inverse_root(design)
+    if not fit_intercept:
+        return root
+    corner = np.append(1 / np.sqrt(weight), -design.x_mean @ root)
+    return np.vstack([corner, np.column_stack([np.zeros(len(root)), root])])
+
+
+def turned_rows(x: Floats, design: Design, weight: float, fit_intercept: bool) -> Floats:
+    """`A'x` for the rows of a treatment design: their squares add up to leverages."""
+    # Centered before they are turned: an offset of the columns must not cost digits.
+    turned = (x - design.x_mean) @ inverse_root(design)
+    if not fit_intercept:
+        return turned
+    return np.column_stack([np.full(len(x), 1 / np.sqrt(weight)), turned])
 
 
 def _spread(residual: Floats, leverage: Floats, kind: str) -> Floats:

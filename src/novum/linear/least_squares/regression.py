@@ -17,8 +17,9 @@ from sklearn.base import clone
 from novum.core.errors import InputError
 from novum.core.learners import parameter
 from novum.core.sums import sum_blocks
-from novum.core.tables import Sample
+from novum.core.tables import Sample, check_features
 from novum.linear.least_squares.inference import Covariance, LinearInference, infer, robust_errors
+from novum.linear.least_squares.influence import Influence, influence_of, prediction_deviations
 from novum.linear.least_squares.model import LinearModel
 from novum.numerics import Floats, one_blas_thread
 
@@ -123,7 +124,10 @@ class LinearRegression(LinearModel):
             solution = self._solution(design)
             robust = None
             if covariance != "classical":
-                rows = self._rows_again(X, y, sample_weight, covariance)
+                what = f"covariance={covariance!r}"
+                if X is None or y is None:
+                    raise InputError(f"{what} needs the rows again: pass inference(X, y, {what}).")
+                rows = self._rows_again(X, y, sample_weight, what)
                 errors = robust_errors(rows, design, solution, self.fit_intercept, covariance)
                 robust = covariance, errors
             found = infer(
@@ -136,6 +140,64 @@ class LinearRegression(LinearModel):
             )
         return found.single() if self.statistics_.vector_target else found
 
+    def influence(self, X: Any, y: Any, sample_weight: Any = None) -> Influence:
+        """What each row of the fit does to it: leverage, Cook's distance, DFBETAS.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows of the fit, of one target.
+
+        Examples
+        --------
+        >>> X, y = [[0.0], [1.0], [2.0], [10.0]], [0.1, 0.9, 2.1, 5.0]
+        >>> found = LinearRegression().fit(X, y).influence(X, y)
+        >>> found.leverage.round(3).tolist(), int(found.cooks_distance.argmax())
+        ([0.418, 0.331, 0.275, 0.976], 3)
+        """
+        self._check_inference("classical")
+        with one_blas_thread():
+            rows = self._rows_again(X, y, sample_weight, "Influence")
+            if rows.target.ndim != 1:
+                raise InputError(
+                    f"Influence is on the fit of one target, but y has {rows.target.shape[1]}. Fit "
+                    "and ask one target at a time."
+                )
+            design = self._design()
+            found, solution = self.inference(), self._solution(design)
+            return influence_of(rows, design, solution, found, self.fit_intercept)
+
+    def predict_interval(self, X: Any, confidence: float = 0.95) -> Floats:
+        """Where new rows will lie: prediction intervals for normal errors of equal variance.
+
+        Returns
+        -------
+        array of shape (n_rows, 2) or (n_rows, n_targets, 2)
+            Infinite for rows that the fit does not determine.
+
+        Examples
+        --------
+        >>> model = LinearRegression().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 3.0])
+        >>> model.predict_interval([[1.5]]).round(3).tolist()
+        [[0.479, 3.521]]
+        """
+        return self._interval(X, confidence, of_rows=1.0)
+
+    def mean_interval(self, X: Any, confidence: float = 0.95) -> Floats:
+        """Where the mean target of such rows lies: confidence intervals, as `predict_interval`."""
+        return self._interval(X, confidence, of_rows=0.0)
+
+    def _interval(self, X: Any, confidence: float, of_rows: float) -> Floats:
+        """Intervals from the variance of the prediction and `of_rows` times that of a row."""
+        found = self.inference()
+        reach = found.reach(confidence)
+        middle = self.predict(X)
+        with one_blas_thread():
+            sample = check_features(self, X, accept_sparse=True, tell_unseen=False)
+            known = prediction_deviations(sample, self._design(), found.rows, self.fit_intercept)
+        half = np.multiply.outer(np.hypot(known, np.sqrt(of_rows)), found.residual_deviation)
+        return np.stack([middle - reach * half, middle + reach * half], axis=-1)
+
     def _check_inference(self, covariance: str) -> None:
         if covariance not in get_args(Covariance):
             raise InputError(
@@ -147,17 +209,12 @@ class LinearRegression(LinearModel):
                 "distribution is cut off at 0. Fit with positive=False for inference."
             )
 
-    def _rows_again(self, X: Any, y: Any, sample_weight: Any, covariance: str) -> Sample:
-        if X is None or y is None:
-            raise InputError(
-                f"covariance={covariance!r} needs the rows again: "
-                f"pass inference(X, y, covariance={covariance!r})."
-            )
+    def _rows_again(self, X: Any, y: Any, sample_weight: Any, what: str) -> Sample:
         rows = clone(self)._read(X, y, sample_weight, self.schema_)
         found, known = sum_blocks(self._sum, rows, self.n_jobs), self.statistics_
         if not found.isclose(known, _SAME_ROWS):
             raise InputError(
-                f"covariance={covariance!r} needs the rows of the fit, of total weight "
+                f"{what} needs the rows of the fit, of total weight "
                 f"{known.weight:g}; these, of weight {found.weight:g}, are other rows. Pass the "
                 "rows, targets and weights that were fitted."
             )

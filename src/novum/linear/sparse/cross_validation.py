@@ -25,8 +25,8 @@ from novum.core.runtime import fitting, run_tasks
 from novum.core.sums import whole_sample
 from novum.core.tables import Coding, Sample, plain_target
 from novum.linear.least_squares.model import LinearPredictor
-from novum.linear.sparse.columns import columns_of
-from novum.linear.sparse.model import ElasticNet, Lasso, checked_targets
+from novum.linear.sparse.columns import checked_targets, columns_of
+from novum.linear.sparse.model import ElasticNet, Lasso
 from novum.linear.sparse.path import grid_of, solutions
 from novum.linear.sparse.solver import Problem, Products
 from novum.numerics import Floats, Positions

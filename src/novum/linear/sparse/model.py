@@ -15,9 +15,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone
 
-from novum.core.errors import InputError
 from novum.core.learners import (
     Certificate,
     Learner,
@@ -31,15 +30,13 @@ from novum.core.runtime import fitting, round_attributes, stream
 from novum.core.tables import Sample
 from novum.linear.least_squares.model import LinearPredictor
 from novum.linear.least_squares.regression import LinearRegression
-from novum.linear.sparse.columns import centered_target, columns_of
+from novum.linear.sparse.columns import checked_targets, columns_of
 from novum.linear.sparse.objective import Penalty
-from novum.linear.sparse.path import path
+from novum.linear.sparse.path import entry_order, path
 from novum.linear.sparse.solver import Problem, Products, SparseSolution
-from novum.numerics import Floats
+from novum.numerics import Floats, Positions, one_blas_thread
 
 OBJECTIVE = "mean squared error / 2 + penalty"
-# Targets beyond this size have squares that leave the range of doubles.
-_LARGEST = 1e120
 # Looks at all columns that an ordinary fit takes.
 _LOOKS = 6
 # A relative gap of this size is rounding.
@@ -252,6 +249,10 @@ class Lasso(SparseRegression):
         """Solutions for a falling series of penalties; see `ElasticNet.path`."""
         return path(X, y, l1_ratio=l1_ratio, **options)
 
+    def entry_order(self, X: Any, y: Any, most: int) -> Positions:
+        """The first `most` columns that come into the path; see `ElasticNet.entry_order`."""
+        return _entry_order(self, X, y, most, 1.0)
+
 
 class ElasticNet(SparseRegression):
     """Least squares with an L1 and an L2 penalty: few columns, and groups of like ones together.
@@ -314,24 +315,36 @@ class ElasticNet(SparseRegression):
 
     path = staticmethod(path)
 
+    def entry_order(self, X: Any, y: Any, most: int) -> Positions:
+        """The first `most` columns that come into the path of falling penalties.
+
+        Columns are measured in their standard deviations; one of levels comes in with the first of
+        them. There are fewer where the path to a thousandth of its start has fewer.
+
+        Examples
+        --------
+        >>> X, y = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]), [2.0, 5.0, -2, -5]
+        >>> ElasticNet().entry_order(X, y, 2).tolist()
+        [1, 0]
+        """
+        return _entry_order(self, X, y, most, float(self.l1_ratio))
+
     def _penalty(self, problem: Problem, sample: Sample) -> Penalty:
         del sample
         ratio, p = float(self.l1_ratio), problem.columns.shape[1]
         return Penalty.of(float(self.alpha), ratio, p, self.positive)
 
 
-def checked_targets(sample: Sample, centered: bool) -> tuple[list[Floats], Floats]:
-    """The targets of a solver, and their means; refuses what has no square."""
-    targets = np.asarray(sample.targets, np.float64)
-    if np.abs(targets).max() > _LARGEST:
-        row = int(np.argmax(np.abs(targets).max(axis=1)))
-        raise InputError(
-            f"The target has a value of {targets[row].max():.3g} at row {row}, whose square leaves "
-            "the range of double precision. Rescale y by a power of ten."
-        )
-    root = np.sqrt(sample.weights / sample.weights.sum())
-    pairs = [centered_target(t, root, centered=centered) for t in targets.T]
-    return [t for t, _ in pairs], np.array([mean for _, mean in pairs])
+def _entry_order(
+    model: Lasso | ElasticNet, X: Any, y: Any, most: int, l1_ratio: float
+) -> Positions:
+    model._validate_params()
+    sample = clone(model)._read(X, y, None, None)
+    with one_blas_thread():
+        return entry_order(
+            sample, l1_ratio, most,
+            tol=model.tol, max_iter=model.max_iter, positive=model.positive,
+        )  # fmt: skip
 
 
 def certified(found: list[SparseSolution], tol: float, watch: Stopwatch) -> Certificate:

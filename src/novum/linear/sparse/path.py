@@ -19,12 +19,12 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.runtime import check_cancelled
-from novum.core.tables import check_sample
+from novum.core.tables import Coding, Sample, check_sample
 from novum.display import Axis, Chart, Line
-from novum.linear.sparse.columns import columns_of
+from novum.linear.sparse.columns import checked_targets, columns_of
 from novum.linear.sparse.objective import Penalty
 from novum.linear.sparse.solver import Problem, Products, SparseSolution
-from novum.numerics import Floats, one_blas_thread
+from novum.numerics import Floats, Positions, one_blas_thread
 
 
 class RegularizationPath(NamedTuple):
@@ -161,7 +161,7 @@ def path(
            [0., 0., 1.]])
     """
     del Xy, copy_X, verbose, check_input
-    from novum.linear.sparse.model import ElasticNet, checked_targets
+    from novum.linear.sparse.model import ElasticNet
 
     reader = ElasticNet(l1_ratio=l1_ratio, positive=positive, tol=tol, max_iter=max_iter)
     reader._validate_params()
@@ -184,6 +184,38 @@ def path(
         coefs, gaps, passes = coefs[0], gaps[0], passes[0]
     result = RegularizationPath(grid, coefs, gaps)
     return (*result, passes.tolist()) if return_n_iter else result
+
+
+def entry_order(
+    sample: Sample, l1_ratio: float, most: int, *, tol: float, max_iter: int, positive: bool
+) -> Positions:
+    """The first `most` columns of the table that come into the path, in the order they come in.
+
+    Columns are measured in their standard deviations, so that units do not matter; a column of
+    levels comes in with the first of them. Of those that come in between two penalties of the
+    path, the one with the larger coefficient is the earlier.
+    """
+    columns = columns_of(sample, centered=True)
+    problem = Problem(Products.over(columns, 200), checked_targets(sample, True)[0][0])
+    coding = Coding(sample.schema)
+    column_of = np.searchsorted(coding.starts, coding.treatment, side="right") - 1
+    size = np.sqrt(columns.squares)
+    moving = size > 0
+    pull = problem.fits[moving] / size[moving]
+    order: list[int] = []
+    coef: Floats | None = None
+    for alpha in alpha_grid(largest_alpha(pull, 1.0, positive), 1e-3, 100)[1:]:
+        check_cancelled()
+        penalty = Penalty(alpha * l1_ratio * size, alpha * (1 - l1_ratio) * size**2, positive)
+        coef = problem.solve(penalty, tol=tol, max_iter=max_iter, start=coef).coef.copy()
+        largest = np.zeros(sample.schema.n_columns)
+        np.maximum.at(largest, column_of, np.abs(coef) * size)
+        largest[order] = 0.0
+        new = np.flatnonzero(largest)
+        order += new[np.argsort(-largest[new], kind="stable")].tolist()
+        if len(order) >= most:
+            break
+    return np.array(order[:most], np.intp)
 
 
 def _length(alphas: Any) -> int:

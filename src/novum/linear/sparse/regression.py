@@ -16,10 +16,10 @@ import numpy as np
 from novum.core.errors import InputError
 from novum.core.learners import parameter
 from novum.core.tables import Sample
-from novum.linear.sparse.columns import plain_columns
+from novum.linear.sparse.columns import checked_targets, plain_columns
 from novum.linear.sparse.composite import minimize
 from novum.linear.sparse.losses import SquaredRows
-from novum.linear.sparse.model import Solved, SparseRegression, checked_targets
+from novum.linear.sparse.model import Solved, SparseRegression
 from novum.linear.sparse.objective import Penalty
 from novum.linear.sparse.penalties import L1, L2, AdaptiveL1, ElasticNetPenalty, Groups
 from novum.linear.sparse.solver import Problem, SparseSolution
