@@ -209,7 +209,7 @@ def test_collections_and_files_on_a_cluster(name: str, client: Any, tmp_path: Pa
     frame = dd.concat([dd.from_pandas(part, npartitions=1) for part, _ in chunks])
     target = da.from_array(y, chunks=(sizes,))
     assert arrays_of(model.fit_stream((frame, target))) == expected
-    futures = client.scatter(chunks)
+    futures = client.scatter(chunks, hash=False)
     assert arrays_of(model.fit_stream(futures)) == expected
     path = tmp_path / "table.parquet"
     X.assign(target=y).to_parquet(path, row_group_size=100)
