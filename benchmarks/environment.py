@@ -32,7 +32,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "evaluation": (),
     "graphical": ("pyagrum", "pgmpy", "causal-learn"),
     "kernels": ("grakel",),
-    "linear": (),
+    "linear": ("celer", "skglm", "glum"),
     "mixture": (),
     "neighbors": ("faiss-cpu", "hnswlib"),
     "numerics": (),

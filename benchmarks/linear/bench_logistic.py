@@ -83,3 +83,41 @@ workload(
     quality=Quality("objective", "low", 1e-4),
     note="50k x 20k sparse tf-idf, 2 classes",
 )
+
+
+def sparse_logistic(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
+    """Sum of log losses + |w|_1 / C without an intercept, over n."""
+    estimator, predicted = fit_and_predict(make, data, clock)
+
+    def figures() -> Figures:
+        w = np.ravel(estimator.coef_)
+        margins = np.where(data.y == 1, 1.0, -1.0) * np.ravel(data.X @ w)
+        loss = np.logaddexp(0.0, -margins).sum() + np.abs(w).sum() / estimator.C
+        return {
+            "objective": loss / len(margins),
+            "accuracy": accuracy(predicted, data),
+            "active": float(np.count_nonzero(w)),
+        }
+
+    return figures
+
+
+for _C in (0.3, 3.0):
+    _same = {"C": _C, "fit_intercept": False}
+    workload(
+        f"linear.logistic.l1.C{_C:g}",
+        Recipe(text, rows(50_000), 20_000, 2, weighted=True),
+        sparse_logistic,
+        [
+            Peer(
+                "LIBLINEAR",
+                build("sklearn.linear_model:LogisticRegression", l1_ratio=1.0, tol=1e-3,
+                      solver="liblinear", max_iter=1000, **_same),
+            ),
+            Peer("celer", build("celer:LogisticRegression", tol=1e-3, max_iter=100, **_same)),
+        ],
+        novum=novum("novum.linear:LogisticRegression", penalty="l1", **_same),
+        target=1.5,
+        quality=Quality("objective", "low", 1e-4),
+        note=f"50k documents, 20k words, L1, C = {_C:g}, no intercept",
+    )  # fmt: skip

@@ -219,3 +219,15 @@ def test_files(tmp_path: Any) -> None:
     again = load(tmp_path / "model.novum")
     assert (again.predict(X) == model.predict(X)).all()
     assert again.inference().aic == model.inference().aic
+
+
+def test_many_rows_reach_the_optimum_from_a_part_of_them() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(45_000, 4)) + 50.0
+    y = rng.poisson(np.exp((X - 50.0) @ [0.5, -0.3, 0.2, 0.0] + 0.3)).astype(float)
+    weight = rng.integers(0, 3, len(y)).astype(float)
+    model = GeneralizedLinearModel("poisson", tol=1e-9).fit(X, y, weight)
+    residual = weight * (y - model.predict(X))
+    # The score equations: of the intercept, and of columns in their standard deviations.
+    scores = np.append(residual.sum(), residual @ (X - X.mean(axis=0)))
+    assert np.abs(scores).max() < 1e-7 * weight.sum()

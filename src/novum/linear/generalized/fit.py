@@ -7,6 +7,10 @@ until means are possible and the objective does not grow. At the optimum the gra
 the last step, whose length nobody sees any more, is taken all the same. Columns are taken from
 their means, so offsets cost no digits; of coefficients that are not determined those of
 smallest norm are given.
+
+Of many rows a part, every k-th, is fitted first: what it finds is within its standard errors of the
+optimum, and its information tells the way from there. While steps make the expected gain ten times
+less, the information is not computed again.
 """
 
 from __future__ import annotations
@@ -20,6 +24,9 @@ from novum.linear.generalized.laws import Link
 from novum.numerics import EPSILON, Floats
 
 _HALVINGS = 60
+# Rows of the part that is fitted first, at least, and of a block that stays in cache.
+_PART = 10_000
+_BLOCK = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +46,38 @@ class Rows:
     y: Floats
     weight: Floats
     offset: Floats
+
+    def every(self, step: int) -> Rows:
+        """Every `step`-th row."""
+        chosen = slice(None, None, step)
+        X = np.ascontiguousarray(self.X[chosen])
+        return Rows(X, self.center, self.y[chosen], self.weight[chosen], self.offset[chosen])
+
+    def scores(self, b: Floats, fit_intercept: bool) -> Floats:
+        """`Z b` and the offset, with the intercept last in `b`."""
+        if not fit_intercept:
+            return np.asarray(self.X @ b + self.offset)
+        return np.asarray(self.X @ b[:-1] + (self.offset + b[-1]))
+
+    def products(self, r: Floats, fit_intercept: bool) -> Floats:
+        """`Z'r`."""
+        found = r @ self.X
+        return np.append(found, r.sum()) if fit_intercept else found
+
+    def information(self, weight: Floats, fit_intercept: bool) -> Floats:
+        """`Z'WZ`, block by block."""
+        p = self.X.shape[1]
+        found = np.zeros((p + fit_intercept, p + fit_intercept))
+        root = np.sqrt(weight)
+        for first in range(0, len(weight), _BLOCK):
+            part = slice(first, first + _BLOCK)
+            scaled = self.X[part] * root[part, np.newaxis]
+            found[:p, :p] += scaled.T @ scaled
+            if fit_intercept:
+                found[:p, p] += root[part] @ scaled
+        if fit_intercept:
+            found[p, :p], found[p, p] = found[:p, p], weight.sum()
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +129,22 @@ def score_rows(
     start: Floats | None = None,
 ) -> Scoring:
     """Minimizes the objective of the module; `start` holds coefficients and intercept."""
-    Z = np.column_stack([rows.X, np.ones(len(rows.y))]) if fit_intercept else rows.X
+    n, p = rows.X.shape
+    options: dict[str, Any] = {"alpha": alpha, "fit_intercept": fit_intercept, "max_iter": max_iter}
+    information: Floats | None = None
+    step_of_part = n // max(_PART, 50 * p)
+    if start is None and step_of_part >= 4:
+        some = rows.every(step_of_part)
+        if some.weight.sum() > 0:
+            near = score_rows(some, law, link, tol=1e-3, **options)
+            start = np.append(near.coef, near.intercept)[: p + fit_intercept]
+            information = near.information * (rows.weight.sum() / some.weight.sum())
+    is_of_part = information is not None
     total = float(rows.weight.sum())
-    penalty = np.full(Z.shape[1], alpha * total)
+    penalty = np.full(p + fit_intercept, alpha * total)
     if fit_intercept:
         penalty[-1] = 0.0
-    b, eta = _start(rows, law, link, Z, fit_intercept, start)
+    b, eta = _start(rows, law, link, fit_intercept, start)
     value = _value(rows, law, link, eta, penalty, b)
     trace, stopped_by, steps = [value / total], "max_iter", 0
     decrement, highest = np.inf, 0
@@ -103,12 +152,13 @@ def score_rows(
         mean, slope = link.mean(eta), link.slope(eta)
         variance = np.maximum(law.variance(mean), 1e-300)
         weight = rows.weight * slope**2 / variance
-        root = np.sqrt(weight)
-        information = (Z * root[:, np.newaxis]).T @ (Z * root[:, np.newaxis])
-        gradient = Z.T @ (rows.weight * (rows.y - mean) * slope / variance) - penalty * b
+        if information is None:
+            information = rows.information(weight, fit_intercept)
+        residual = rows.weight * (rows.y - mean) * slope / variance
+        gradient = rows.products(residual, fit_intercept) - penalty * b
         step, rank = _solved(information + np.diag(penalty), gradient)
         highest = max(highest, rank)
-        decrement = float(max(gradient @ step, 0.0)) / total
+        before, decrement = decrement, float(max(gradient @ step, 0.0)) / total
         size = max(abs(value) / total, EPSILON * _scale(rows, law))
         if decrement <= tol**2 * size or decrement <= 1e-30:
             stopped_by = "tol"
@@ -117,13 +167,15 @@ def score_rows(
         length, moved = 1.0, False
         for _ in range(_HALVINGS):
             trial = b + length * step
-            there = Z @ trial + rows.offset
+            there = rows.scores(trial, fit_intercept)
             if law.is_inside(link.mean(there)):
                 found = _value(rows, law, link, there, penalty, trial)
                 if found <= value + 1e-12 * abs(value) + 1e-300:
                     b, eta, value, moved = trial, there, found, True
                     break
             length *= 0.5
+        if length < 1.0 or decrement > 0.1 * before or (is_of_part and decrement < 1e-4 * size):
+            information, is_of_part = None, False
         steps += 1
         trace.append(value / total)
         if stopped_by == "tol" or not moved:
@@ -131,7 +183,7 @@ def score_rows(
             break
     mean, slope = link.mean(eta), link.slope(eta)
     weight = rows.weight * slope**2 / np.maximum(law.variance(mean), 1e-300)
-    information = (Z * weight[:, np.newaxis]).T @ Z
+    information = rows.information(weight, fit_intercept)
     coef = b[:-1] if fit_intercept else b
     return Scoring(
         float(b[-1]) if fit_intercept else 0.0,
@@ -143,17 +195,17 @@ def score_rows(
         steps,
         stopped_by,
         tuple(trace),
-        float(np.abs(Z @ step).max(initial=0.0)),
+        float(np.abs(rows.scores(step, fit_intercept) - rows.offset).max(initial=0.0)),
         rank < highest,
     )
 
 
 def _start(
-    rows: Rows, law: Any, link: Link, Z: Floats, fit_intercept: bool, start: Floats | None
+    rows: Rows, law: Any, link: Link, fit_intercept: bool, start: Floats | None
 ) -> tuple[Floats, Floats]:
-    b: Floats = np.zeros(Z.shape[1])
+    b: Floats = np.zeros(rows.X.shape[1] + fit_intercept)
     if start is not None and start.shape == b.shape:
-        eta = Z @ start + rows.offset
+        eta = rows.scores(start, fit_intercept)
         if law.is_inside(link.mean(eta)):
             return start.copy(), eta
     average = float(rows.weight @ rows.y) / float(rows.weight.sum())
@@ -164,15 +216,16 @@ def _start(
             mean = min(max(average, 1e-3), 1 - 1e-3)
         with np.errstate(over="ignore"):
             b[-1] = float(link.score(np.array(mean)) - np.average(rows.offset, weights=rows.weight))
-    eta = Z @ b + rows.offset
+    eta = rows.scores(b, fit_intercept)
     if not law.is_inside(link.mean(eta)) and link.name in ("identity", "inverse"):
         # Least squares of the links of targets that are moved inside.
+        Z = np.column_stack([rows.X, np.ones(len(rows.y))]) if fit_intercept else rows.X
         inside = np.where(law.allows(rows.y) & (rows.y > 0), rows.y, max(average, 1e-3))
         b = np.asarray(
             np.linalg.lstsq(Z, link.score(0.5 * (inside + average)) - rows.offset, rcond=None)[0],
             np.float64,
         )
-        eta = Z @ b + rows.offset
+        eta = rows.scores(b, fit_intercept)
     return b, eta
 
 

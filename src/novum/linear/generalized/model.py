@@ -273,13 +273,13 @@ class GeneralizedRegression(RegressorMixin, Learner):
         )
         X = np.array(treatment_rows(sample, 0, sample.n_rows), np.float64)
         weight, center = sample.weights, np.zeros(width)
-        spread = np.abs(X).max(axis=0)
+        least, most = X.min(axis=0), X.max(axis=0)
         if self.fit_intercept:
             center = X[0] + weight @ (X - X[0]) / weight.sum()
-            constant = np.ptp(X, axis=0) == 0
+            constant = least == most
             center[constant] = X[0, constant]
             X -= center
-            spread = np.abs(X).max(axis=0)
+        spread = np.maximum(np.abs(least - center), np.abs(most - center))
         check_range(center, spread, lambda: Coding(sample.schema).names)
         return Rows(X, center, target, weight, shift)
 
@@ -301,15 +301,21 @@ class GeneralizedRegression(RegressorMixin, Learner):
         scale = 1.0
         if law.has_scale:
             scale = pearson / (total - rank) if total > rank else float("nan")
-        null = score_rows(
-            Rows(rows.X[:, :0], rows.center[:0], rows.y, weight, rows.offset),
-            law, link, alpha=0.0, fit_intercept=True, tol=1e-10, max_iter=100,
-        )  # fmt: skip
+        if rows.offset.any():
+            null = score_rows(
+                Rows(rows.X[:, :0], rows.center[:0], rows.y, weight, rows.offset),
+                law, link, alpha=0.0, fit_intercept=True, tol=1e-10, max_iter=100,
+            ).mean  # fmt: skip
+        else:
+            # One mean for all rows: the average solves the equations of every law and link.
+            null = np.full_like(rows.y, weight @ rows.y / total)
         with np.errstate(divide="ignore", invalid="ignore"):
             likelihood = law.log_likelihood(rows.y, found.mean, weight, scale)
-            deviance = float(weight @ law.deviance(rows.y, found.mean))
+            deviance, null_deviance = (
+                float(weight @ law.deviance(rows.y, mean)) for mean in (found.mean, null)
+            )
         return GeneralizedSummary(
-            covariance, deviance, 2 * null.value * total, pearson, scale, likelihood, total, rank
+            covariance, deviance, null_deviance, pearson, scale, likelihood, total, rank
         )
 
     def _sandwich(self, sample: Sample, sample_weight: Any, offset: Any, exposure: Any) -> Floats:
