@@ -31,7 +31,7 @@ X, Y = load_diabetes(return_X_y=True)
     [
         GradientBoostingClassifier(n_estimators=8, min_samples_leaf=3),
         GradientBoostingRegressor(n_estimators=8, min_samples_leaf=3),
-        GradientBoostingRegressor("huber", n_estimators=4, min_samples_leaf=3, max_leaf_nodes=None),
+        GradientBoostingRegressor("huber", n_estimators=6, min_samples_leaf=3, max_leaf_nodes=None),
     ],
     legacy=True,
 )

@@ -89,10 +89,10 @@ def test_weight_two_is_the_row_twice() -> None:
 
 def test_weights_in_parts_count_in_parts() -> None:
     frame, _, signal = table(1)
-    # Penalties of levels are in the unit of the weights.
+    # Penalties, also those of levels, are in the unit of the weights.
     frame = frame.drop(columns="level")
     weight = np.random.default_rng(0).integers(1, 5, len(frame))
-    model = GradientBoostingRegressor(min_samples_leaf=8)
+    model = GradientBoostingRegressor(min_samples_leaf=8, l2_regularization=0.0)
     whole = model.fit(frame, signal, sample_weight=weight).predict(frame)
     halves = model.set_params(min_samples_leaf=4).fit(frame, signal, sample_weight=weight / 2)
     np.testing.assert_allclose(halves.predict(frame), whole, rtol=1e-9)

@@ -112,7 +112,7 @@ class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
     max_depth: int | None = parameter(default=None, at_least=1)
     min_samples_leaf: int = parameter(default=20, at_least=1)
     min_impurity_decrease: float = parameter(default=0.0, at_least=0.0)
-    l2_regularization: float = parameter(default=0.0, at_least=0.0)
+    l2_regularization: float = parameter(default=1.0, at_least=0.0)
     max_features: Any = parameter(count(), share(), {"sqrt", "log2"}, default=1.0)
     max_bins: int = parameter(default=255, at_least=2, at_most=255)
     monotonic_cst: Any = parameter("array-like", dict, None, default=None)
