@@ -49,3 +49,15 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     done = invoke("profile", "iris", "--target", "specis", "--json")
     assert (done.exit_code, done.stdout) == (1, "")
     assert "Did you mean 'species'?" in done.stderr
+
+
+def test_what_is_said_of_columns_holds(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("size,price\nsmall,-9\nlarge,3\nmedium,4\n")
+    said = ("--levels", "size=small,medium,large", "--missing-values=-9")
+    done = invoke("profile", path, "--quiet", *said)
+    assert "small (1), medium (1), large (1)" in done.stdout
+    assert "1 (33.3" in done.stdout
+    wrong = invoke("profile", path, "--quiet", "--kind", "pirce=drop")
+    assert wrong.exit_code == 1
+    assert "Did you mean 'price'?" in wrong.stderr.replace("\n", " ")

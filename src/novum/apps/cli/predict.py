@@ -159,7 +159,12 @@ def predict(
     table: Table,
     output: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="CSV to write. Default: <table>-predictions.csv here."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="CSV to write. Default: <table>-predictions.csv here.",
+        ),
     ] = None,
     id: Annotated[
         str | None,

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from novum.apps.cli.failures import guarded
-from novum.apps.cli.options import Debug, Json, Quiet, Table
+from novum.apps.cli.options import Debug, Json, MissingValues, Quiet, Sheet, Sql, Table
+from novum.apps.cli.run_options import Id, Kind, Levels, Task, TaskChoice
 
 if TYPE_CHECKING:
     from novum.apps.job.record import ColumnRecord, Finding, ProfileRecord
+    from novum.apps.job.request import Request
 
 # Columns that are listed on a screen; --json has them all.
 MOST_COLUMNS = 60
@@ -23,18 +25,38 @@ def profile(
     target: Annotated[
         str | None, typer.Option(help="Column to predict; findings need one.")
     ] = None,
+    task: Task = TaskChoice.auto,
+    kind: Kind = None,
+    levels: Levels = None,
+    missing_values: MissingValues = "",
+    id: Id = None,
+    sheet: Sheet = None,
+    sql: Sql = None,
     quiet: Quiet = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Show a table in brief: kinds, missing cells, distributions, and findings about a target."""
     from novum.apps.cli.progress import Progress
+    from novum.apps.cli.run_options import levels_of, names_of, pairs_of
     from novum.apps.cli.streams import write_json
+    from novum.apps.job.request import Request
 
     del debug
     shown = None if quiet else Progress("reading the table")
     with nullcontext() if shown is None else shown:
-        name, record, findings, notes = _looked_at(table, target)
+        request = Request(
+            table,
+            target,
+            task=task.value,
+            kind=pairs_of(kind or [], "--kind", "zip=nominal"),
+            levels=levels_of(levels or []),
+            missing_values=names_of(missing_values),
+            id=id,
+            sheet=sheet,
+            sql=sql,
+        )
+        name, record, findings, notes = _looked_at(request)
     if as_json:
         import json
 
@@ -48,21 +70,21 @@ def profile(
 
 
 def _looked_at(
-    table: str, target: str | None
+    request: Request,
 ) -> tuple[str, ProfileRecord, tuple[Finding, ...], tuple[str, ...]]:
     """Name, profile, findings, and what was decided while reading."""
     from novum import data
-    from novum.apps.job.request import Request
     from novum.apps.job.table.findings import find
     from novum.apps.job.table.formalizing import formalize
     from novum.apps.job.table.profile import profile_table
-    from novum.apps.job.table.reading import read
+    from novum.apps.job.table.reading import check_declared, read, reading_options
 
-    if target is None and table not in data.available():
-        found = data.read(table)
+    if request.target is None and request.table not in data.available():
+        found = data.read(request.table, **reading_options(request))
+        roles = {"id": request.id}
+        check_declared(request, roles, found.schema.names, found.report.path)
         record = profile_table(found.table, found.schema)
         return found.report.path, record, (), found.report.notes
-    request = Request(table, target)
     loaded = read(request)
     task = formalize(loaded, request)
     record = profile_table(loaded.table, loaded.schema, loaded.target, task.kind)

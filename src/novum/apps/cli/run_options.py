@@ -221,7 +221,12 @@ NoRefit = Annotated[
 
 Output = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="Where to write. Default: a new folder, novum-<table>."),
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="Where to write. Default: a new folder, novum-<table>.",
+    ),
 ]
 Resume = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Go on with an interrupted run.")

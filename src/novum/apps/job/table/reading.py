@@ -164,7 +164,7 @@ def read(request: Request) -> LoadedTable:
             )
     for target in request.targets or (loaded.target,):
         _check_roles(roles | {"target": target})
-        _check_declared(request, roles | {"target": target}, loaded.schema.names, loaded.name)
+        check_declared(request, roles | {"target": target}, loaded.schema.names, loaded.name)
     return loaded
 
 
@@ -235,7 +235,7 @@ def _read_file(request: Request) -> LoadedTable:
         except SchemaError:
             # A column that is declared and not there is told apart from one that does not fit.
             names = _quietly(path, request).schema.names
-            _check_declared(request, {"id": request.id}, names, path.name)
+            check_declared(request, {"id": request.id}, names, path.name)
             raise
         except FileFormatError as error:
             words = str(error).replace("`kinds` declares column", "--kind declares column")
@@ -377,7 +377,7 @@ def _read_bundled(request: Request) -> LoadedTable:
         )
     declared = _declared(request)
     if declared or request.missing_values:
-        _check_declared(request, {"id": request.id}, schema.names, found.name)
+        check_declared(request, {"id": request.id}, schema.names, found.name)
         known = {c.name: wish for c in schema.columns if (wish := _wish(c)) is not None}
         with as_file(entry) as path, _as_one_sentence(str(path)):
             again = _quietly(path, request, known | declared, schema.names)
@@ -426,7 +426,7 @@ def _check_roles(roles: dict[str, str | None]) -> None:
         seen[name] = role
 
 
-def _check_declared(
+def check_declared(
     request: Request, roles: Mapping[str, str | None], names: Sequence[str], table: str
 ) -> None:
     """Columns that options speak of are there, once, and their kinds are some."""
