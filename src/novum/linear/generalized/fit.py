@@ -158,7 +158,7 @@ def score_rows(
         gradient = rows.products(residual, fit_intercept) - penalty * b
         step, rank = _solved(information + np.diag(penalty), gradient)
         highest = max(highest, rank)
-        before, decrement = decrement, float(max(gradient @ step, 0.0)) / total
+        before, decrement = decrement, max(float(gradient @ step), 0.0) / total
         size = max(abs(value) / total, EPSILON * _scale(rows, law))
         if decrement <= tol**2 * size or decrement <= 1e-30:
             stopped_by = "tol"
