@@ -154,7 +154,7 @@ class Run:
         if isinstance(self.record, SeveralRecord):
             name = self.record.targets[0] if target is None else target
             model = model[name.removeprefix(f"{self._request.target}=")]
-        asked = replace(self._request, target=None, targets=(), weight=None)
+        asked = replace(self._request, target=None, targets=(), weight=None, exposure=None)
         X, _ = features_for(model, asked)
         if not 0 <= row < X.num_rows:
             raise InputError(f"row is a position from 0 to {X.num_rows - 1}, got {row!r}.")
@@ -218,6 +218,7 @@ def run(
     holdout: float = 0.2,
     test: Any = None,
     weight: str | None = None,
+    exposure: str | None = None,
     group: str | None = None,
     time: str | None = None,
     id: str | None = None,
@@ -245,7 +246,7 @@ def run(
         A frame of any library, a file, or the name of a bundled table.
     target : str or list of str, optional
         Column to predict, or several; a bundled table knows its own.
-    task : {"auto", "binary", "multiclass", "ordinal", "regression"}
+    task : {"auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts"}
     positive : label, optional
         The positive one of two classes.
     metric : str, optional
@@ -261,6 +262,8 @@ def run(
         Rows to judge on, in place of a share.
     weight, group, time : str, optional
         Columns with weights, with groups that stay together, with the order in time.
+    exposure : str, optional
+        Column with the time, area or number that counts are counted in; rates are predicted.
     id : str, optional
         Column that names the rows: no feature, but the first column of the predictions.
     kind : mapping of columns to kinds, optional
@@ -319,6 +322,7 @@ def run(
         cost_fp=cost_fp,
         holdout=holdout,
         weight=weight,
+        exposure=exposure,
         group=group,
         time=time,
         id=id,

@@ -98,6 +98,9 @@ from novum.numerics.pair_coupling import (
     vote_scores,
 )
 from novum.numerics.shared_state import cached_property, fork_safe_lock, held_over_fork
+from novum.numerics.spatial.kd_tree import KDTree
+from novum.numerics.spatial.nearest import NearestRows
+from novum.numerics.spatial.screening import ScreenedRows
 from novum.numerics.ties import (
     DIFFERENCES,
     ROUNDING,
@@ -152,16 +155,19 @@ __all__ = [
     "HingeLoss",
     "Integers",
     "IsotonicMap",
+    "KDTree",
     "KernelOutcome",
     "LogisticLoss",
     "Loss",
     "Mask",
     "Moments",
+    "NearestRows",
     "Parts",
     "Patience",
     "PerceptronLoss",
     "PointKind",
     "Positions",
+    "ScreenedRows",
     "SigmoidMap",
     "SquaredExtrapolation",
     "SquaredHingeLoss",

@@ -109,7 +109,7 @@ def test_every_option_reaches_the_request(tmp_path: Path, monkeypatch: pytest.Mo
         "--weight w --group g --time t --seed 9 --plan p.json --no-refit --jobs 2 --cost c.csv "
         "--test s.csv "
         "--id k --kind a=b=text --kind z=drop --levels s=low,high --missing-values=-9,none "
-        "--sheet one --sql select --coverage 0.8"
+        "--sheet one --sql select --coverage 0.8 --exposure e"
     )
     done = invoke("run", *given.split(), "--output", tmp_path)
     assert (done.exit_code, last_line(done.stderr)) == (1, "enough")
@@ -122,7 +122,7 @@ def test_every_option_reaches_the_request(tmp_path: Path, monkeypatch: pytest.Mo
         "refit": False, "n_jobs": 2, "plan": "p.json", "id": "k",
         "kind": (("a=b", "text"), ("z", "drop")),
         "levels": (("s", ("low", "high")),), "missing_values": ("-9", "none"), "sheet": "one",
-        "sql": "select", "coverage": 0.8,
+        "sql": "select", "coverage": 0.8, "exposure": "e",
     }  # fmt: skip
     assert vars(heard[0]) == wanted
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 from novum.apps.job.building import build, learner_of
-from novum.apps.job.effects import contributions, dependences
+from novum.apps.job.effects import contributions, dependences, spread
 from novum.apps.job.families import family
 from novum.apps.job.outputs import Predictions
 from novum.apps.job.record_json import from_json, to_json
-from novum.apps.job.record_model import ContributionRecord, DependenceRecord
+from novum.apps.job.record_model import ContributionRecord, DependenceRecord, SpreadRecord
 from novum.core.decisions import WorkingPoint
 from tests.apps.job.test_explaining import rows_for
 
@@ -114,8 +115,13 @@ def test_contributions_are_shapley_values() -> None:
                 exact[name] += (after - before) / (12 * len(orders))
                 before = after
     answers = answers_for(model, X, y)
-    (one,) = contributions(model, X, answers, [(3, "")], names, seed=1, positive="b", n_orders=2000)
+    (one,) = contributions(model, X, answers, [(3, "")], names, seed=1, positive="b")
     assert one.rest == 0.0
+    for name, _, value in one.terms:
+        assert value.value == pytest.approx(exact[name], abs=1e-12)
+    # The same by draws, where the model does not say that it is a tree.
+    plain = SimpleNamespace(classes_=model.classes_, predict_proba=model.predict_proba)
+    (one,) = contributions(plain, X, answers, [(3, "")], names, seed=1, positive="b", n_orders=2000)
     for name, _, value in one.terms:
         assert value.value == pytest.approx(exact[name], abs=0.03)
     assert largest_first_of(one)
@@ -142,3 +148,54 @@ def test_columns_that_are_not_credited_are_one_and_rows_share_their_start() -> N
     total = (one.terms[0][2].value or 0.0) + one.rest
     assert one.start + total == pytest.approx(one.prediction)
     assert from_json(to_json(one), ContributionRecord) == one
+
+
+# --- Trees, whose contributions are exact ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "kind"), [("forest", "multiclass"), ("tree", "regression")])
+def test_contributions_of_trees_are_exact(name: str, kind: str) -> None:
+    X, y = rows_for(kind)
+    model = build(family(name), kind, has_missing=False, seed=0).fit(X, y)
+    answers = Predictions(np.arange(X.num_rows), "", y, model.predict(X))
+    found = contributions(model, X, answers, [(3, "one"), (7, "two")], ["u", "v"], seed=0)
+    direct = model.contributions(X, X.take(np.arange(min(100, X.num_rows))))
+    assert X.num_rows <= 100
+    for one, place in zip(found, (3, 7), strict=True):
+        values, base = direct.values[place], direct.base
+        if kind == "multiclass":
+            at = model.classes_.tolist().index(one.output)
+            values, base = values[:, at], base[at]
+            assert one.prediction == pytest.approx(model.predict_proba(X)[place, at])
+        else:
+            assert one.prediction == pytest.approx(model.predict(X)[place])
+        credited = {name: value.value for name, _, value in one.terms}
+        of_column = dict(zip(direct.columns, values, strict=True))
+        assert credited == {name: pytest.approx(of_column[name]) for name in ("u", "v")}
+        assert sum(credited.values()) + one.rest == pytest.approx(one.prediction - base)
+        assert all(value.low is None for *_, value in one.terms)
+
+
+def test_the_spread_speaks_of_the_positive_class_and_orders_cells() -> None:
+    X, y = rows_for("binary")
+    model = build(family("gradient_boosting"), "binary", has_missing=False, seed=0).fit(X, y)
+    found, other = (spread(model, X, seed=0, positive=label) for label in ("b", "a"))
+    assert found is not None
+    assert other is not None
+    assert (found.output, found.is_score) == ("b", True)
+    np.testing.assert_allclose(found.values, -np.array(other.values))
+    direct = dict(zip(X.column_names, model.contributions(X).values.T, strict=True))
+    for name, values, ranks in zip(found.columns, found.values, found.ranks, strict=True):
+        np.testing.assert_allclose(values, direct[name])
+        cells = X.column(name).to_pylist()
+        if name == "c":
+            assert set(ranks) == {None}
+        else:
+            assert (ranks[int(np.argmin(cells))], ranks[int(np.argmax(cells))]) == (0.0, 1.0)
+    assert from_json(to_json(found), SpreadRecord) == found
+
+
+def test_models_without_trees_have_no_spread() -> None:
+    X, y = rows_for("binary")
+    model = build(family("naive_bayes"), "binary", has_missing=False, seed=0).fit(X, y)
+    assert spread(model, X, seed=0) is None

@@ -7,7 +7,7 @@ import re
 
 from scipy import stats
 
-from novum.apps.job.record_model import Estimate
+from novum.apps.job.record_model import Estimate, SpreadRecord
 from novum.apps.report.figures import (
     MOST_TERMS,
     contribution_figures,
@@ -16,6 +16,7 @@ from novum.apps.report.figures import (
     rows_figure,
     share_bar,
     spark_bars,
+    spread_figure,
     standings_figure,
     target_figure,
     terms_figure,
@@ -232,3 +233,14 @@ def test_words_are_escaped_and_shares_kept_in_the_frame() -> None:
     assert 'rect width="32"' in share_bar(0.5, "w")
     assert 'rect width="64"' in share_bar(7.0, "w")
     assert 'rect width="0"' in share_bar(-1.0, "w")
+
+
+def test_a_spread_has_a_dot_for_each_row_and_column() -> None:
+    found = SpreadRecord(
+        ("age", "city"), ((0.1, -0.2, 0.0), (0.05, 0.05, -0.05)), ((0.0, 1.0, None), (None,) * 3),
+        "yes", is_score=False,
+    )  # fmt: skip
+    shown = spread_figure(found, "claim").as_html()
+    assert str(shown).count("<circle") >= 6
+    assert "added to the probability of yes" in str(shown)
+    assert "Mean sizes of what columns add: age 0.1; city 0.05." in str(shown)

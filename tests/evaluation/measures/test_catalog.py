@@ -19,7 +19,9 @@ def _given(known: Any, rng: Any, n: int = 60) -> Any:
     y = rng.integers(0, 2, n)
     noise = rng.normal(size=n)
     if known.target == "numbers":
-        return noise, noise + 0.1 * rng.normal(size=n), rng.normal(size=n)
+        # Above zero, as means of counts are.
+        near, far = noise + 0.1 * rng.normal(size=n), rng.normal(size=n)
+        return np.exp(noise), np.exp(near), np.exp(far)
     good = 1 / (1 + np.exp(-(4 * y - 2 + noise)))
     bad = 1 / (1 + np.exp(2 * y - 1 + noise))
     if known.needs == "labels":

@@ -40,6 +40,22 @@ def test_errors_are_scikit_learns(found: Any) -> None:
     assert numbers.max_error(y, p) == metrics.max_error(y, p)
 
 
+@given(st.lists(st.tuples(st.integers(0, 50), st.floats(1e-3, 100), st.floats(0.1, 3))).filter(len))
+def test_the_poisson_deviance_is_scikit_learns(found: Any) -> None:
+    y, p, w = (np.array(column) for column in zip(*found, strict=True))
+    for weight in (None, w):
+        expected = metrics.mean_poisson_deviance(y, p, sample_weight=weight)
+        assert numbers.poisson_deviance(y, p, sample_weight=weight) == pytest.approx(
+            expected, rel=1e-9, abs=1e-9
+        )
+
+
+@pytest.mark.parametrize(("y", "p"), [([-1, 0], [1, 1]), ([0, 1], [1, 0])])
+def test_the_poisson_deviance_is_of_counts(y: Any, p: Any) -> None:
+    with pytest.raises(InputError, match=r"is of counts: .* but row [01] has"):
+        numbers.poisson_deviance(y, p)
+
+
 def test_several_targets_are_averaged_as_in_scikit_learn() -> None:
     rng = np.random.default_rng(0)
     Y, P, w = rng.normal(size=(20, 3)), rng.normal(size=(20, 3)), rng.random(20)
@@ -59,7 +75,8 @@ def test_correlations_are_scipys(found: Any) -> None:
 
 def test_weight_two_is_the_row_twice_and_zero_is_absent() -> None:
     rng = np.random.default_rng(1)
-    y, p, times = rng.normal(size=9), rng.normal(size=9), np.array([1, 2, 0, 3, 1, 1, 0, 2, 1])
+    times = np.array([1, 2, 0, 3, 1, 1, 0, 2, 1])
+    y, p = rng.exponential(size=9), rng.exponential(size=9)
     for name in measure_names("numbers"):
         once = measure(name)(y, p, sample_weight=times)
         repeated = measure(name)(np.repeat(y, times), np.repeat(p, times))

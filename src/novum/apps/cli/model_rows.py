@@ -160,14 +160,14 @@ def _rows_with_sets(
 
 
 def _read(model: Any, request: Request, schema: Schema) -> LoadedTable:
-    target, weight = request.target, request.weight
+    target = request.target
     extra = [] if target is None else [_target_column(model, target)]
-    extra += [] if weight is None else [Column(weight)]
+    extra += [Column(name) for name in (request.weight, request.exposure) if name is not None]
     if request.id is not None and request.id not in schema.names:
         extra.append(Column(request.id, Kind.NOMINAL))
     needed = [*schema.names, *(column.name for column in extra)]
     if request.table in data.available():
-        found = read(replace(request, weight=None))
+        found = read(replace(request, weight=None, exposure=None))
         _refuse_absent(found, needed)
         return found
     known = LoadedTable(

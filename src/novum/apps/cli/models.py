@@ -37,11 +37,14 @@ def _lines(family: Family) -> list[list[str]]:
     kinds = "numbers and levels" if family.takes_kinds else "numbers alone"
     if family.most_columns is not None:
         kinds += f", at most {family.most_columns:,}"
+    if family.fewest_columns:
+        kinds += f", at least {family.fewest_columns}"
     lines: list[list[str]] = []
     roles = {
         "classes": family.classification,
         "levels": family.ordinal,
         "numbers": family.regression,
+        "counts": family.counts,
     }
     for what, role in roles.items():
         if role is not None:
@@ -85,7 +88,9 @@ def _plain(family: Family) -> dict[str, Any]:
         "classification": role(family.classification),
         "ordinal": role(family.ordinal),
         "regression": role(family.regression),
+        "counts": role(family.counts),
         "takes_missing": family.takes_missing,
         "takes_kinds": family.takes_kinds,
         "most_columns": family.most_columns,
+        "fewest_columns": family.fewest_columns,
     }

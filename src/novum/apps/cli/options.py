@@ -30,6 +30,9 @@ Positive = Annotated[
     str | None, typer.Option(metavar="LABEL", help="The positive one of two classes.")
 ]
 Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="How much each row counts.")]
+Exposure = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="What counts are counted in, such as years.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

@@ -14,6 +14,7 @@ import typer
 from novum.apps.cli.failures import guarded
 from novum.apps.cli.options import (
     Debug,
+    Exposure,
     Json,
     MissingValues,
     Model,
@@ -43,6 +44,7 @@ def evaluate(
     target: Annotated[str | None, typer.Option(help="Column that holds the truth.")] = None,
     positive: Positive = None,
     weight: Weight = None,
+    exposure: Exposure = None,
     missing_values: MissingValues = "",
     sheet: Sheet = None,
     sql: Sql = None,
@@ -75,7 +77,8 @@ def evaluate(
                 "a page shows one target; name it with --target.", param_hint="'--html'"
             )
         for name, fitted, folder in models:
-            request = _request(table, missing_values, sheet, sql, target=name, weight=weight)
+            asked = {"target": name, "weight": weight, "exposure": exposure}
+            request = _request(table, missing_values, sheet, sql, **asked)
             rows = rows_for(fitted, request)
             if shown is not None:
                 shown.stage(f"judging {rows.n_rows:,} rows")

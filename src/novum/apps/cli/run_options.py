@@ -126,6 +126,7 @@ class TaskChoice(StrEnum):
     ordinal = "ordinal"
     labels = "labels"
     regression = "regression"
+    counts = "counts"
 
 
 class PresetChoice(StrEnum):
@@ -190,6 +191,9 @@ Test = Annotated[
     str | None, _option(_ROWS, "Rows to judge on, in place of a share.", metavar="FILE")
 ]
 Weight = Annotated[str | None, _option(_ROWS, "How much each row counts.", metavar="COLUMN")]
+Exposure = Annotated[
+    str | None, _option(_ROWS, "What counts are counted in, such as years.", metavar="COLUMN")
+]
 Group = Annotated[str | None, _option(_ROWS, "Rows of a group stay together.", metavar="COLUMN")]
 Time = Annotated[str | None, _option(_ROWS, "Order of the rows in time.", metavar="COLUMN")]
 

@@ -50,12 +50,15 @@ class Calibration:
         In rising order.
     weights : tuple of float
         What each counts; empty if all count once.
+    least : float or None
+        What no number can be below, as counts are never below 0.
     """
 
     coverage: float
     is_of_classes: bool
     scores: tuple[float, ...]
     weights: tuple[float, ...] = ()
+    least: float | None = None
 
     def reach(self, coverage: float | None = None) -> float:
         """The largest error that is still covered; infinite where there are too few rows."""
@@ -83,7 +86,9 @@ def calibrate(
         weights = tuple(task.weight[rows[kept]].tolist())
     if not len(kept):
         return None
-    return Calibration(coverage, task.is_classification, tuple(scores[kept].tolist()), weights)
+    least = 0.0 if task.kind == "counts" else None
+    found = tuple(scores[kept].tolist())
+    return Calibration(coverage, task.is_classification, found, weights, least)
 
 
 def with_coverage(
@@ -109,6 +114,7 @@ def bounded(
     if not calibration.is_of_classes:
         middle = np.asarray(part.predicted, np.float64)
         ends = np.stack([middle - reach, middle + reach], axis=1)
+        ends = ends if calibration.least is None else np.maximum(ends, calibration.least)
         return replace(part, limits=np.where(np.isfinite(ends), ends, np.nan))
     assert classes is not None
     return replace(part, sets=_sets(1.0 - part.probabilities <= reach, classes))

@@ -2,10 +2,11 @@
 
 Dependence: the mean prediction when one column is set to each of its values and the others stay.
 
-Contributions of single rows are sampled Shapley values. In each draw a row z turns into the row x
-one column after the other, in random order, and a column is credited with the change of the
-prediction at its turn; contributions are the means over draws, so they add up to
-f(x) - mean f(z). Every order is drawn with its reverse, which makes the means more exact.
+Contributions of single rows are those of `novum.trees` where the model is made of trees whose
+answers are added up, and exact then. Of other models they are sampled Shapley values. In each draw
+a row z turns into the row x one column after the other, in random order, and a column is credited
+with the change of the prediction at its turn; contributions are the means over draws, so they add
+up to f(x) - mean f(z). Every order is drawn with its reverse, which makes the means more exact.
 
 References
 ----------
@@ -24,7 +25,12 @@ import pyarrow as pa
 from novum.apps.job.judging import estimate_of
 from novum.apps.job.mistakes import answer_texts, cell_text
 from novum.apps.job.outputs import Predictions
-from novum.apps.job.record_model import ContributionRecord, DependenceRecord
+from novum.apps.job.record_model import (
+    ContributionRecord,
+    DependenceRecord,
+    Estimate,
+    SpreadRecord,
+)
 from novum.core.decisions import WorkingPoint
 from novum.display import about
 from novum.evaluation import mean_interval, partial_dependence
@@ -36,6 +42,11 @@ DEPENDENCE_COLUMNS = 5
 DEPENDENCE_VALUES = 21
 MOST_LEVELS = 12
 MOST_OUTPUTS = 5
+# Rows and columns whose contributions are drawn together.
+SPREAD_ROWS = 200
+SPREAD_COLUMNS = 8
+# Rows that single rows are compared with where contributions are exact.
+BACKGROUND_ROWS = 100
 # Columns that are credited on their own, and pairs of orders drawn for each row.
 CREDITED_COLUMNS = 25
 ORDERS = 16
@@ -149,6 +160,13 @@ def contributions(
     """
     credited = list(columns[:max_columns])
     others = [name for name in X.column_names if name not in set(credited)]
+    if _is_exact(model, point) and not _adds_scores(model):
+        background = X.take(_drawn(X.num_rows, BACKGROUND_ROWS, seed))
+        exact = model.contributions(X.take([place for place, _ in rows]), background)
+        return tuple(
+            _credited(exact, place, model, X, answers, row, credited, positive)
+            for place, row in enumerate(rows)
+        )
     units = [*([name] for name in credited), *([others] if others else [])]
     rng, found = np.random.default_rng(seed), []
     # All rows are compared with the same ones, so that they start from the same prediction.
@@ -189,6 +207,91 @@ def contributions(
             )
         )
     return tuple(found)
+
+
+def spread(
+    model: Any, X: Any, *, seed: int, positive: Any = None, point: WorkingPoint | None = None
+) -> SpreadRecord | None:
+    """Contributions of the columns to the predictions of many rows, where they are exact.
+
+    Parameters are those of `contributions`. Of several classes, that which is moved most is shown.
+    """
+    rows = X.take(_drawn(X.num_rows, SPREAD_ROWS, seed))
+    if not _is_exact(model, point):
+        return None
+    found = model.contributions(rows)
+    values, output = found.values, ""
+    if hasattr(model, "classes_"):
+        if values.ndim == 2:
+            # One score of two classes speaks of the second.
+            values = np.stack([-values, values], axis=-1)
+        place = int(np.abs(values).mean(axis=0).sum(axis=0).argmax())
+        if positive is not None:
+            place = model.classes_.tolist().index(positive)
+        values, output = values[..., place], str(model.classes_[place])
+    order = np.argsort(-np.abs(values).mean(axis=0), kind="stable")[:SPREAD_COLUMNS]
+    return SpreadRecord(
+        columns=tuple(found.columns[j] for j in order),
+        values=tuple(tuple(map(float, values[:, j])) for j in order),
+        ranks=tuple(_ranks(rows.column(found.columns[j])) for j in order),
+        output=output,
+        is_score=_adds_scores(model),
+    )
+
+
+def _adds_scores(model: Any) -> bool:
+    """Whether what trees add up is a score of classes, which is no probability yet."""
+    return hasattr(model, "classes_") and hasattr(model, "decision_function")
+
+
+def _is_exact(model: Any, point: WorkingPoint | None) -> bool:
+    """Whether a model knows its contributions, and no other priors move its answers."""
+    return point is None and hasattr(model, "contributions")
+
+
+def _ranks(cells: Any) -> tuple[float | None, ...]:
+    """Ranks of numbers from 0 to 1; None for levels and for cells that are missing."""
+    if not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
+        return (None,) * len(cells)
+    numbers = cells.to_numpy()
+    order = np.unique(numbers[~np.isnan(numbers)])
+    places = np.searchsorted(order, numbers) / max(len(order) - 1, 1)
+    return tuple(None if np.isnan(x) else float(r) for x, r in zip(numbers, places, strict=True))
+
+
+def _credited(
+    exact: Any,
+    number: int,
+    model: Any,
+    X: Any,
+    answers: Predictions,
+    row: tuple[int, str],
+    columns: Sequence[str],
+    positive: Any,
+) -> ContributionRecord:
+    """The exact contributions to the prediction of one row."""
+    place, why = row
+    values, base, output = exact.values[number], exact.base, ""
+    if hasattr(model, "classes_"):
+        wanted = np.asarray(answers.predicted)[place] if positive is None else positive
+        at = int(np.flatnonzero(np.asarray(model.classes_, object) == wanted)[0])
+        values, base, output = values[:, at], base[at], str(wanted)
+    of_column = dict(zip(exact.columns, values.tolist(), strict=True))
+    terms = [
+        (name, cell_text(X, name, place), Estimate(of_column[name], None, None)) for name in columns
+    ]
+    true, decided = answer_texts(answers, place)
+    return ContributionRecord(
+        row=int(answers.rows[place]) + 1,
+        why=why,
+        true=true,
+        decided=decided,
+        output=output,
+        start=float(base),
+        prediction=float(base + values.sum()),
+        terms=tuple(sorted(terms, key=lambda term: -abs(term[2].value or 0.0))),
+        rest=sum(value for name, value in of_column.items() if name not in set(columns)),
+    )
 
 
 def reasons(model: Any, X: Any, answers: Predictions, *, most: int = 3) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from novum.apps.job.building import candidate, settings_text
 from novum.apps.job.choosing import Choice, title_of
 from novum.apps.job.clock import END_OF_FITS, END_OF_JUDGMENT, Clock
 from novum.apps.job.coverage import Calibration, measured, with_coverage
-from novum.apps.job.effects import contributions, dependences
+from novum.apps.job.effects import contributions, dependences, spread
 from novum.apps.job.explaining import (
     PERMUTATIONS,
     Terms,
@@ -397,34 +397,31 @@ def _look_closer(judged: Any, aside: Rows, ending: Ending) -> None:
         rows = telling_rows(answers(), task)
         return contributions(judged, aside.X, answers(), rows, columns, **how)
 
+    def attempt(what: str, step: Callable[[], Any], otherwise: Any = None) -> Any:
+        return _in_time(ending, END_OF_JUDGMENT, what, step, lambda _: otherwise)
+
     if ending.choice.family != CONSTANT:
-        credits = _in_time(
-            ending, END_OF_JUDGMENT, "The contributions of single rows", credit, lambda _: ()
-        )
+        credits = attempt("The contributions of single rows", credit, ())
         # Where no score hangs on a column, predictions still move with it.
         moved = Counter(dict.fromkeys(columns, 0.0))
         for row in credits:
             moved.update({name: abs(value.value or 0.0) for name, _, value in row.terms})
         scores = {name: max(value.value or 0.0, 0.0) for name, value in ending.chosen.importances}
         columns.sort(key=lambda name: (-scores.get(name, 0.0), -moved[name]))
-        followed = _in_time(
-            ending,
-            END_OF_JUDGMENT,
-            "The dependence on single columns",
-            lambda: dependences(judged, aside.X, columns, **how),
-            lambda _: (),
+        ending.chosen = replace(
+            ending.chosen,
+            contributions=credits,
+            dependences=attempt(
+                "The dependence on single columns",
+                lambda: dependences(judged, aside.X, columns, **how),
+                (),
+            ),
+            spread=attempt("The contributions of all rows", lambda: spread(judged, aside.X, **how)),
         )
-        ending.chosen = replace(ending.chosen, dependences=followed, contributions=credits)
-    ending.holdout = replace(
-        ending.holdout,
-        mistakes=_in_time(
-            ending,
-            END_OF_JUDGMENT,
-            "The list of the worst errors",
-            lambda: find_mistakes(answers(), aside.X, task, columns),
-            lambda _: None,
-        ),
+    wrong = attempt(
+        "The list of the worst errors", lambda: find_mistakes(answers(), aside.X, task, columns)
     )
+    ending.holdout = replace(ending.holdout, mistakes=wrong)
 
 
 def _settings(members: dict[str, int], ending: Ending) -> tuple[tuple[str, str], ...]:
@@ -458,6 +455,7 @@ def _write_model(used: Any, learned: LearningRows, ending: Ending) -> None:
         target=task.target,
         left_out=tuple(column.name for column in task.left_out if column.name != task.target),
         weight=ending.request.weight,
+        exposure=ending.request.exposure,
         rows=None if whole else LEARNED,
         point=point,
         reading=reading_options(ending.request),

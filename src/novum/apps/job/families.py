@@ -91,6 +91,8 @@ class Family:
         None where the family has no such learner.
     ordinal : Role or None
         A learner for levels with an order, where it is another than that for classes.
+    counts : Role or None
+        A learner for counts and rates, whose answers are above zero.
     takes_missing : bool
         Whether missing cells are missing to it; otherwise `FillMissing` stands before it.
     takes_kinds : bool
@@ -103,6 +105,8 @@ class Family:
         Whether another family does nearly the same; given up early if time is short.
     most_columns : int or None
         Columns, with one for each level, beyond which it is not tried.
+    fewest_columns : int
+        Columns, counted so, below which it is not tried.
     levels_from : int or None
         Different whole numbers of a column from which the preferred setting is also tried with
         such columns as levels: two where a law of two levels is another than that of numbers,
@@ -119,11 +123,15 @@ class Family:
     is_robust: bool = False
     has_near_relative: bool = False
     most_columns: int | None = None
+    fewest_columns: int = 0
     levels_from: int | None = None
     ordinal: Role | None = None
+    counts: Role | None = None
 
     def role(self, kind: str, has_text: bool = False) -> Role | None:
         """The learner for a task of this kind, of a table with or without text."""
+        if kind == "counts":
+            return self.counts
         role = self.regression if kind == "regression" else self.classification
         if kind == "ordinal" and self.ordinal is not None:
             role = self.ordinal
@@ -181,12 +189,12 @@ _THREE_FOLDS = Part("novum.evaluation:RepeatedFolds", {"n_folds": 3, "n_repeats"
 
 
 _GRADIENT_BOOSTED: tuple[Settings, ...] = (
-    {"max_leaf_nodes": 7, "min_samples_leaf": 5, "subsample": 0.8},
-    {"max_leaf_nodes": 31, "min_samples_leaf": 10, "max_features": 0.5, "l2_regularization": 1.0},
-    {"max_leaf_nodes": 15, "min_samples_leaf": 10, "subsample": 0.8},
-    {"max_leaf_nodes": 15, "min_samples_leaf": 3, "max_features": 0.3, "l2_regularization": 1.0},
+    {"max_leaf_nodes": 7, "min_samples_leaf": 5, "max_features": 0.5, "subsample": 0.8},
+    {"max_leaf_nodes": 15, "min_samples_leaf": 3, "max_features": 0.3},
+    {"max_leaf_nodes": 31, "min_samples_leaf": 10, "max_features": 0.5, "n_estimators": 400},
+    {"max_leaf_nodes": 4, "min_samples_leaf": 5, "subsample": 0.8},
 )
-_SLOWLY: Settings = {"learning_rate": 0.05, "n_estimators": 300}
+_SHRUNK: Settings = {"learning_rate": 0.1, "n_estimators": 150, "l2_regularization": 1.0}
 
 
 def _boosted(tree: str, depths: tuple[int, ...]) -> tuple[Settings, ...]:
@@ -199,6 +207,7 @@ FAMILIES: tuple[Family, ...] = (
         "the same answer for every row",
         Role("novum.evaluation:DummyClassifier", Price(0.001, 0.0, 0.0)),
         Role("novum.evaluation:DummyRegressor", Price(0.001, 0.0, 0.0)),
+        counts=Role("novum.evaluation:DummyRegressor", Price(0.001, 0.0, 0.0)),
     ),
     Family(
         "linear",
@@ -229,6 +238,34 @@ FAMILIES: tuple[Family, ...] = (
         scales=True,
         most_columns=3000,
         levels_from=3,
+        counts=Role(
+            "novum.linear:PoissonRegressor",
+            Price(0.01, 3e-7, 3e-7, missing_factor=2.0, nominal_factor=2.4),
+            candidates=tuple({"alpha": alpha} for alpha in (0.01, 0.001, 0.1, 1e-6)),
+            title="Poisson regression",
+        ),
+    ),
+    Family(
+        "lasso",
+        "lasso",
+        Role(
+            "novum.linear:LogisticRegression",
+            Price(0.008, 0.0, 8e-8, class_power=2.6, missing_factor=1.2, nominal_factor=2.0),
+            candidates=tuple({"C": C} for C in (1.0, 0.1, 10.0)),
+            settings={"penalty": "l1"},
+            title="sparse logistic regression",
+        ),
+        Role(
+            "novum.linear:LassoCV",
+            Price(0.04, 0.0, 1.5e-7, missing_factor=1.2, nominal_factor=3.0),
+            settings={"alphas": 30},
+        ),
+        takes_missing=False,
+        scales=True,
+        is_robust=True,
+        has_near_relative=True,
+        most_columns=3000,
+        fewest_columns=10,
     ),
     Family(
         "ordinal",
@@ -279,7 +316,7 @@ FAMILIES: tuple[Family, ...] = (
         "support vector machine",
         Role(
             "novum.svm:SVC",
-            Price(0.005, 2.4e-5, 1e-7, class_power=0.85, per_pair=1.1e-8, missing_factor=1.2),
+            Price(0.005, 1.5e-5, 1e-7, class_power=0.85, per_pair=1.1e-8, missing_factor=1.2),
             candidates=tuple({"C": C} for C in (1.0, 10.0, 0.1, 100.0)),
             settings={"probability": True},
             # Thousands of sparse columns are nearly separable: a line is enough, and quick.
@@ -349,7 +386,7 @@ FAMILIES: tuple[Family, ...] = (
         "extremely randomized trees",
         Role(
             "novum.trees:ExtraTreesClassifier",
-            Price(0.017, 3.4e-5, 3.4e-7, class_power=0.5, missing_factor=2.9, nominal_factor=2.5),
+            Price(0.017, 3.4e-5, 3.4e-7, class_power=0.5, missing_factor=2.9, nominal_factor=1.8),
             _FOREST_OF_CLASSES,
         ),
         Role(
@@ -365,15 +402,22 @@ FAMILIES: tuple[Family, ...] = (
         "gradient boosting",
         Role(
             "novum.ensemble:GradientBoostingClassifier",
-            Price(0.07, 6e-6, 2.5e-7, class_power=1.5, missing_factor=1.2, nominal_factor=1.3),
+            Price(0.03, 1e-5, 6e-7, class_power=1.0, missing_factor=1.2),
             _GRADIENT_BOOSTED,
-            settings=_SLOWLY,
+            settings=_SHRUNK,
         ),
         Role(
             "novum.ensemble:GradientBoostingRegressor",
-            Price(0.07, 1e-5, 6e-7, missing_factor=1.2, nominal_factor=1.3),
+            Price(0.02, 3e-6, 7e-7, missing_factor=1.2, nominal_factor=1.3),
             _GRADIENT_BOOSTED,
-            settings=_SLOWLY,
+            settings=_SHRUNK,
+        ),
+        is_robust=True,
+        counts=Role(
+            "novum.ensemble:GradientBoostingRegressor",
+            Price(0.02, 4e-6, 9e-7, missing_factor=1.2, nominal_factor=1.3),
+            _GRADIENT_BOOSTED,
+            settings={**_SHRUNK, "loss": "poisson"},
         ),
     ),
     Family(

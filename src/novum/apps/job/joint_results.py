@@ -11,7 +11,7 @@ import numpy as np
 
 from novum.apps.job.labels import JUDGED, Lines, row_key
 from novum.apps.job.outputs import LEADERBOARD, safe_cell
-from novum.apps.job.record import RunRecord
+from novum.apps.job.record import OF_NUMBERS, RunRecord
 from novum.apps.job.record_model import Estimate
 from novum.core.files import replacing
 from novum.core.text import printable
@@ -80,7 +80,7 @@ def all_right(
     lines: Mapping[str, Lines], records: Mapping[str, RunRecord]
 ) -> tuple[tuple[str, Estimate], ...]:
     """The share of new rows whose classes are all right; nothing where a target is a number."""
-    if len(records) < 2 or any(one.task.kind == "regression" for one in records.values()):
+    if len(records) < 2 or any(one.task.kind in OF_NUMBERS for one in records.values()):
         return ()
     known = [[line for line in own if line["answered"] in JUDGED] for own in lines.values()]
     rights = [

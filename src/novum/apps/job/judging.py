@@ -42,6 +42,7 @@ _TITLES = {
     "rmse": "root mean squared error",
     "mae": "mean absolute error",
     "r2": "R2",
+    "poisson_deviance": "Poisson deviance",
     "f1": "F1",
     "cllr": "Cllr",
     "mean_level_error": "mean error in levels",

@@ -217,8 +217,8 @@ class Made:
     table, target : str
     left_out : tuple of str
         Columns that the model does not see.
-    weight : str or None
-        Column of weights.
+    weight, exposure : str or None
+        Columns of weights and of exposures.
     rows : str or None
         File with the positions of the rows that were learned from, unless all were.
     point : WorkingPoint or None
@@ -231,6 +231,7 @@ class Made:
     target: str
     left_out: tuple[str, ...] = ()
     weight: str | None = None
+    exposure: str | None = None
     rows: str | None = None
     point: WorkingPoint | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
@@ -270,12 +271,15 @@ def _program(made: Made, reader: str) -> list[str]:
         lines.append(f"rows = json.loads(Path(__file__).with_name({made.rows!r}).read_text())")
         lines.append("table = table.take(rows)")
     lines.append(f"X, y = table.drop_columns({drop}), table.column({made.target!r})")
-    weight = ""
-    if made.weight is not None:
-        lines.append(f"weight = table.column({made.weight!r}).to_numpy()")
-        weight = ", sample_weight=weight"
+    rate, weights = "", []
+    for name, column in (("weight", made.weight), ("exposure", made.exposure)):
+        if column is not None:
+            lines.append(f"{name} = table.column({column!r}).to_numpy()")
+            weights.append(name)
+            rate = " / exposure" if name == "exposure" else rate
+    weight = f", sample_weight={' * '.join(weights)}" if weights else ""
     lines.append(f"model = {_source(made.learner)}")
-    lines.append(f"model.fit(X, y.to_numpy(zero_copy_only=False){weight})")
+    lines.append(f"model.fit(X, y.to_numpy(zero_copy_only=False){rate}{weight})")
     if made.point is not None:
         lines.append(f"model = model.at({_point(made.point)})")
     return lines

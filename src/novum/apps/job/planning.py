@@ -132,7 +132,8 @@ def plan_trials(size: TableSize, wish: Wish, machine_factor: float) -> PlanRecor
     draft: Draft | None = Draft(
         effort,
         size.n_rows,
-        {name: reason for name, reason in left_out.items() if reason} | _no_stack(size, effort),
+        {name: reason for name, reason in left_out.items() if reason}
+        | _no_stack(size, effort, wish.kind),
     )
     budget = USUAL_SECONDS if wish.budget_seconds is None else wish.budget_seconds
     limit = SHARE_OF_TRIALS * budget / machine_factor
@@ -206,7 +207,9 @@ def _wanted(wish: Wish) -> Sequence[Family]:
     return [row for row in FAMILIES if row.name in {CONSTANT, *wish.models}]
 
 
-def _no_stack(size: TableSize, effort: Effort) -> dict[str, str]:
+def _no_stack(size: TableSize, effort: Effort, kind: str) -> dict[str, str]:
+    if kind == "counts":
+        return {STACK: "adds up answers, and sums may fall below zero"}
     if not effort.stacks:
         return {STACK: "takes more than the quick preset allows"}
     if size.keeps_rows_together:
@@ -252,6 +255,8 @@ def _reason(row: Family, size: TableSize, kind: str) -> str:
         return "takes numbers alone, and the table has columns with levels"
     if row.most_columns is not None and size.n_coded > row.most_columns:
         return f"would need {size.n_coded} columns, more than its {row.most_columns}"
+    if size.n_coded < row.fewest_columns:
+        return f"leaves columns out, which are worth it from {row.fewest_columns} columns on"
     return ""
 
 
@@ -271,7 +276,7 @@ def _trial(row: Family, size: TableSize, kind: str, draft: Draft) -> PlannedTria
 
 
 def _stack(trials: Sequence[PlannedTrial], draft: Draft) -> PlannedTrial:
-    """The stack of the best, priced as if the dearest families were the best.
+    """The stack of the best, priced as if the best were of the dearer half of the families.
 
     A member is fitted to every inner fold and to all rows of each outer fold.
     """
@@ -279,10 +284,11 @@ def _stack(trials: Sequence[PlannedTrial], draft: Draft) -> PlannedTrial:
     reason = draft.left_out.get(STACK, "" if len(tried) > 1 else "needs two families")
     if reason:
         return PlannedTrial(STACK, STACK_TITLE, 0, 0, 0, 0.0, reason)
-    one_fit = sorted(trial.forecast_seconds / trial.n_fits for trial in tried)[-STACK_MEMBERS:]
-    effort = draft.effort
-    n_fits = effort.repeats * effort.folds * (effort.inner_folds + 1) * len(one_fit)
-    seconds = n_fits * sum(one_fit) / len(one_fit)
+    one_fit = sorted(trial.forecast_seconds / trial.n_fits for trial in tried)
+    dearer = one_fit[-max(STACK_MEMBERS, len(one_fit) // 2) :]
+    effort, n_members = draft.effort, min(STACK_MEMBERS, len(tried))
+    n_fits = effort.repeats * effort.folds * (effort.inner_folds + 1) * n_members
+    seconds = n_fits * sum(dearer) / len(dearer)
     return PlannedTrial(STACK, STACK_TITLE, 1, draft.n_rows, n_fits, seconds, PLANNED)
 
 
@@ -338,12 +344,15 @@ def _without(draft: Draft, trial: PlannedTrial) -> Draft:
 
 def _less(effort: Effort, wish: Wish) -> Effort | None:
     """Less of what matters least, down to two settings of each family."""
-    if wish.repeats is None and effort.repeats > 1:
+    if wish.repeats is None and effort.repeats > 2:
         return replace(effort, repeats=effort.repeats - 1)
     if effort.inner_folds > 3:
         return replace(effort, inner_folds=3)
     if effort.n_candidates > 3:
         return replace(effort, n_candidates=3)
+    # A second repeat tells models apart that one cannot, and is worth more than a third setting.
+    if wish.repeats is None and effort.repeats > 1:
+        return replace(effort, repeats=1)
     if wish.folds is None and effort.folds > 5:
         return replace(effort, folds=5)
     if effort.n_candidates > 2:

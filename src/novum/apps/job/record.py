@@ -15,7 +15,9 @@ from typing import Any, Literal
 from novum.apps.job.record_model import ChosenRecord, Curve, Estimate, HoldoutRecord
 
 Plain = dict[str, Any]
-TaskKind = Literal["binary", "multiclass", "ordinal", "regression"]
+TaskKind = Literal["binary", "multiclass", "ordinal", "regression", "counts"]
+# Kinds whose targets are numbers; those of others are classes.
+OF_NUMBERS = ("regression", "counts")
 Severity = Literal["note", "warning", "danger"]
 
 
@@ -25,7 +27,7 @@ class TaskRecord:
 
     Attributes
     ----------
-    kind : {"binary", "multiclass", "ordinal", "regression"}
+    kind : {"binary", "multiclass", "ordinal", "regression", "counts"}
     target : str
     classes : tuple of str
         As text, in the order of the model; empty for numbers.

@@ -110,6 +110,31 @@ class ContributionRecord:
 
 
 @dataclass(frozen=True)
+class SpreadRecord:
+    """What columns add to the predictions of many rows: exact Shapley values of trees.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The largest contributions on average first.
+    values : tuple of tuples of float
+        Of each column, one for every row.
+    ranks : tuple of tuples of float or None
+        Of the cells among those of their column, from 0 to 1; None where cells have no order.
+    output : str
+        The class that is spoken of; empty for a number.
+    is_score : bool
+        Whether scores such as log-odds are added up, and not probabilities or numbers.
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    ranks: tuple[tuple[float | None, ...], ...]
+    output: str
+    is_score: bool
+
+
+@dataclass(frozen=True)
 class ChosenRecord:
     """The chosen model: settings, certificate and explanation.
 
@@ -127,6 +152,7 @@ class ChosenRecord:
     refitted_on_all: bool
     dependences: tuple[DependenceRecord, ...] = ()
     contributions: tuple[ContributionRecord, ...] = ()
+    spread: SpreadRecord | None = None
 
 
 @dataclass(frozen=True)

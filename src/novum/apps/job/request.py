@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from novum.core.errors import InputError
 
 Preset = Literal["quick", "standard", "thorough"]
-TaskChoice = Literal["auto", "binary", "multiclass", "ordinal", "labels", "regression"]
+TaskChoice = Literal["auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts"]
 TASKS: tuple[str, ...] = get_args(TaskChoice)
 KINDS = ("numeric", "nominal", "ordinal", "text", "date", "id", "drop")
 
@@ -30,10 +30,11 @@ class Request:
         Column to predict; None only for a bundled table, which knows its own, and for several.
     targets : tuple of str
         All columns to predict, where they are several; none of them is a feature.
-    task : {"auto", "binary", "multiclass", "ordinal", "labels", "regression"}
+    task : {"auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts"}
     metric : str or None
         A measure of `novum.evaluation`; None takes the cost of the working point if there is one,
-        else accuracy, the mean error in levels, or the root mean squared error of numbers.
+        else accuracy, the mean error in levels, the root mean squared error of numbers, or the
+        Poisson deviance of counts.
     positive : str or None
         Label of the positive class, as text; None takes the last.
     cost : str or None
@@ -55,6 +56,8 @@ class Request:
         Path of a file to judge on, in place of a share.
     weight, group, time : str or None
         Columns with weights, with groups that stay together, with the order in time.
+    exposure : str or None
+        Column with the time, area or number that counts are counted in; rates are predicted.
     id : str or None
         Column that names the rows: no feature, but the first column of predictions.csv.
     kind : tuple of (column, kind)
@@ -107,6 +110,7 @@ class Request:
     n_jobs: int = 1
     targets: tuple[str, ...] = ()
     coverage: float = 0.9
+    exposure: str | None = None
 
 
 # --- Settings as people write them ----------------------------------------------------------------

@@ -26,7 +26,7 @@ from novum.apps.job.building import build, candidate, grid, imported, in_order
 from novum.apps.job.clock import END_OF_TRIALS, Clock
 from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, PLANNED, STACK, STACK_MEMBERS
-from novum.apps.job.record import PlannedTrial, PlanRecord
+from novum.apps.job.record import OF_NUMBERS, PlannedTrial, PlanRecord
 from novum.apps.job.table.task import PLAIN, Rows, SpecialColumns, Task
 from novum.core.runtime import OutOfTime, Progress, run_tasks, time_limit
 from novum.evaluation import (
@@ -54,7 +54,7 @@ class LearningRows:
 
     Attributes
     ----------
-    kind : {"binary", "multiclass", "ordinal", "regression"}
+    kind : {"binary", "multiclass", "ordinal", "regression", "counts"}
     X : Arrow table
     y : array
     weight, groups : arrays or None
@@ -100,7 +100,7 @@ class LearningRows:
 
     @property
     def is_classification(self) -> bool:
-        return self.kind != "regression"
+        return self.kind not in OF_NUMBERS
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from novum.apps.job.record_model import (
     DependenceRecord,
     Estimate,
     HoldoutRecord,
+    SpreadRecord,
 )
 from novum.apps.report.names import in_words, label
 from novum.display import (
@@ -294,6 +295,44 @@ def contribution_figures(
         )
         found.append(figure(chart, f"row-{place}", caption, 66.0 + 24.0 * len(terms)))
     return found
+
+
+def spread_figure(found: SpreadRecord, target: str) -> Figure:
+    """What columns add to the predictions of many rows, a dot for each row."""
+    what = f"probability of {label(found.output)}" if found.output else label(target)
+    what = f"score of {label(found.output)}" if found.is_score else what
+    groups: dict[str, int | str] = {
+        "lower half of its values": 0,
+        "upper half": 1,
+        "level or missing": "muted",
+    }
+    dots: dict[str, list[tuple[float, float]]] = {name: [] for name in groups}
+    width = np.ptp(np.concatenate([[0.0], *found.values])) / 60 or 1.0
+    for row, (values, ranks) in enumerate(zip(found.values, found.ranks, strict=True)):
+        met: dict[int, int] = {}
+        for value, rank in zip(values, ranks, strict=True):
+            # Dots of one place stand beside each other, by turns on both sides of the middle.
+            turn = met[round(value / width)] = met.get(round(value / width), -1) + 1
+            beside = min((turn + 1) // 2 * 0.05, 0.4) * (1 if turn % 2 else -1)
+            name = "level or missing" if rank is None else list(groups)[int(rank > 0.5)]
+            dots[name].append((value, row + beside))
+    marks: list[Cloud | Rule] = [Rule(x=0.0)]
+    for (name, color), pairs in zip(groups.items(), dots.values(), strict=True):
+        if pairs:
+            x, y = zip(*pairs, strict=True)
+            marks.append(Cloud(x, y, name, color, opacity=0.75))
+    means = np.abs(np.array(found.values)).mean(axis=1).tolist()
+    sizes = [f"{name} {about(m)}" for name, m in zip(found.columns, means, strict=True)]
+    chart = Chart(
+        Axis(f"added to the {what}", most=6),
+        Axis(names=[label(name) for name in found.columns]),
+        marks,
+        "What columns add to each row",
+        f"Mean sizes of what columns add: {'; '.join(sizes)}.",
+    )
+    n_rows = len(found.values[0])
+    caption = f"A dot is one of {n_rows} rows set aside. Exact Shapley values of the trees."
+    return figure(chart, "spread", caption, 90.0 + 34.0 * len(found.columns))
 
 
 # --- Columns --------------------------------------------------------------------------------------

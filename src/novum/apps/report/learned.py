@@ -12,6 +12,7 @@ from novum.apps.report.figures import (
     MOST_TERMS,
     contribution_figures,
     dependence_figures,
+    spread_figure,
     terms_figure,
 )
 from novum.apps.report.names import estimate, in_words, label
@@ -68,6 +69,8 @@ def learned_section(record: RunRecord, detail: Detail) -> Section:
                     caption=_PERMUTED + (_INTERVALS if has_intervals else ""),
                 )
             )
+        if chosen.spread is not None:
+            drawn.append(spread_figure(chosen.spread, task.target))
         drawn += dependence_figures(chosen.dependences, task)
     if drawn:
         blocks.append(Gallery(drawn))
@@ -127,10 +130,15 @@ def _rows(record: RunRecord, detail: Detail) -> list[Block]:
     shown = record.chosen.contributions[:3]
     if not shown:
         return []
+    is_exact = all(value.low is None for one in shown for *_, value in one.terms)
     words = Paragraph(
         "Each bar is what a column's value adds to the prediction of that row, against other rows "
-        "set aside: cells are put in place of theirs one after the other, in random orders, and "
-        "the changes are averaged (sampled Shapley values; thin lines are 95 % intervals).",
+        "set aside, over all orders in which cells can take the place of theirs (exact Shapley "
+        "values)."
+        if is_exact
+        else "Each bar is what a column's value adds to the prediction of that row, against other "
+        "rows set aside: cells are put in place of theirs one after the other, in random orders, "
+        "and the changes are averaged (sampled Shapley values; thin lines are 95 % intervals).",
         "quiet",
     )
     tables: list[Block] = []

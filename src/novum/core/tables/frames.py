@@ -187,16 +187,15 @@ def rows_of(X: Any, rows: Positions) -> Any:
         part = X.tocsr()[rows]
         return part.tocsc() if X.format == "csc" else part
     X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
-    if is_frame(X):
-        return frame_of(X)[rows].to_native()
-    return _safe_indexing(X, rows)
+    if isinstance(X, pa.Table):
+        return X.take(rows)
+    return frame_of(X)[rows].to_native() if is_frame(X) else _safe_indexing(X, rows)
 
 
 def column_names(X: Any) -> tuple[str, ...]:
     """Names of the columns; `x0, x1, ...` where the table has none."""
     if is_frame(X):
-        names = X.column_names if isinstance(X, pa.Table) else X.columns
-        return tuple(str(name) for name in names)
+        return tuple(map(str, X.column_names if isinstance(X, pa.Table) else X.columns))
     return tuple(f"x{j}" for j in range(X.shape[1]))
 
 

@@ -201,16 +201,17 @@ def _naming_text(X: Any) -> Iterator[None]:
 def _from_frame(
     estimator: Any, X: Any, chosen: CategoricalFeatures, schema: Schema | None, reset: bool
 ) -> RawTable:
-    frame = frame_of(X)
     original = list(X.column_names if isinstance(X, pa.Table) else X.columns)
     names = [str(name) for name in original]
+    # Arrow is what all others are turned into, so it needs no detour.
+    is_arrow = isinstance(X, pa.Table) and len(set(names)) == len(names)
+    frame = X if is_arrow else frame_of(X)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     _check_not_empty(frame.shape)
     named = all(isinstance(name, str) for name in original)
     if named and schema is not None:
         _check_order(names, schema)
-    # Arrow is what all others are turned into, so it needs no detour.
-    column = X.column if isinstance(X, pa.Table) else partial(frame_column, frame)
+    column = X.column if is_arrow else partial(frame_column, frame)
     arrays = [arrow_column(column(i), name) for i, name in enumerate(names)]
     return _from_arrays(arrays, names, named, chosen, schema)
 

@@ -60,8 +60,9 @@ class SoftmaxLoss(Loss):
         return np.asarray(logs - logs.mean())
 
     def values(self, scores: Floats, y: Floats) -> Floats:
-        own = scores[y.astype(np.intp), np.arange(len(y))]
-        return np.asarray(special.logsumexp(scores, axis=0) - own)
+        largest = scores.max(axis=0)
+        own = scores[y.astype(np.intp), np.arange(len(y))] - largest
+        return np.asarray(np.log(np.exp(scores - largest).sum(axis=0)) - own)
 
     def gradients(self, scores: Floats, y: Floats) -> tuple[Floats, Floats | None]:
         p = self._shares(scores)

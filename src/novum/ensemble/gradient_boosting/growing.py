@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -196,6 +197,7 @@ class TreeGrower:
         )
         self.best = (np.zeros(6, np.int64), np.zeros(1), np.zeros(256, np.int8))
         self.open = np.empty(room, np.int64)
+        self.last_rows = self.others = np.empty(0, np.int32)
 
     def grow(
         self,
@@ -250,10 +252,12 @@ class TreeGrower:
             self._take_values(seen, n_nodes, leaf_value, value)
         kernels.add_to_rows(seen, self.nodes, n_nodes, value, out_scores)
         if rows is not None and len(rows) < n:
-            unseen = np.ones(n, bool)
-            unseen[rows] = False
-            others = np.flatnonzero(unseen).astype(np.int32)
-            kernels.send_down(self.codes, others, self.nodes, value, out_scores)
+            if rows is not self.last_rows:
+                # The same for the trees of all outputs of a round.
+                unseen = np.ones(n, bool)
+                unseen[rows] = False
+                self.last_rows, self.others = rows, np.flatnonzero(unseen).astype(np.int32)
+            kernels.send_down(self.codes, self.others, self.nodes, value, out_scores)
         kept = branches[:n_nodes].copy() if len(branches) > 1 else None
         return GrownTree(integers[:n_nodes].copy(), floats[:n_nodes, at.GAIN].copy(), kept, value)
 
@@ -268,7 +272,7 @@ class TreeGrower:
         heaviest = float(weight.max()) if weight.size else 1.0
         factor = heaviest if weight.size and not self.is_whole else 1.0
         # Sums over all rows stay within their bits.
-        bits = int(np.ceil(np.log2((self.total if factor == 1.0 else len(g)) + 1))) + 1
+        bits = math.ceil(math.log2((self.total if factor == 1.0 else len(g)) + 1)) + 1
         largest_g = float(np.abs(g).max(initial=0.0)) or 1.0
         if h.size:
             low_bits = _LOW_BITS
@@ -288,8 +292,8 @@ class TreeGrower:
                 low_bits,
                 rules.max_leaves or 0,
                 most if rules.max_depth is None else rules.max_depth,
-                max(int(np.ceil(rules.min_rows * self.unit * (1 - 1e-10))), 1),
-                max(int(np.ceil(rules.min_curvature * h_scale)), 1),
+                max(math.ceil(rules.min_rows * self.unit * (1 - 1e-10)), 1),
+                max(math.ceil(rules.min_curvature * h_scale), 1),
                 min(rules.n_columns, most),
             ],
             np.int64,
@@ -329,7 +333,7 @@ class TreeGrower:
 
 def _power(x: float) -> float:
     """The largest power of two up to `x`, of at most 2^1000."""
-    return float(2.0 ** min(np.floor(np.log2(x)), 1000.0))
+    return math.ldexp(1.0, min(math.frexp(min(x, 2.0**1001))[1] - 1, 1000))
 
 
 def _group_masks(groups: Sequence[frozenset[int]], n_columns: int) -> Array:

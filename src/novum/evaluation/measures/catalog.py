@@ -266,6 +266,13 @@ def _number_measures() -> Iterator[Measure]:
             "neg_median_absolute_error",
         ),
         ("max_error", numbers.max_error, False, (0.0, infinity), "neg_max_error"),
+        (
+            "poisson_deviance",
+            numbers.poisson_deviance,
+            False,
+            (0.0, infinity),
+            "neg_mean_poisson_deviance",
+        ),
         ("r2", numbers.r2, True, (-infinity, 1.0), "r2"),
         (
             "explained_variance",

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import special
 from sklearn import metrics
 
 from novum.core.errors import InputError
@@ -151,6 +152,34 @@ def spearman(
     1.0
     """
     return _correlation(y, predictions, sample_weight, weighted_ranks, multioutput)
+
+
+def poisson_deviance(
+    y: Any, predictions: Any, *, sample_weight: Any = None, multioutput: Any = UNIFORM
+) -> Any:
+    """`mean of 2 (y log(y / m) - y + m)` of counts or rates y >= 0 with predicted means m > 0.
+
+    Notes
+    -----
+    Of rates `count / exposure`, with the exposures as weights, it is the deviance of the counts
+    for each unit of exposure.
+
+    Examples
+    --------
+    >>> poisson_deviance([0, 2], [1, 2])
+    1.0
+    """
+    pair = read_number_pair(y, predictions, sample_weight)
+    for what, wrong in (("y", pair.true < 0), ("predictions", pair.predicted <= 0)):
+        if wrong.any():
+            least = "at least 0" if what == "y" else "above 0"
+            value = (pair.true if what == "y" else pair.predicted)[wrong][0]
+            raise InputError(
+                f"The Poisson deviance is of counts: {what} must be {least}, but row "
+                f"{int(np.argwhere(wrong)[0, 0])} has {value:g}. Take another measure, such as mae."
+            )
+    deviances = 2.0 * (special.xlogy(pair.true, pair.true / pair.predicted) - pair.true)
+    return _over_targets(_mean(deviances + 2.0 * pair.predicted, pair), multioutput)
 
 
 def weighted_ranks(values: Floats, weight: Floats) -> Floats:

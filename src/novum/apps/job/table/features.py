@@ -26,6 +26,7 @@ _ROLES = {
     "target": "the target",
     "other target": "another target",
     "weight": "the weights of the rows",
+    "exposure": "what the counts are counted in",
     "group": "the groups of the rows",
     "time": "the order of the rows in time",
     "id": "the names of the rows",
@@ -45,6 +46,7 @@ def features_of(
     named = dict.fromkeys(request.targets, "other target") | {
         loaded.target: "target",
         request.weight: "weight",
+        request.exposure: "exposure",
         request.group: "group",
         request.time: "time",
         request.id: "id",

@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from novum.apps.job.record import TaskKind
-from novum.apps.job.request import Request
+from novum.apps.job.record import OF_NUMBERS, TaskKind
+from novum.apps.job.request import Request, TaskChoice
 from novum.apps.job.table.column_cells import Cells
 from novum.apps.job.table.features import feature_cells, features_of, ids_of, refuse_infinite
 from novum.apps.job.table.reading import LoadedTable
 from novum.apps.job.table.target_column import (
     Target,
+    read_exposure,
     read_groups,
     read_order,
     read_target,
@@ -48,6 +49,7 @@ _DEFAULTS = {
     "multiclass": "accuracy",
     "ordinal": "mean_level_error",
     "regression": "rmse",
+    "counts": "poisson_deviance",
 }
 
 
@@ -70,7 +72,7 @@ def read_goal(
     Parameters
     ----------
     request : Request
-    kind : {"binary", "multiclass", "ordinal", "regression"}
+    kind : {"binary", "multiclass", "ordinal", "regression", "counts"}
     classes : array of K labels, or None
     shares : array (K,) or None
         Share of each class in the labeled rows, which are the priors unless others are given.
@@ -94,7 +96,7 @@ def _positive(
 ) -> tuple[Any, list[str]]:
     if kind != "binary":
         if request.positive is not None:
-            what = "numbers" if kind == "regression" else f"{len(labels)} classes"
+            what = "numbers" if kind in OF_NUMBERS else f"{len(labels)} classes"
             raise InputError(
                 f"--positive {printable(request.positive)!r} is for two classes, but the target "
                 f"has {what}. Leave it out."
@@ -205,10 +207,11 @@ def _metric(
         )
     found = measure(wanted)
     shown = f"--metric {found.name}"
-    if found.target != ("numbers" if kind == "regression" else "classes"):
+    held = "numbers" if kind in OF_NUMBERS else "classes"
+    if found.target != held:
         raise InputError(
-            f"{shown} is not for {'numbers' if kind == 'regression' else 'classes'}, which the "
-            f"target holds. Take another measure, such as {_DEFAULTS[kind]}."
+            f"{shown} is not for {held}, which the target holds. Take another measure, such as "
+            f"{_DEFAULTS[kind]}."
         )
     if found.name in _COSTS and point is None:
         raise InputError(
@@ -252,9 +255,9 @@ def formalize(loaded: LoadedTable, request: Request) -> Task:
     >>> task.kind, task.classes.tolist(), task.metric
     ('multiclass', ['setosa', 'versicolor', 'virginica'], 'accuracy')
     """
-    target = read_target(feature_cells(loaded, loaded.target), loaded, request.task)
+    target = read_target(feature_cells(loaded, loaded.target), loaded, _choice(request))
     request, published = _with_published_costs(loaded, request)
-    weight = None if request.weight is None else read_weights(feature_cells(loaded, request.weight))
+    coded, weight, rated = _per_exposure(target.coded, loaded, request)
     groups = None if request.group is None else read_groups(feature_cells(loaded, request.group))
     order = None if request.time is None else read_order(feature_cells(loaded, request.time))
     features, left_out, columns, kinds = features_of(loaded, request)
@@ -266,7 +269,7 @@ def formalize(loaded: LoadedTable, request: Request) -> Task:
         target=loaded.target,
         X=loaded.table.select([column.name for column in features]),
         schema=Schema(features),
-        coded=target.coded,
+        coded=coded,
         classes=target.classes,
         positive=goal.positive,
         weight=weight,
@@ -276,11 +279,44 @@ def formalize(loaded: LoadedTable, request: Request) -> Task:
         metric=goal.metric,
         greater_is_better=goal.greater_is_better,
         left_out=left_out,
-        sentences=(*target.sentences, *published, *goal.sentences, *without),
+        sentences=(*target.sentences, *rated, *published, *goal.sentences, *without),
         columns=columns,
         kinds=kinds,
         ids=ids_of(loaded, request),
     )
+
+
+def _choice(request: Request) -> TaskChoice:
+    """The task that was asked for: what has an exposure is counted."""
+    if request.exposure is None or request.task == "counts":
+        return request.task
+    if request.task != "auto":
+        raise InputError(
+            f"--exposure {printable(request.exposure, 60)} is for counts, but --task is "
+            f"{request.task}. Leave out one of them, or say --task counts."
+        )
+    return "counts"
+
+
+def _per_exposure(
+    coded: Array, loaded: LoadedTable, request: Request
+) -> tuple[Array, Floats | None, tuple[str, ...]]:
+    """The target, the weights, and what to say of both.
+
+    The Poisson likelihood of counts `y` with means `e m` is that of rates `y / e` with means `m`
+    and weights `e`, but for a constant.
+    """
+    weight = None if request.weight is None else read_weights(feature_cells(loaded, request.weight))
+    if request.exposure is None:
+        return coded, weight, ()
+    if coded.dtype.kind != "f":
+        raise InputError(
+            f"--exposure {printable(request.exposure, 60)} is for counts, and the model answers "
+            "with classes. Leave it out."
+        )
+    exposure = read_exposure(feature_cells(loaded, request.exposure))
+    said = f"It is a rate: for each unit of {printable(request.exposure)!r}, by which rows weigh."
+    return coded / exposure, exposure if weight is None else weight * exposure, (said,)
 
 
 def _with_published_costs(loaded: LoadedTable, request: Request) -> tuple[Request, tuple[str, ...]]:
@@ -300,7 +336,7 @@ def formalize_like(loaded: LoadedTable, task: Task, request: Request) -> Task:
     """
     cells = feature_cells(loaded, loaded.target)
     coded = cells.values if task.classes is None else _codes_like(cells, task.classes, loaded.name)
-    weight = None if request.weight is None else read_weights(feature_cells(loaded, request.weight))
+    coded, weight, _ = _per_exposure(coded, loaded, request)
     for name in task.features:
         refuse_infinite(feature_cells(loaded, name))
     found = Task(

@@ -140,7 +140,7 @@ def data_record(loaded: LoadedTable, task: Task, parts: Parts) -> DataRecord:
 def _test_file(task: Task, request: Request, loaded: LoadedTable | None) -> Parts:
     if loaded is None or request.test is None:
         raise InputError("A test file is read by the schema of the table. Pass `loaded` too.")
-    more = [name for name in (request.weight, request.id) if name is not None]
+    more = [name for name in (request.weight, request.exposure, request.id) if name is not None]
     found = read_like(request.test, loaded, (*task.features, task.target, *more), request)
     if found.sha256 == loaded.sha256:
         raise InputError(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from novum.apps.job.record import ColumnRecord, ProfileRecord, TaskKind
+from novum.apps.job.record import OF_NUMBERS, ColumnRecord, ProfileRecord, TaskKind
 from novum.apps.job.table.column_cells import Cells, cells_of
 from novum.apps.job.table.column_natures import nature_of
 from novum.apps.job.table.target_column import look_at_target
@@ -367,7 +367,7 @@ def profile_table(
         Of all its columns.
     target : str, optional
         Column whose association with the others is measured; it stands apart in the result.
-    kind : {"binary", "multiclass", "regression"}, optional
+    kind : {"binary", "multiclass", "regression", "counts"}, optional
         What the target is; by default found by the rule of `target_column`.
     kinds : tuple of (column, kind, reason)
         Kinds as a task has them, where they are settled.
@@ -406,7 +406,7 @@ def profile_table(
 
 def target_values(cells: Cells, kind: TaskKind | None = None) -> TargetValues:
     """The known targets, as codes of classes or as numbers."""
-    is_classes = look_at_target(cells).is_classes if kind is None else kind != "regression"
+    is_classes = look_at_target(cells).is_classes if kind is None else kind not in OF_NUMBERS
     known = cells.values[cells.known]
     if not is_classes:
         finite = cells.known & np.isfinite(cells.values)

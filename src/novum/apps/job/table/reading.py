@@ -151,6 +151,7 @@ def read(request: Request) -> LoadedTable:
     roles = {
         "target": loaded.target,
         "weight": request.weight,
+        "exposure": request.exposure,
         "group": request.group,
         "time": request.time,
         "id": request.id,
@@ -455,7 +456,7 @@ def _check_declared(
             )
     for role, column in roles.items():
         said = dict(request.kind).get(str(column))
-        if role in ("target", "weight", "group", "time") and said in ("id", "drop", "text"):
+        if role not in ("id",) and said in ("id", "drop", "text"):
             raise InputError(
                 f"--kind {printable(str(column), 60)}={said} does not go with the {role}. Leave "
                 "out one of them."

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from novum.apps.job.record import TaskKind
+from novum.apps.job.record import OF_NUMBERS, TaskKind
 from novum.apps.job.request import TaskChoice
 from novum.apps.job.table.column_cells import Cells
 from novum.apps.job.table.column_natures import nature_of
@@ -121,6 +121,26 @@ def read_weights(cells: Cells) -> Floats:
     return np.asarray(cells.values)
 
 
+def read_exposure(cells: Cells) -> Floats:
+    """Finite exposures above 0, one for each row."""
+    shown = repr(printable(cells.name))
+    if not cells.is_numeric:
+        raise InputError(
+            f"The exposure column {shown} holds {label_text(cells.column.levels[0])} and is no "
+            "column of numbers. Name one with --exposure, or correct its cells."
+        )
+    wrong = np.flatnonzero(~(np.isfinite(cells.values) & (cells.values > 0)))
+    if wrong.size:
+        value = cells.values[wrong[0]]
+        what = "missing" if np.isnan(value) else f"{value:g}"
+        raise InputError(
+            f"The exposure column {shown} is {what} in data row {wrong[0] + 1}, {wrong.size:,} "
+            "such in all. Nothing can be counted there: give numbers above 0, or leave out the "
+            "rows."
+        )
+    return np.asarray(cells.values)
+
+
 def read_groups(cells: Cells) -> Integers:
     """Codes of the groups, one for each row."""
     shown = repr(printable(cells.name))
@@ -187,7 +207,7 @@ class Target:
 
     Attributes
     ----------
-    kind : {"binary", "multiclass", "ordinal", "regression"}
+    kind : {"binary", "multiclass", "ordinal", "regression", "counts"}
     coded : array (n,)
         Codes into `classes` or numbers; `MISSING` and NaN without a target.
     classes : array of K labels, or None
@@ -213,7 +233,7 @@ def read_target(cells: Cells, loaded: LoadedTable, choice: TaskChoice) -> Target
         The column to predict.
     loaded : LoadedTable
         Gives the task of a bundled table, and names to messages.
-    choice : {"auto", "binary", "multiclass", "ordinal", "labels", "regression"}
+    choice : {"auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts"}
     """
     shown = repr(printable(cells.name))
     if cells.n_missing == len(cells.values):
@@ -222,7 +242,7 @@ def read_target(cells: Cells, loaded: LoadedTable, choice: TaskChoice) -> Target
             f"{printable(loaded.name)}. Name a column with --target that has values."
         )
     look = look_at_target(cells)
-    wants_numbers = choice == "regression" or (
+    wants_numbers = choice in OF_NUMBERS or (
         choice == "auto"
         and (not look.is_classes if loaded.task is None else loaded.task == "regression")
     )
@@ -238,7 +258,7 @@ def _numbers(cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedT
     shown = repr(printable(cells.name))
     if not cells.is_numeric:
         raise InputError(
-            f"--task regression predicts numbers, but the target {shown} holds "
+            f"--task {choice} predicts numbers, but the target {shown} holds "
             f"{listed(_met(cells)[:5])}. Use --task multiclass, or write the target as numbers."
         )
     infinite = np.flatnonzero(np.isinf(cells.values))
@@ -253,11 +273,25 @@ def _numbers(cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedT
             "nothing to predict. Name another column with --target."
         )
     reason = _why(choice, loaded, f"it has {look.n_distinct:,} different numbers")
+    known = cells.values[cells.known]
+    if choice == "counts":
+        if (known < 0).any():
+            raise InputError(
+                f"--task counts predicts numbers of at least 0, but the target {shown} has "
+                f"{known.min():g}. Use --task regression."
+            )
+        said = f"{shown} is predicted as a count, by the mean of a Poisson law."
+        return Target("counts", np.asarray(cells.values), None, (said,))
     sentences = [f"{shown} is predicted as a number, because {reason}."]
     if choice == "auto" and look.is_doubtful:
         sentences.append(
             f"Please look: {shown} has only {look.n_distinct} different whole numbers; if they are "
             "names of classes, say --task multiclass."
+        )
+    elif choice == "auto" and known.min() == 0 and (known == np.floor(known)).all():
+        sentences.append(
+            f"Please look: {shown} has whole numbers from 0 on; if they count events, say --task "
+            "counts, and name with --exposure what they are counted in."
         )
     return Target("regression", np.asarray(cells.values), None, tuple(sentences))
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from novum.apps.job.record import TaskKind, TaskRecord
+from novum.apps.job.record import OF_NUMBERS, TaskKind, TaskRecord
 from novum.apps.job.table.column_cells import Cells, cells_of
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
@@ -25,7 +25,8 @@ from novum.numerics import Array, Floats, Integers
 class LeftOut:
     """A column that models do not see.
 
-    `nature` is a name of `column_natures`, or "target", "weight", "group", "time" or "id".
+    `nature` is a name of `column_natures`, or "target", "weight", "exposure", "group", "time"
+    or "id".
     """
 
     name: str
@@ -116,7 +117,7 @@ class Task:
 
     Attributes
     ----------
-    kind : {"binary", "multiclass", "ordinal", "regression"}
+    kind : {"binary", "multiclass", "ordinal", "regression", "counts"}
     target : str
     X : pyarrow.Table of n rows
         The features, of all rows, each of its kind.
@@ -175,7 +176,7 @@ class Task:
 
     @property
     def is_classification(self) -> bool:
-        return self.kind != "regression"
+        return self.kind not in OF_NUMBERS
 
     @property
     def levels(self) -> tuple[Any, ...]:

@@ -1,0 +1,20 @@
+from novum.neighbors.classifier import (
+    KNeighborsClassifier,
+    NeighborCurve,
+    RadiusNeighborsClassifier,
+)
+from novum.neighbors.nearest import NearestNeighbors
+
+# What other packages use.
+from novum.neighbors.nearest import NeighborsModel as NeighborsModel
+from novum.neighbors.nearest import rows_to_keep as rows_to_keep
+from novum.neighbors.regressor import KNeighborsRegressor, RadiusNeighborsRegressor
+
+__all__ = [
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+    "NearestNeighbors",
+    "NeighborCurve",
+    "RadiusNeighborsClassifier",
+    "RadiusNeighborsRegressor",
+]

@@ -1,0 +1,118 @@
+"""The k nearest so far as a heap, the worst on top; of equal distances the smaller row number wins.
+
+Which rows are kept depends on distances and row numbers alone, so the order in which rows are
+looked at, and how they are parted, change nothing.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from novum.numerics.jit import inner_kernel, kernel
+
+
+@inner_kernel()
+def is_worse(d, i, other_d, other_i):
+    """Whether a row comes after another."""
+    return d > other_d or (d == other_d and i > other_i)
+
+
+@inner_kernel()
+def replace_worst(d, i, near, rows):
+    """Puts a row in the place of the worst, which is on top, and lets it sink."""
+    k = near.size
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= k:
+            break
+        if child + 1 < k and is_worse(near[child + 1], rows[child + 1], near[child], rows[child]):
+            child += 1
+        if not is_worse(near[child], rows[child], d, i):
+            break
+        near[at], rows[at] = near[child], rows[child]
+        at = child
+    near[at], rows[at] = d, i
+
+
+@inner_kernel()
+def sort_heap(near, rows):
+    """The nearest first."""
+    k = near.size
+    for last in range(k - 1, 0, -1):
+        d, i = near[last], rows[last]
+        near[last], rows[last] = near[0], rows[0]
+        replace_worst(d, i, near[:last], rows[:last])
+
+
+@kernel("void(float64[:, ::1], int64, int64[::1], float64[:, ::1], int64[:, ::1])")
+def keep_nearest(powers, first, own, near, rows):
+    """Takes a block of distances, of all queries to the rows from `first` on, into the heaps.
+
+    A query that is a row itself names it in `own` and does not meet itself; -1 is none.
+    """
+    for q in range(powers.shape[0]):
+        heap, places, block = near[q], rows[q], powers[q]
+        worst = heap[0]
+        for t in range(block.size):
+            # Row numbers rise, so an equal distance never replaces an earlier row.
+            if block[t] < worst and first + t != own[q]:
+                replace_worst(block[t], first + t, heap, places)
+                worst = heap[0]
+
+
+@kernel("void(float64[:, ::1], int64[:, ::1])")
+def sort_nearest(near, rows):
+    """Sorts every heap, the nearest first."""
+    for q in range(near.shape[0]):
+        sort_heap(near[q], rows[q])
+
+
+@inner_kernel()
+def squared_apart(x, z, worst):
+    """Sum of squared differences in the order of the columns; any number above `worst` may do."""
+    total = 0.0
+    for j in range(x.size):
+        total += (x[j] - z[j]) * (x[j] - z[j])
+        if total > worst:
+            break
+    return total
+
+
+SCREEN = (
+    "void(float32[:, ::1], float64[::1], float64, float64[:, ::1], float64[:, ::1], int64[::1], "
+    "float64[:, ::1], int64[:, ::1])"
+)
+
+
+@kernel(SCREEN)
+def screen_nearest(products, norms, error, queries, rows, own, near, places):
+    """The nearest by squared Euclidean distance, where inner products are known up to rounding.
+
+    `norms[t] - 2 products[q, t]` differs from the squared distance by a constant of the query and
+    by at most `error`. The k smallest of these bound the k-th distance, and what is not beyond the
+    bound is computed exactly.
+    """
+    k = near.shape[1]
+    coarse, index = np.empty(k), np.empty(k, np.int64)
+    values = np.empty(norms.size)
+    for q in range(products.shape[0]):
+        for t in range(norms.size):
+            values[t] = norms[t] - 2.0 * products[q, t]
+        if own[q] >= 0:
+            values[own[q]] = np.inf
+        coarse[:] = np.inf
+        index[:] = norms.size
+        worst = np.inf
+        for t in range(norms.size):
+            if values[t] < worst:
+                replace_worst(values[t], t, coarse, index)
+                worst = coarse[0]
+        limit = worst + 2.0 * error
+        heap, kept = near[q], places[q]
+        for t in range(norms.size):
+            if values[t] <= limit and values[t] < np.inf:
+                d = squared_apart(queries[q], rows[t], heap[0])
+                if is_worse(heap[0], kept[0], d, t):
+                    replace_worst(d, t, heap, kept)
