@@ -24,7 +24,7 @@ from novum.neighbors import (
     RadiusNeighborsRegressor,
 )
 
-WIDE = 50.0
+WIDE = 1.0
 MODELS = [
     KNeighborsClassifier(),
     KNeighborsRegressor(),

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +21,6 @@ from novum.distances import (
 )
 from novum.neighbors import NearestNeighbors
 from novum.neighbors.index import RowIndex, way_for
-from novum.numerics import KDTree, ScreenedRows
 from tests.oracles import distance_definitions as defined
 
 METRICS = [Euclidean(), Manhattan(), Chebyshev(), Minkowski(3.0), Cosine(), Mahalanobis()]
@@ -71,31 +69,6 @@ def test_all_ways_agree_bit_by_bit(seed: int, n: int, p: int, grid: bool, metric
             assert np.array_equal(apart, line[places]), way
 
 
-def test_trees_of_many_leaves_and_rows_that_are_all_equal() -> None:
-    rng = np.random.default_rng(0)
-    X, Z = rng.normal(size=(5000, 3)), rng.normal(size=(400, 3))
-    powers, places = defined.nearest(((Z[:, None] - X) ** 2).sum(axis=2), 9)
-    found = KDTree.of(X).nearest(Z, 9)
-    assert np.array_equal(found[1], places)
-    same = np.ones((700, 2))
-    for index in (KDTree.of(same), ScreenedRows.of(same)):
-        distances, rows = index.nearest(same[:3], 5)
-        assert (distances == 0).all()
-        assert (rows == np.arange(5)).all()
-
-
-@pytest.mark.parametrize("scale", [1e-150, 1e150, 1e-6])
-def test_screening_is_exact_in_any_unit(scale: float) -> None:
-    rng = np.random.default_rng(1)
-    X, Z = rng.normal(size=(300, 6)), np.vstack([rng.normal(size=(20, 6)), np.full((1, 6), 1e3)])
-    expected = KDTree.of(X * scale).nearest(Z * scale, 4)
-    found = ScreenedRows.of(X * scale).nearest(Z * scale, 4)
-    assert np.array_equal(found[1], expected[1])
-    assert np.array_equal(found[0], expected[0])
-    far = ScreenedRows.of(X).nearest(np.full((1, 6), 1e200), 2)
-    assert np.array_equal(far[1], [[0, 1]])
-
-
 def test_mixed_rows_with_missing_cells_are_found_by_brute_force() -> None:
     rng = np.random.default_rng(3)
     rows = [
@@ -120,8 +93,10 @@ def test_the_choice_of_the_way_and_what_may_override_it() -> None:
     few, many = np.random.default_rng(0).normal(size=(2, 1500, 20))
     few = few[:, :3]
     assert way_for(Euclidean().prepare(few), "auto") == "kd_tree"
-    assert way_for(Euclidean().prepare(many), "auto") == "screened"
-    assert way_for(Manhattan().prepare(many), "auto") == "brute"
+    assert way_for(Euclidean().prepare(many), "auto") == "by trial"
+    wide = np.tile(many, (1, 4))
+    assert way_for(Euclidean().prepare(wide), "auto") == "screened"
+    assert way_for(Manhattan().prepare(wide), "auto") == "brute"
     assert way_for(Manhattan().prepare(many), "ball_tree") == "kd_tree"
     assert way_for(Euclidean().prepare(few), "brute") == "brute"
     few[3, 1] = math.nan

@@ -20,6 +20,7 @@ from novum.distances.missing import ObservedColumn
 from novum.distances.protocol import DistanceRows, Missing
 from novum.numerics import Codes, Floats, cached_property
 
+_NONE = np.empty((0, 0))
 # How distances follow from sums of powers.
 Finish = Literal["root", "none", "half"]
 
@@ -92,7 +93,7 @@ class ColumnRows(DistanceRows):
     @cached_property
     def is_complete(self) -> bool:
         """Whether no number is missing."""
-        return not np.isnan(self.numbers.sum()) or not np.isnan(self.numbers).any()
+        return not np.isnan(self.numbers).any()
 
     @property
     def are_vectors(self) -> bool:
@@ -105,32 +106,38 @@ class ColumnRows(DistanceRows):
         found = [observed.expected(np.nan_to_num(column)) for observed, column in columns]
         return np.ascontiguousarray(np.array(found).reshape(-1, len(self)).T)
 
+    @cached_property
+    def _columns(self) -> tuple[Floats, Floats, Codes]:
+        """Column by column, as the kernel takes the rows that others are compared with."""
+        expected = _NONE if self.is_complete else np.ascontiguousarray(self._expected.T)
+        numbers = np.ascontiguousarray(self.numbers.T)
+        return numbers, expected, np.ascontiguousarray(self.places.T)
+
     def cross_powers(self, other: Self) -> Floats:
         from novum.distances import column_kernels as kernels
 
         is_complete = self.is_complete and other.is_complete
-        none = np.empty((0, 0))
+        numbers, expected, places = other._columns
+        if not is_complete and other.is_complete:
+            expected = np.ascontiguousarray(other._expected.T)
         out = np.empty((len(self), len(other)))
-        turned = np.ascontiguousarray(other.numbers.T)
         kernels.cross_powers(
-            (self.numbers, none if is_complete else self._expected, self.places),
-            (
-                turned,
-                none if is_complete else np.ascontiguousarray(other._expected.T),
-                np.ascontiguousarray(other.places.T),
-            ),
+            (self.numbers, _NONE if is_complete else self._expected, self.places),
+            (numbers, _NONE if is_complete else expected, places),
             self.terms.arrays,
             self.terms.power,
             # Without a missing cell all columns count, and nothing is scaled.
-            self.terms.missing == "partial" and not (is_complete and self._has_all_levels(other)),
+            self.terms.missing == "partial"
+            and not (is_complete and self._has_levels and other._has_levels),
             out,
         )
         return out
 
-    def _has_all_levels(self, other: Self) -> bool:
+    @cached_property
+    def _has_levels(self) -> bool:
+        """Whether no level is missing."""
         widths = np.array([len(table) for table in self.terms.tables])
-        sides = (self.places, other.places)
-        return not any((places == widths - 2).any() for places in sides) if len(widths) else True
+        return not (self.places == widths - 2).any() if len(widths) else True
 
     def finish(self, powers: Floats) -> Floats:
         power, how = self.terms.power, self.terms.finish

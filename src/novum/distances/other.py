@@ -21,12 +21,18 @@ class KernelRows(DistanceRows):
 
     prepared: Any
     own: Floats
+    is_dear: bool = False
+
+    @property
+    def rounding(self) -> float:  # type: ignore[override]
+        """Squares are differences of similarities, and lose half of their digits."""
+        return float(np.sqrt(64.0 * EPSILON * np.abs(self.own).max(initial=0.0)))
 
     def __len__(self) -> int:
         return len(self.prepared)
 
     def take(self, rows: Any) -> Self:
-        return type(self)(self.prepared.take(rows), self.own[rows])
+        return type(self)(self.prepared.take(rows), self.own[rows], self.is_dear)
 
     def cross_powers(self, other: Self) -> Floats:
         K = self.prepared.cross(other.prepared, np.float64)
@@ -71,7 +77,8 @@ class FromKernel(Distance):
         del target
         rows = X.numeric if isinstance(X, Sample) and self.takes == "vectors" else X
         prepared = self.kernel.prepare(rows, None if like is None else like.prepared)
-        return KernelRows(prepared, np.asarray(prepared.diagonal(), np.float64))
+        own = np.asarray(prepared.diagonal(), np.float64)
+        return KernelRows(prepared, own, self.takes == "objects")
 
 
 _NAMES: dict[str, Any] = {

@@ -25,7 +25,19 @@ Missing = Literal["expected", "partial"]
 
 
 class DistanceRows(ABC):
-    """Rows in the form in which one distance computes; made by `Distance.prepare` only."""
+    """Rows in the form in which one distance computes; made by `Distance.prepare` only.
+
+    Attributes
+    ----------
+    is_dear : bool
+        Whether a single distance costs so much that bounds pay which save some of them.
+    rounding : float or None
+        What rounding may add to a distance; None where the triangle inequality may fail, or where
+        nobody needs to know.
+    """
+
+    is_dear: bool = False
+    rounding: float | None = None
 
     @abstractmethod
     def __len__(self) -> int: ...

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from novum.core.errors import InputError
 from novum.core.learners import fitted, parameter
 from novum.core.runtime import fitting
-from novum.core.tables import check_classes
+from novum.core.tables import check_classes, plain_target
 from novum.neighbors.nearest import KNeighborsMixin, NeighborsModel, RadiusMixin, rows_to_keep
 from novum.neighbors.votes import class_votes, vote_weights
 from novum.numerics import Array, Floats, Integers
@@ -74,6 +74,12 @@ class VotingClassifierModel(ClassifierMixin, NeighborsModel):
     outputs_2d_: bool = fitted()
     targets_: Integers = fitted()
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        return tags
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Keeps the rows and their classes.
@@ -93,8 +99,9 @@ class VotingClassifierModel(ClassifierMixin, NeighborsModel):
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         sample = rows_to_keep(self, X, None, "none")
-        self.outputs_2d_ = np.ndim(y) == 2 and np.shape(y)[1] > 1
-        columns = np.asarray(y).T if self.outputs_2d_ else [y]
+        labels = plain_target(y)
+        self.outputs_2d_ = labels.ndim == 2 and labels.shape[1] > 1
+        columns = labels.T if self.outputs_2d_ else [labels]
         found = [check_classes(column, type(self).__name__) for column in columns]
         codes = np.stack([codes for _, codes in found], axis=1)
         if len(codes) != sample.n_rows:
@@ -119,11 +126,13 @@ class VotingClassifierModel(ClassifierMixin, NeighborsModel):
 
     def predict_proba(self, X: Any) -> Any:
         """Shares of the votes, (n_rows, n_classes); of several targets a list of such."""
+        check_is_fitted(self, "n_samples_fit_")
         shares = self._shares(X)
         return shares if self.outputs_2d_ else shares[0]
 
     def predict(self, X: Any) -> Array:
         """The class of most votes, the first of equals."""
+        check_is_fitted(self, "n_samples_fit_")
         pairs = zip(self._all_classes, self._shares(X), strict=True)
         found = [classes[share.argmax(axis=1)] for classes, share in pairs]
         return np.stack(found, axis=1) if self.outputs_2d_ else found[0]
@@ -176,7 +185,6 @@ class KNeighborsClassifier(KNeighborsMixin, VotingClassifierModel):
         return super().kneighbors(X, k, return_distance)
 
     def _shares(self, X: Any) -> list[Floats]:
-        check_is_fitted(self, "n_neighbors_")
         distances, rows = self._nearest(X, self.n_neighbors_)
         weights = vote_weights(self.weights, distances)
         pairs = zip(self._all_classes, self.targets_.T, strict=True)

@@ -2,11 +2,15 @@
 
     kd_tree    rows of numbers without missing cells, by a Minkowski distance: a tree of boxes
     screened   the same by the Euclidean distance: a product of matrices tells who can be near
+    vantage    a metric whose every distance is dear, as of strings and graphs: the triangle
+               inequality over some rows tells who can be near
     brute      everything else: all distances, block by block
 
-The choice is by cost. A tree pays where columns are few, because it leaves out boxes: below 15
-columns and from 1,000 rows on. With more columns the Euclidean distance is screened. Of equally
-distant rows the one of smaller number comes first, so the ways agree.
+The choice is by cost. A tree pays where it leaves out boxes, which depends on the rows as much as
+on the number of columns, so it is tried: 32 of the queries are asked, and how many rows they look
+at is weighed against looking at all of them. Distances of mixed columns cost a nanosecond a cell,
+less than any bound would, so they are all computed. Of equally distant rows the one of smaller
+number comes first, and distances are computed alike, so the ways agree bit by bit.
 """
 
 from __future__ import annotations
@@ -17,40 +21,64 @@ from typing import Any, Literal
 import numpy as np
 
 from novum.distances import ColumnRows, DistanceRows
+from novum.neighbors.vantage import VantageRows
 from novum.numerics import Floats, Integers, KDTree, NearestRows, ScreenedRows, cached_property
 
-Way = Literal["kd_tree", "screened", "brute"]
+Way = Literal["kd_tree", "screened", "vantage", "brute", "by trial"]
 
-# Where a tree pays.
-FEW_COLUMNS = 15
+# Below, all distances are computed before a tree is built.
 ENOUGH_ROWS = 1000
-# Distances in a block.
+# Where no trial is made: a tree of few columns, and none of many.
+FEW_COLUMNS = 3
+MANY_COLUMNS = 64
+# Queries of a trial, and from how many on there is one.
+_TRIED, _MANY = 32, 256
+# Rows of a block of the table, and distances of a block.
+_WIDTH = 4096
 _BLOCK = 2_000_000
 _FAR = np.finfo(np.float64).max
 
 
 def way_for(rows: DistanceRows, algorithm: str) -> Way:
-    """The way that is asked for where it can be gone, or the cheapest.
+    """The way that is asked for where it can be gone, or the cheapest; "by trial" tries it out.
 
     Examples
     --------
     >>> from novum.distances import Euclidean, Manhattan
-    >>> few, many = np.zeros((2000, 3)), np.zeros((2000, 50))
+    >>> few, many = np.zeros((2000, 3)), np.zeros((2000, 80))
     >>> way_for(Euclidean().prepare(few), "auto"), way_for(Euclidean().prepare(many), "auto")
     ('kd_tree', 'screened')
     >>> way_for(Manhattan().prepare(many), "auto")
     'brute'
     """
-    are_vectors = isinstance(rows, ColumnRows) and rows.are_vectors
-    if algorithm == "brute" or not are_vectors:
+    if algorithm == "brute":
         return "brute"
+    if not _are_vectors(rows):
+        asked = algorithm == "ball_tree" or (algorithm == "auto" and rows.is_dear)
+        return "vantage" if asked and rows.rounding is not None else "brute"
     assert isinstance(rows, ColumnRows)
     n, p = rows.numbers.shape
     if algorithm in ("kd_tree", "ball_tree"):
         return "kd_tree"
-    if p < FEW_COLUMNS and n >= ENOUGH_ROWS:
-        return "kd_tree"
-    return "screened" if rows.terms.power == 2.0 and p >= 4 and n >= 100 else "brute"
+    if n < ENOUGH_ROWS or p > MANY_COLUMNS:
+        return "screened" if rows.terms.power == 2.0 and p >= 4 and n >= 100 else "brute"
+    return "kd_tree" if p <= FEW_COLUMNS else "by trial"
+
+
+def tree_pays(share: float, n: int, p: int, is_euclidean: bool) -> bool:
+    """Whether looking at a share of the rows in a tree costs less than at all of them without one.
+
+    The prices are nanoseconds for a row: in a leaf, in a product of matrices, in a block of
+    distances. They were measured once; only their ratios matter.
+
+    Examples
+    --------
+    >>> tree_pays(0.05, 50_000, 10, True), tree_pays(0.9, 50_000, 10, True)
+    (True, False)
+    """
+    leaf = 3.0 + 0.2 * p
+    all_rows = 0.8 + 0.02 * p + 5000.0 / n if is_euclidean else 1.0 + 0.2 * p
+    return share * leaf <= all_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +98,33 @@ class RowIndex:
         assert isinstance(self.rows, ColumnRows)
         return ScreenedRows.of(self.rows.numbers)
 
+    @cached_property
+    def _vantage(self) -> VantageRows:
+        return VantageRows.of(self.rows)
+
+    @cached_property
+    def _blocks(self) -> list[DistanceRows]:
+        n = len(self.rows)
+        if n <= _WIDTH:
+            return [self.rows]
+        return [self.rows.take(slice(i, i + _WIDTH)) for i in range(0, n, _WIDTH)]
+
+    def _way_of(self, queries: Any, k: int) -> Way:
+        """The way for some queries; those with missing cells know no boxes."""
+        if self.way in ("brute", "vantage") or not _are_vectors(queries):
+            return self.way if self.way == "vantage" else "brute"
+        if self.way != "by trial":
+            return self.way
+        m, (n, p) = len(queries), queries.numbers.shape
+        n, is_euclidean = len(self.rows), queries.terms.power == 2.0
+        if m < _MANY:
+            return "kd_tree" if p < 15 else "screened" if is_euclidean else "brute"
+        tried = queries.numbers[np.linspace(0, m - 1, _TRIED).astype(np.intp)]
+        share = self._tree.share_looked_at(tried, k, queries.terms.power)
+        if tree_pays(share, n, p, is_euclidean):
+            return "kd_tree"
+        return "screened" if is_euclidean else "brute"
+
     def nearest(self, queries: Any, k: int, own: Integers | None = None) -> tuple[Floats, Integers]:
         """Distances and row numbers of the k nearest rows, the nearest first.
 
@@ -81,11 +136,13 @@ class RowIndex:
         own : int array, optional
             The row that each query is itself, and does not find.
         """
-        way = self.way if _are_vectors(queries) else "brute"
+        way = self._way_of(queries, k)
         if way == "kd_tree":
             powers, rows = self._tree.nearest(queries.numbers, k, queries.terms.power, own)
         elif way == "screened":
             powers, rows = self._screened.nearest(queries.numbers, k, own)
+        elif way == "vantage":
+            powers, rows = self._vantage.nearest(queries, k, own)
         else:
             powers, rows = self._by_brute_force(queries, k, own)
         return self.rows.finish(powers), rows
@@ -93,14 +150,13 @@ class RowIndex:
     def _by_brute_force(
         self, queries: Any, k: int, own: Integers | None
     ) -> tuple[Floats, Integers]:
-        m, n = len(queries), len(self.rows)
+        m = len(queries)
         found = NearestRows(m, k, own)
-        width = min(n, 4096)
-        height = max(1, _BLOCK // max(width, 1))
+        height = max(1, _BLOCK // max(min(len(self.rows), _WIDTH), 1))
         for start in range(0, m, height):
-            asked = queries.take(slice(start, start + height))
-            for first in range(0, n, width):
-                powers = asked.cross_powers(self.rows.take(slice(first, first + width)))
+            asked = queries if m <= height else queries.take(slice(start, start + height))
+            for first, block in zip(range(0, len(self.rows), _WIDTH), self._blocks, strict=True):
+                powers = asked.cross_powers(block)
                 # Infinitely far is far, but still a neighbor where there are no others.
                 np.minimum(powers, _FAR, out=powers)
                 found.add(powers, first, start)
@@ -115,17 +171,19 @@ class RowIndex:
         distances: list[Floats] = []
         rows: list[Integers] = []
         step = max(1, _BLOCK // max(len(self.rows), 1))
+        by_tree = self.way in ("kd_tree", "by trial") and _are_vectors(queries)
         for start in range(0, len(queries), step):
             asked = queries.take(slice(start, start + step))
-            if self.way == "kd_tree" and _are_vectors(queries):
+            if by_tree:
                 found = self._within_tree(asked, radius)
             else:
+                powers = np.concatenate([asked.cross_powers(b) for b in self._blocks], axis=1)
                 found = []
-                for line in self.rows.finish(asked.cross_powers(self.rows)):
+                for line in self.rows.finish(powers):
                     near = np.flatnonzero(line <= radius)
                     found.append((line[near], near))
-            for place, (apart, near) in enumerate(found, start):
-                others = slice(None) if own is None else near != own[place]
+            for query, (apart, near) in enumerate(found, start):
+                others = slice(None) if own is None else near != own[query]
                 distances.append(apart[others])
                 rows.append(near[others])
         return distances, rows
@@ -139,9 +197,9 @@ class RowIndex:
         ends = np.cumsum(counts)[:-1]
         pairs = zip(np.split(powers, ends), np.split(rows, ends), strict=True)
         found = []
-        for part, near in pairs:
+        for sums, near in pairs:
             order = np.argsort(near)
-            apart = self.rows.finish(part[order])
+            apart = self.rows.finish(sums[order])
             inside = apart <= radius
             found.append((apart[inside], near[order][inside]))
         return found

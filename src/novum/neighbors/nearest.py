@@ -43,6 +43,7 @@ class NeighborsModel(Learner):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.metric != "precomputed"
         tags.input_tags.sparse = True
+        tags.input_tags.string = self.categorical_features is not None
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
 
@@ -223,7 +224,7 @@ class RadiusMixin(NeighborsModel):
         return sparse.csr_matrix((cells, near, ends), shape=(len(rows), self.n_samples_fit_))
 
 
-class NearestNeighbors(KNeighborsMixin, RadiusMixin, BaseEstimator):
+class NearestNeighbors(RadiusMixin, KNeighborsMixin, BaseEstimator):
     """The rows nearest to a row, by any distance and over columns of any kind.
 
     Parameters
@@ -294,6 +295,11 @@ class MeasuredRows(DistanceRows):
 
     def __init__(self, cells: Any, metric: Any, params: Any) -> None:
         self.cells, self.metric, self.params = cells, metric, params
+
+    @property
+    def rounding(self) -> float | None:  # type: ignore[override]
+        """A function of two rows is taken for a metric where a tree of balls is asked for."""
+        return 0.0 if callable(self.metric) else None
 
     def __len__(self) -> int:
         return int(self.cells.shape[0])

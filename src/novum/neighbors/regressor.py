@@ -26,6 +26,11 @@ class AveragingModel(RegressorMixin, NeighborsModel):
     targets_: Floats = fitted()
     outputs_2d_: bool = fitted()
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Keeps the rows and their numbers.

@@ -11,6 +11,10 @@ from novum.numerics.types import Floats, Integers
 
 # Rows of a leaf: fewer make the tree deeper, and each leaf a shorter loop.
 _LEAF = 64
+# From so many queries on they are asked in the order of the leaves.
+_MANY = 64
+# Cells that one call of a kernel looks at, at most.
+_CELLS = 200_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,21 +55,16 @@ class KDTree:
         """
         from novum.numerics.spatial import kd_tree_kernels as kernels
 
+        rows = np.ascontiguousarray(rows, np.float64)
         n, p = rows.shape
         n_levels = max(1, int(np.ceil(np.log2(max(n, 1) / _LEAF))) + 1)
-        n_nodes = 2**n_levels - 1
+        n_nodes, n_leaves = 2**n_levels - 1, 2 ** (n_levels - 1)
         order, starts = np.arange(n), np.zeros(n_nodes + 1, np.int64)
         low, high = np.empty((n_nodes, p)), np.empty((n_nodes, p))
-        kernels.build(np.ascontiguousarray(rows.T), n_levels, order, starts, low, high)
-        first = 2 ** (n_levels - 1) - 1
-        ends = [*starts[first + 1 : n_nodes].tolist(), n]
-        sorted_rows = rows[order]
-        cells = np.concatenate(
-            [
-                sorted_rows[start:stop].T.ravel()
-                for start, stop in zip(starts[first:n_nodes].tolist(), ends, strict=True)
-            ]
-        )
+        values, cells = np.empty(n), np.empty(n * p)
+        for level in range(n_levels):
+            kernels.build_level(rows, level, n_levels, order, starts, low, high, values)
+        kernels.leaf_cells(rows, order, starts, n_leaves - 1, n_leaves, cells)
         return cls(cells, order, starts, low, high, n_levels, p)
 
     def nearest(
@@ -86,21 +85,37 @@ class KDTree:
 
         m = len(queries)
         own = np.full(m, -1, np.int64) if own is None else own
+        near, rows = np.full((m, k), np.inf), np.full((m, k), len(self.order), np.int64)
+        if m < _MANY:
+            asked = np.ascontiguousarray(queries, np.float64)
+            kernels.nearest(self._arrays, self.n_levels, asked, own, power, near, rows)
+            return near, rows
         # Queries that lie together ask the same leaves.
         turn = self._in_leaf_order(queries)
-        near, rows = np.full((m, k), np.inf), np.full((m, k), len(self.order), np.int64)
-        kernels.nearest(
-            self._arrays,
-            self.n_levels,
-            np.ascontiguousarray(queries[turn]),
-            own[turn],
-            power,
-            near,
-            rows,
-        )
-        back = np.empty_like(turn)
-        back[turn] = np.arange(m)
-        return near[back], rows[back]
+        for start in range(0, m, self._step):
+            lines = turn[start : start + self._step]
+            heaps = near[lines], rows[lines]
+            asked = np.ascontiguousarray(queries[lines], np.float64)
+            kernels.nearest(self._arrays, self.n_levels, asked, own[lines], power, *heaps)
+            near[lines], rows[lines] = heaps
+        return near, rows
+
+    def share_looked_at(self, queries: Floats, k: int, power: float = 2.0) -> float:
+        """Which share of the rows a search looks at, of some queries: the price of the tree.
+
+        Examples
+        --------
+        >>> rows = np.arange(1000.0)[:, np.newaxis]
+        >>> KDTree.of(rows).share_looked_at(rows[:10], 1) < 0.2
+        True
+        """
+        from novum.numerics.spatial import kd_tree_kernels as kernels
+
+        m, n = len(queries), len(self.order)
+        near, rows = np.full((m, k), np.inf), np.full((m, k), n, np.int64)
+        asked, own = np.ascontiguousarray(queries, np.float64), np.full(m, -1, np.int64)
+        looked_at = kernels.nearest(self._arrays, self.n_levels, asked, own, power, near, rows)
+        return float(looked_at) / max(1, m * n)
 
     def within(
         self, queries: Floats, radius: float, power: float = 2.0
@@ -116,39 +131,39 @@ class KDTree:
         """
         from novum.numerics.spatial import kd_tree_kernels as kernels
 
-        queries = np.ascontiguousarray(queries)
+        queries = np.ascontiguousarray(queries, np.float64)
         counts = np.zeros(len(queries), np.int64)
-        room = 16 * len(queries) + 1024
-        while True:
-            rows, powers = np.empty(room, np.int64), np.empty(room)
-            total = kernels.within(
-                self._arrays, self.n_levels, queries, power, radius, counts, rows, powers
-            )
-            if total <= room:
-                return counts, rows[:total], powers[:total]
-            room = total
+        blocks: list[tuple[Integers, Floats]] = []
+        for start in range(0, len(queries), self._step):
+            lines = slice(start, start + self._step)
+            asked, room = queries[lines], 16 * self._step
+            while True:
+                rows, powers = np.empty(room, np.int64), np.empty(room)
+                total = kernels.within(
+                    self._arrays, self.n_levels, asked, power, radius, counts[lines], rows, powers
+                )
+                if total <= room:
+                    break
+                room = total
+            blocks.append((rows[:total], powers[:total]))
+        if not blocks:
+            return counts, np.empty(0, np.int64), np.empty(0)
+        rows, powers = (np.concatenate(one) for one in zip(*blocks, strict=True))
+        return counts, rows, powers
+
+    @property
+    def _step(self) -> int:
+        """Queries of one call, which ends soon even where it looks at every row."""
+        return min(4096, max(16, _CELLS // max(1, self.cells.size)))
 
     @property
     def _arrays(self) -> tuple[Floats, Integers, Integers, Floats, Floats]:
         return self.cells, self.order, self.starts, self.low, self.high
 
     def _in_leaf_order(self, queries: Floats) -> Integers:
-        if len(queries) < 256:
-            return np.arange(len(queries))
-        first = 2 ** (self.n_levels - 1) - 1
-        node = np.zeros(len(queries), np.int64)
-        middle = (self.low + self.high) / 2
-        while node[0] < first:
-            left = 2 * node + 1
-            gaps = [
-                np.maximum(np.maximum(self.low[c] - queries, queries - self.high[c]), 0.0).sum(
-                    axis=1
-                )
-                for c in (left, left + 1)
-            ]
-            ties = np.abs(queries - middle[left]).sum(axis=1) <= np.abs(
-                queries - middle[left + 1]
-            ).sum(axis=1)
-            goes_left = np.where(gaps[0] == gaps[1], ties, gaps[0] < gaps[1])
-            node = np.where(goes_left, left, left + 1)
-        return np.argsort(node, kind="stable")
+        from novum.numerics.spatial import kd_tree_kernels as kernels
+
+        leaves = np.empty(len(queries), np.int64)
+        asked = np.ascontiguousarray(queries, np.float64)
+        kernels.nearest_leaf(self._arrays, self.n_levels, asked, leaves)
+        return np.argsort(leaves, kind="stable")

@@ -18,18 +18,21 @@ SLACK = 1.0 - 1e-13
 
 
 @inner_kernel()
-def select_median(order, column, low, high, middle):
-    """Parts `order[low:high]` so that the middle one is where sorting would put it."""
-    high -= 1
+def select_median(values, order, middle):
+    """Parts `values`, and `order` with them, so that the middle one is where sorting puts it."""
+    low, high = 0, values.size - 1
     while low < high:
-        pivot = column[order[(low + high) // 2]]
+        # The median of three keeps sorted columns from costing a square.
+        a, b, c = values[low], values[(low + high) // 2], values[high]
+        pivot = max(min(a, b), min(max(a, b), c))
         i, j = low, high
         while i <= j:
-            while column[order[i]] < pivot:
+            while values[i] < pivot:
                 i += 1
-            while column[order[j]] > pivot:
+            while values[j] > pivot:
                 j -= 1
             if i <= j:
+                values[i], values[j] = values[j], values[i]
                 order[i], order[j] = order[j], order[i]
                 i += 1
                 j -= 1
@@ -41,34 +44,58 @@ def select_median(order, column, low, high, middle):
             return
 
 
-@kernel("void(float64[:, ::1], int64, int64[::1], int64[::1], float64[:, ::1], float64[:, ::1])")
-def build(columns, n_levels, order, starts, low, high):
-    """Orders the rows by leaves; `low` and `high` become the corners of the box of every node.
+BUILD = (
+    "void(float64[:, ::1], int64, int64, int64[::1], int64[::1], float64[:, ::1], "
+    "float64[:, ::1], float64[::1])"
+)
 
-    `columns` is (p, n); nodes of level l are `2^l - 1` to `2^(l+1) - 2`, and `starts` has the first
-    row of every node of the tree, and of one more.
+
+@kernel(BUILD)
+def build_level(rows, level, n_levels, order, starts, low, high, values):
+    """Boxes of the nodes of a level; the rows of each are parted at the median of a column.
+
+    Nodes of level l are `2^l - 1` to `2^(l+1) - 2`; `starts` has the first row of every node.
     """
-    p, n = columns.shape
-    starts[0] = 0
-    for level in range(n_levels):
-        first = 2**level - 1
-        for node in range(first, 2 * first + 1):
-            start = starts[node]
-            stop = n if node == 2 * first else starts[node + 1]
-            widest, width = 0, -1.0
+    n, p = rows.shape
+    first = 2**level - 1
+    for node in range(first, 2 * first + 1):
+        start = starts[node]
+        stop = n if node == 2 * first else starts[node + 1]
+        least, most = low[node], high[node]
+        for j in range(p):
+            least[j], most[j] = np.inf, -np.inf
+        for t in range(start, stop):
+            row = rows[order[t]]
             for j in range(p):
-                least, most = np.inf, -np.inf
-                for t in range(start, stop):
-                    x = columns[j, order[t]]
-                    least, most = min(least, x), max(most, x)
-                low[node, j], high[node, j] = least, most
-                if most - least > width:
-                    widest, width = j, most - least
-            if level + 1 < n_levels:
-                middle = (start + stop) // 2
-                select_median(order, columns[widest], start, stop, middle)
-                starts[2 * node + 1] = start
-                starts[2 * node + 2] = middle
+                x = row[j]
+                least[j] = x if x < least[j] else least[j]
+                most[j] = x if x > most[j] else most[j]
+        if level + 1 == n_levels:
+            continue
+        widest = 0
+        for j in range(1, p):
+            if most[j] - least[j] > most[widest] - least[widest]:
+                widest = j
+        for t in range(start, stop):
+            values[t] = rows[order[t], widest]
+        middle = (stop - start) // 2
+        select_median(values[start:stop], order[start:stop], middle)
+        starts[2 * node + 1] = start
+        starts[2 * node + 2] = start + middle
+
+
+@kernel("void(float64[:, ::1], int64[::1], int64[::1], int64, int64, float64[::1])")
+def leaf_cells(rows, order, starts, first_leaf, n_leaves, cells):
+    """The cells of the rows, leaf by leaf, column by column within a leaf."""
+    n, p = rows.shape
+    for leaf in range(n_leaves):
+        start = starts[first_leaf + leaf]
+        stop = n if leaf + 1 == n_leaves else starts[first_leaf + leaf + 1]
+        m = stop - start
+        for t in range(m):
+            row = rows[order[start + t]]
+            for j in range(p):
+                cells[start * p + j * m + t] = row[j]
 
 
 @inner_kernel()
@@ -114,16 +141,39 @@ def leaf_powers(x, cells, n, power, out):
 TREE = "Tuple((float64[::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1]))"
 
 
-@kernel(
-    f"void({TREE}, int64, float64[:, ::1], int64[::1], float64, float64[:, ::1], int64[:, ::1])"
+@kernel(f"void({TREE}, int64, float64[:, ::1], int64[::1])")
+def nearest_leaf(tree, n_levels, queries, out):
+    """The leaf that every query comes to by the nearer box, or the nearer middle of two."""
+    low, high = tree[3], tree[4]
+    first_leaf = 2 ** (n_levels - 1) - 1
+    for q in range(queries.shape[0]):
+        x, node = queries[q], 0
+        while node < first_leaf:
+            a, b = 2 * node + 1, 2 * node + 2
+            gap, middle = 0.0, 0.0
+            for j in range(x.size):
+                gap += max(low[a, j] - x[j], x[j] - high[a, j], 0.0)
+                gap -= max(low[b, j] - x[j], x[j] - high[b, j], 0.0)
+                middle += abs(2.0 * x[j] - low[a, j] - high[a, j])
+                middle -= abs(2.0 * x[j] - low[b, j] - high[b, j])
+            node = a if gap < 0.0 or (gap == 0.0 and middle <= 0.0) else b
+        out[q] = node
+
+
+NEAREST = (
+    f"int64({TREE}, int64, float64[:, ::1], int64[::1], float64, float64[:, ::1], int64[:, ::1])"
 )
+
+
+@kernel(NEAREST)
 def nearest(tree, n_levels, queries, own, power, near, rows):
-    """The k nearest rows of every query, the nearest first."""
+    """The k nearest rows of every query, the nearest first; how many rows were looked at."""
     cells, order, starts, low, high = tree
     p, n = queries.shape[1], order.size
     first_leaf = 2 ** (n_levels - 1) - 1
     stack, bounds = np.empty(2 * n_levels + 2, np.int64), np.empty(2 * n_levels + 2)
     out = np.empty(n // (first_leaf + 1) + 2)
+    looked_at = 0
     for q in range(queries.shape[0]):
         x, heap, places = queries[q], near[q], rows[q]
         stack[0], bounds[0] = 0, 0.0
@@ -146,6 +196,7 @@ def nearest(tree, n_levels, queries, own, power, near, rows):
             start = starts[node]
             stop = n if node == 2 * first_leaf else starts[node + 1]
             m = stop - start
+            looked_at += m
             leaf_powers(x, cells[start * p : stop * p], m, power, out)
             for t in range(m):
                 if out[t] <= heap[0]:
@@ -153,6 +204,7 @@ def nearest(tree, n_levels, queries, own, power, near, rows):
                     if i != own[q] and is_worse(heap[0], places[0], out[t], i):
                         replace_worst(out[t], i, heap, places)
         sort_heap(heap, places)
+    return looked_at
 
 
 @kernel(

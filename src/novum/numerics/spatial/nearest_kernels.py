@@ -81,38 +81,36 @@ def squared_apart(x, z, worst):
 
 
 SCREEN = (
-    "void(float32[:, ::1], float64[::1], float64, float64[:, ::1], float64[:, ::1], int64[::1], "
-    "float64[:, ::1], int64[:, ::1])"
+    "void(float32[:, ::1], int64, Tuple((float64[::1], float64[::1], float64)), float64[:, ::1], "
+    "float64[:, ::1], int64[::1], float64[:, ::1], int64[:, ::1])"
 )
+# Products that are compared before anything is done about them.
+GROUP = 64
 
 
 @kernel(SCREEN)
-def screen_nearest(products, norms, error, queries, rows, own, near, places):
-    """The nearest by squared Euclidean distance, where inner products are known up to rounding.
+def screen_nearest(products, first, bounds, queries, rows, own, near, places):
+    """Takes a tile of products, with the rows from `first` on, into the heaps of the nearest.
 
-    `norms[t] - 2 products[q, t]` differs from the squared distance by a constant of the query and
-    by at most `error`. The k smallest of these bound the k-th distance, and what is not beyond the
-    bound is computed exactly.
+    A squared distance over `scale` is `norms[q] - 2 products[q, t]`, up to `2 errors[q]`. What that
+    does not show to be farther than the worst of a heap is computed exactly.
     """
-    k = near.shape[1]
-    coarse, index = np.empty(k), np.empty(k, np.int64)
-    values = np.empty(norms.size)
-    for q in range(products.shape[0]):
-        for t in range(norms.size):
-            values[t] = norms[t] - 2.0 * products[q, t]
-        if own[q] >= 0:
-            values[own[q]] = np.inf
-        coarse[:] = np.inf
-        index[:] = norms.size
-        worst = np.inf
-        for t in range(norms.size):
-            if values[t] < worst:
-                replace_worst(values[t], t, coarse, index)
-                worst = coarse[0]
-        limit = worst + 2.0 * error
+    norms, errors, scale = bounds
+    m, n = products.shape
+    for q in range(m):
         heap, kept = near[q], places[q]
-        for t in range(norms.size):
-            if values[t] <= limit and values[t] < np.inf:
-                d = squared_apart(queries[q], rows[t], heap[0])
-                if is_worse(heap[0], kept[0], d, t):
-                    replace_worst(d, t, heap, kept)
+        limit = np.float32(0.5 * (norms[q] - heap[0] / scale) - errors[q])
+        for start in range(0, n, GROUP):
+            block = products[q, start : start + GROUP]
+            hits = 0
+            for t in range(block.size):
+                hits |= not (block[t] < limit)
+            if hits == 0:
+                continue
+            for t in range(block.size):
+                if not (block[t] < limit):
+                    i = first + start + t
+                    d = squared_apart(queries[q], rows[i], heap[0])
+                    if i != own[q] and is_worse(heap[0], kept[0], d, i):
+                        replace_worst(d, i, heap, kept)
+                        limit = np.float32(0.5 * (norms[q] - heap[0] / scale) - errors[q])

@@ -1,9 +1,11 @@
-"""The nearest rows by squared Euclidean distance: one product of matrices screens, few are exact.
+"""The nearest rows by squared Euclidean distance: a product of matrices screens, few are exact.
 
-    |x - z|^2 = |x|^2 + |z|^2 - 2 x'z
+    |x - z|^2 = |x|^2 - 2 (x'z - |z|^2 / 2)
 
-Inner products in single precision are wrong by at most `(p + 3) 2^-24 |x| |z|`, so the rows that
-can be among the k nearest are known; their distances are computed as everywhere else.
+The bracket is one inner product in single precision, of `(x, 1)` and `(z, -|z|^2 / 2)`, which is
+wrong by at most `(p + 4) 2^-24 (|x| |z| + |z|^2 / 2)`. A row whose bracket is too small for it to
+be nearer than the worst of the k best so far is passed over; of all others the distance is
+computed as everywhere else.
 """
 
 from __future__ import annotations
@@ -16,27 +18,52 @@ import numpy as np
 from novum.numerics.spatial.nearest import NearestRows
 from novum.numerics.types import Array, Floats, Integers
 
-# Cells of a block of products.
-_BLOCK = 4_000_000
+# Queries and rows of a tile of products, which stays in the cache.
+_QUERIES = 512
+_ROWS = 1024
+# Rows that are centered at a time.
+_STEP = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class ScreenedRows:
-    """Rows with what screening needs of them: centered and scaled cells in single precision."""
+    """Rows with what screening needs of them.
+
+    Attributes
+    ----------
+    rows : array (n, p)
+    center : array (p,)
+    scale : float
+        The largest cell of the centered rows.
+    coarse : float32 array (n, p + 1)
+        Centered and scaled rows z with `-|z|^2 / 2` in the last column.
+    longest : float
+        The largest |z|.
+    """
 
     rows: Floats
     center: Floats
     scale: float
     coarse: Array
-    norms: Floats
+    longest: float
 
     @classmethod
     def of(cls, rows: Floats) -> Self:
-        center = rows.mean(axis=0)
-        moved = rows - center
-        scale = float(np.abs(moved).max(initial=0.0)) or 1.0
-        moved /= scale
-        return cls(rows, center, scale, moved.astype(np.float32), (moved**2).sum(axis=1))
+        rows = np.ascontiguousarray(rows, np.float64)
+        n, p = rows.shape
+        center = rows.mean(axis=0) if n else np.zeros(p)
+        low, high = (rows.min(axis=0), rows.max(axis=0)) if n else (center, center)
+        scale = float(np.maximum(high - center, center - low).max(initial=0.0)) or 1.0
+        coarse = np.empty((n, p + 1), np.float32)
+        longest = 0.0
+        for start in range(0, n, _STEP):
+            lines = slice(start, start + _STEP)
+            moved = (rows[lines] - center) / scale
+            norms = np.einsum("ij,ij->i", moved, moved)
+            coarse[lines, :p] = moved
+            coarse[lines, p] = -0.5 * norms
+            longest = max(longest, float(norms.max()))
+        return cls(rows, center, scale, coarse, float(np.sqrt(longest)))
 
     def nearest(
         self, queries: Floats, k: int, own: Integers | None = None
@@ -52,19 +79,23 @@ class ScreenedRows:
 
         (n, p), m = self.rows.shape, len(queries)
         found = NearestRows(m, k, own)
-        longest = float(np.sqrt(self.norms.max(initial=0.0)))
-        step = max(1, _BLOCK // max(n, 1))
-        for start in range(0, m, step):
-            part = slice(start, start + step)
-            asked = np.ascontiguousarray(queries[part])
-            moved = (asked - self.center) / self.scale
-            length = float(np.sqrt((moved**2).sum(axis=1).max(initial=0.0)))
-            error = 2.0 * (p + 3) * 2.0**-24 * longest * length + 2.0**-100
-            if not np.isfinite(error * 4.0) or length > 1e15:
-                # Too far away for single precision: every row is looked at.
-                products, error = np.zeros((len(asked), n), np.float32), np.inf
-            else:
-                products = moved.astype(np.float32) @ self.coarse.T
-            heaps = found.own[part], found.near[part], found.rows[part]
-            kernels.screen_nearest(products, self.norms, error, asked, self.rows, *heaps)
+        for start in range(0, m, _QUERIES):
+            lines = slice(start, start + _QUERIES)
+            asked = np.ascontiguousarray(queries[lines], np.float64)
+            with np.errstate(over="ignore", invalid="ignore"):
+                moved = (asked - self.center) / self.scale
+                norms = np.einsum("ij,ij->i", moved, moved)
+                lengths = np.sqrt(norms)
+                # Twice the bound, for the rounding of the limits themselves.
+                errors = 2.0 * (p + 4) * 2.0**-24 * self.longest * (lengths + self.longest)
+                # Where single precision cannot reach, every row is looked at.
+                is_extreme = not 1e-140 < self.scale < 1e140
+                errors[~(lengths < 1e15) | is_extreme] = np.inf
+                coarse = np.ones((len(asked), p + 1), np.float32)
+                coarse[:, :p] = np.where(np.isinf(errors)[:, np.newaxis], 0.0, moved)
+            heaps = found.own[lines], found.near[lines], found.rows[lines]
+            for first in range(0, n, _ROWS):
+                products = coarse @ self.coarse[first : first + _ROWS].T
+                bounds = norms, errors, self.scale**2
+                kernels.screen_nearest(products, first, bounds, asked, self.rows, *heaps)
         return found.sorted()
