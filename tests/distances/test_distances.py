@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from novum.core.errors import InputError
@@ -19,13 +20,16 @@ from novum.distances import (
     Cosine,
     Distance,
     Euclidean,
+    FromFunction,
     FromKernel,
     Gower,
     Mahalanobis,
     Manhattan,
     Minkowski,
     Overlap,
+    Precomputed,
     ValueDifference,
+    as_distance,
     check_metric,
     distance_named,
 )
@@ -158,11 +162,66 @@ def test_rows_nearly_alike_keep_their_small_distance() -> None:
         (lambda: Mahalanobis([[1.0]]).pairwise([[0.0, 1.0]]), "of 1 columns, but rows have 2"),
         (lambda: Mahalanobis().pairwise([[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]]), "positive definite"),
         (lambda: distance_named("levenshtein"), "'levenshtein' is no distance"),
+        (lambda: distance_named("manhattan", q=3), "does not take the parameters q"),
+        (lambda: as_distance(3), "or a function of two rows, got 3"),
+        (
+            lambda: FromFunction(lambda x, z: x[0] - z[0]).pairwise([[1.0], [2.0]]),
+            "at least 0, but the function",
+        ),
+        (lambda: FromFunction(max).pairwise([[1.0, math.nan]]), "row 0 misses column 1"),
+        (lambda: Precomputed().prepare([[0.0, 1.0]]), "square; got shape"),
+        (lambda: Precomputed().prepare([[0.0, -1.0], [-1.0, 0.0]]), "row 0 and column 1 is -1"),
+        (lambda: Precomputed().prepare([[0.0, 1.0], [2.0, 0.0]]), "is symmetric, but rows 0 and 1"),
+        (lambda: Mahalanobis().pairwise(sparse.eye(3, format="csr")), "takes dense rows"),
+        (lambda: Gower().pairwise(sparse.eye(3, format="csr")), "not for sparse rows"),
+        (lambda: Cosine().pairwise(sparse.csr_matrix([[1.0], [0.0]])), "Row 1 is all zeros"),
+        (
+            lambda: Euclidean().pairwise(sparse.csr_matrix([[1.0], [math.nan]])),
+            "Row 1 of the sparse table misses a cell",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(step: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         step()
+
+
+# --- From elsewhere -------------------------------------------------------------------------------
+
+
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from([Euclidean(), Manhattan(), Chebyshev(), Minkowski(3.0), Cosine()]),
+)
+def test_sparse_rows_have_the_bits_of_dense_ones(seed: int, distance: Any) -> None:
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((9, 6)) < 0.4, rng.normal(size=(9, 6)), 0.0)
+    X[:, 0] = 1.0
+    dense, thin = distance.pairwise(X), distance.pairwise(sparse.csr_matrix(X))
+    if isinstance(distance, Cosine):
+        np.testing.assert_allclose(thin, dense, atol=1e-15)
+    else:
+        assert np.array_equal(thin, dense)
+        assert (np.diagonal(thin) == 0).all()
+
+
+def test_names_functions_and_matrices() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.random((8, 3))
+    for name in ("canberra", "braycurtis", "sqeuclidean", "correlation"):
+        np.testing.assert_allclose(as_distance(name).pairwise(X), cdist(X, X, name), atol=1e-12)
+    VI = np.diag([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(
+        as_distance("mahalanobis", {"VI": VI}).pairwise(X),
+        cdist(X, X, "mahalanobis", VI=VI),
+        atol=1e-12,
+    )
+    own = FromFunction(lambda x, z, power: float((np.abs(x - z) ** power).sum()), {"power": 1})
+    np.testing.assert_allclose(own.pairwise(X), Manhattan().pairwise(X))
+    D = cdist(X, X)
+    rows = Precomputed().prepare(D)
+    assert np.array_equal(rows.take(slice(2, 5)).cross(rows), D[2:5])
+    assert np.array_equal(rows.cross(rows.take(np.array([7, 1]))), D[:, [7, 1]])
 
 
 # --- Axioms ---------------------------------------------------------------------------------------

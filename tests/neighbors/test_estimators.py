@@ -15,7 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from novum.core import load, save
 from novum.core.errors import InputError
 from novum.core.learners.contracts import Case, check_name, estimator_checks
-from novum.distances import Gower, Mahalanobis, ValueDifference
+from novum.distances import FromKernel, Gower, Mahalanobis, ValueDifference
+from novum.kernels import Spectrum
 from novum.neighbors import (
     KNeighborsClassifier,
     KNeighborsRegressor,
@@ -166,6 +167,16 @@ def test_sparse_rows_functions_and_matrices() -> None:
         model.kneighbors(return_distance=False),
         KNeighborsClassifier().fit(X, y).kneighbors(return_distance=False),
     )
+
+
+def test_objects_by_a_kernel(tmp_path: Any) -> None:
+    words = ["abab", "abba", "aabb", "cdcd", "cddc", "ccdd"]
+    model = KNeighborsClassifier(1, metric=FromKernel(Spectrum(1))).fit(words, list("xxxyyy"))
+    assert model.predict(["baba", "dcdc"]).tolist() == ["x", "y"]
+    save(model, tmp_path / "words.novum")
+    again = load(tmp_path / "words.novum")
+    assert again.predict(["baba", "dcdc"]).tolist() == ["x", "y"]
+    assert again.kneighbors(return_distance=False).shape == (6, 1)
 
 
 SQUARE = np.array([[0.0, 1.0], [1.0, 0.0]])

@@ -8,18 +8,21 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import neighbors as theirs
 
 from novum.distances import (
     Chebyshev,
     Cosine,
     Euclidean,
+    FromKernel,
     Gower,
     Mahalanobis,
     Manhattan,
     Minkowski,
     Overlap,
 )
-from novum.neighbors import NearestNeighbors
+from novum.kernels import Spectrum
+from novum.neighbors import NearestNeighbors, kneighbors_graph, radius_neighbors_graph
 from novum.neighbors.index import RowIndex, way_for
 from tests.oracles import distance_definitions as defined
 
@@ -87,6 +90,81 @@ def test_mixed_rows_with_missing_cells_are_found_by_brute_force() -> None:
         overlap.kneighbors(return_distance=False),
         defined.nearest(Overlap(missing="partial").pairwise(rows), 2, own=True)[1],
     )
+
+
+cells = st.one_of(st.none(), st.integers(-3, 3).map(float))
+levels = st.one_of(st.none(), st.sampled_from("abc"))
+mixed = st.lists(st.tuples(cells, levels, cells, levels), min_size=3, max_size=25).filter(
+    lambda rows: (
+        all(any(cell is not None for cell in row) for row in rows)
+        and all(any(row[j] is not None for row in rows) for j in range(4))
+    )
+)
+
+
+@given(mixed, st.sampled_from(["expected", "partial"]), st.data())
+def test_mixed_tables_with_missing_cells_are_the_definition(
+    table: Any, missing: Any, data: Any
+) -> None:
+    rows = [list(row) for row in table]
+    kinds = ["numeric", "nominal", "numeric", "nominal"]
+    D = np.array([[defined.gower(x, z, rows, kinds, missing) for z in rows] for x in rows])
+    np.fill_diagonal(D, np.inf)
+    k = data.draw(st.integers(1, len(rows) - 1))
+    found = [
+        NearestNeighbors(n_neighbors=k, metric=Gower(missing=missing), algorithm=algorithm)
+        .fit(rows)
+        .kneighbors()
+        for algorithm in ("auto", "brute", "kd_tree", "ball_tree")
+    ]
+    np.testing.assert_allclose(found[0][0], np.sort(D, axis=1)[:, :k], rtol=1e-12, atol=1e-12)
+    for distances, places in found:
+        assert np.array_equal(distances, found[0][0])
+        assert np.array_equal(places, found[0][1])
+        # Of equal distances the smaller number comes first.
+        ties = distances[:, 1:] == distances[:, :-1]
+        assert (places[:, 1:] > places[:, :-1])[ties].all()
+
+
+def test_vantage_rows_of_strings_and_functions() -> None:
+    rng = np.random.default_rng(2)
+    words = ["".join(rng.choice(list("ab"), rng.integers(2, 7))) for _ in range(150)]
+    distance = FromKernel(Spectrum(2))
+    rows = distance.prepare(words)
+    assert way_for(rows, "auto") == "vantage"
+    for k in (1, 5, 149):
+        ours = RowIndex(rows, "vantage").nearest(rows, k, np.arange(150))
+        plain = RowIndex(rows, "brute").nearest(rows, k, np.arange(150))
+        assert np.array_equal(ours[1], plain[1])
+        assert np.array_equal(ours[0], plain[0])
+    calls = []
+
+    def apart(x: Any, z: Any) -> float:
+        calls.append(1)
+        return float(np.abs(x - z).sum())
+
+    X = np.vstack([rng.normal(size=(200, 2)), 50.0 + rng.normal(size=(200, 2))])
+    for algorithm in ("brute", "ball_tree"):
+        calls.clear()
+        model = NearestNeighbors(n_neighbors=3, metric=apart, algorithm=algorithm).fit(X)
+        places = model.kneighbors(X[:20] + 0.1, return_distance=False)
+        expected = NearestNeighbors(n_neighbors=3, metric="manhattan").fit(X)
+        assert np.array_equal(places, expected.kneighbors(X[:20] + 0.1, return_distance=False))
+    # 8,000 by brute force, and 8,000 more to see the rows from 20 of them, once.
+    assert len(calls) < 12_000
+
+
+def test_graphs_are_scikit_learns() -> None:
+    X = table(3, 40, 3, False)
+    for mode in ("connectivity", "distance"):
+        for include in (False, True, "auto"):
+            for ours, other, size in (
+                (kneighbors_graph, theirs.kneighbors_graph, 4),
+                (radius_neighbors_graph, theirs.radius_neighbors_graph, 1.5),
+            ):
+                mine = ours(X, size, mode=mode, include_self=include).toarray()  # type: ignore[arg-type]
+                expected = other(X, size, mode=mode, include_self=include).toarray()
+                np.testing.assert_allclose(mine, expected, atol=1e-12)
 
 
 def test_the_choice_of_the_way_and_what_may_override_it() -> None:

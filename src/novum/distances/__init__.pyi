@@ -1,7 +1,8 @@
 from novum.distances.axioms import Violation, check_metric
 from novum.distances.column_rows import ColumnRows
 from novum.distances.mixed import Gower, Overlap, ValueDifference
-from novum.distances.other import FromKernel, distance_named
+from novum.distances.names import as_distance, distance_named
+from novum.distances.other import FromFunction, FromKernel, Precomputed
 from novum.distances.protocol import Distance, DistanceRows
 from novum.distances.vectors import Chebyshev, Cosine, Euclidean, Mahalanobis, Manhattan, Minkowski
 
@@ -12,14 +13,17 @@ __all__ = [
     "Distance",
     "DistanceRows",
     "Euclidean",
+    "FromFunction",
     "FromKernel",
     "Gower",
     "Mahalanobis",
     "Manhattan",
     "Minkowski",
     "Overlap",
+    "Precomputed",
     "ValueDifference",
     "Violation",
+    "as_distance",
     "check_metric",
     "distance_named",
 ]

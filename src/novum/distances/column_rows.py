@@ -58,19 +58,19 @@ class ColumnTerms:
     values: tuple[Floats, ...] = ()
 
     @cached_property
-    def arrays(self) -> tuple[Any, ...]:
-        """The tables one after the other, as kernels take them."""
+    def arrays_of_complete(self) -> tuple[Any, ...]:
+        """The tables one after the other, as kernels take them where no number is missing."""
         widths = np.array([len(table) for table in self.tables], np.int64)
         starts = np.concatenate([[0], np.cumsum(widths**2)[:-1]]) if len(widths) else widths
         flat = np.concatenate([np.empty(0), *(table.ravel() for table in self.tables)])
+        weights = np.asarray(self.weights, np.float64)
+        return np.empty(0), flat, starts.astype(np.int64), widths, weights
+
+    @cached_property
+    def arrays(self) -> tuple[Any, ...]:
+        """The same, with what two missing numbers of each column are apart."""
         both = np.array([column.both for column in self.observed])
-        return (
-            both,
-            flat,
-            starts.astype(np.int64),
-            widths,
-            np.asarray(self.weights, np.float64),
-        )
+        return both, *self.arrays_of_complete[1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class ColumnRows(DistanceRows):
         kernels.cross_powers(
             (self.numbers, _NONE if is_complete else self._expected, self.places),
             (numbers, _NONE if is_complete else expected, places),
-            self.terms.arrays,
+            self.terms.arrays_of_complete if is_complete else self.terms.arrays,
             self.terms.power,
             # Without a missing cell all columns count, and nothing is scaled.
             self.terms.missing == "partial"
@@ -140,12 +140,17 @@ class ColumnRows(DistanceRows):
         return not (self.places == widths - 2).any() if len(widths) else True
 
     def finish(self, powers: Floats) -> Floats:
-        power, how = self.terms.power, self.terms.finish
-        if how == "half":
-            return np.asarray(powers / 2.0)
-        if how == "none" or power == 1.0 or np.isinf(power):
-            return powers
-        return np.asarray(np.sqrt(powers) if power == 2.0 else powers ** (1.0 / power))
+        return finish_powers(self.terms, powers)
+
+
+def finish_powers(terms: ColumnTerms, powers: Floats) -> Floats:
+    """Distances from sums of powers."""
+    power, how = terms.power, terms.finish
+    if how == "half":
+        return np.asarray(powers / 2.0)
+    if how == "none" or power == 1.0 or np.isinf(power):
+        return powers
+    return np.asarray(np.sqrt(powers) if power == 2.0 else powers ** (1.0 / power))
 
 
 class _RowReader(Learner):
@@ -165,7 +170,9 @@ def read_rows(X: Any, distance: str, schema: Schema | None = None) -> Sample:
     if isinstance(X, Sample):
         return X
     reader = type(distance, (_RowReader,), {})()
-    return check_sample(reader, X, target="none", schema=schema, allow_missing=True)
+    return check_sample(
+        reader, X, target="none", schema=schema, allow_missing=True, accept_sparse=True
+    )
 
 
 def places_of(sample: Sample, tables: tuple[Floats, ...]) -> Codes:
@@ -208,6 +215,15 @@ def level_table(apart: Floats, counts: Floats, unseen: Floats | float, stranger:
     table[k, k + 1] = table[k + 1, k] = far @ shares
     table[k + 1, k + 1] = stranger
     return table
+
+
+def refuse_sparse(sample: Sample, distance: str) -> None:
+    """Says which distances sparse rows have."""
+    if sample.is_sparse:
+        raise InputError(
+            f"{distance} is not for sparse rows. Use a Minkowski distance such as 'euclidean' or "
+            "'manhattan', 'cosine', or X.toarray()."
+        )
 
 
 def refuse_levels(sample: Sample, distance: str) -> None:

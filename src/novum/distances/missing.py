@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from novum.numerics import Floats
+from novum.numerics import Floats, cached_property
 
 # Cells compared at a time where there is no closed form.
 _BLOCK = 1024
@@ -22,22 +22,25 @@ _BLOCK = 1024
 
 @dataclass(frozen=True, eq=False)
 class ObservedColumn:
-    """The sorted cells that a column has, for expectations over them."""
+    """A column with NaN for missing cells, for expectations over the others.
 
-    cells: Floats
+    Nothing is computed before a distance to a missing cell is asked for.
+    """
+
+    column: Floats
     power: float
 
-    @classmethod
-    def of(cls, column: Floats, power: float) -> ObservedColumn:
-        """The observed cells of a column with NaN for missing ones."""
-        return cls(np.sort(column[~np.isnan(column)]), power)
+    @cached_property
+    def cells(self) -> Floats:
+        """The observed cells, sorted."""
+        return np.sort(self.column[~np.isnan(self.column)])
 
     def expected(self, x: Floats) -> Floats:
         """`E |x - Z|^power`; 0 where the column has no cell, of which nothing is known.
 
         Examples
         --------
-        >>> ObservedColumn.of(np.array([0.0, np.nan, 4.0]), 1.0).expected(np.array([1.0, 6.0]))
+        >>> ObservedColumn(np.array([0.0, np.nan, 4.0]), 1.0).expected(np.array([1.0, 6.0]))
         array([2., 4.])
         """
         cells, n = self.cells, len(self.cells)
@@ -55,7 +58,7 @@ class ObservedColumn:
             found[start : start + _BLOCK] = (np.abs(part - cells) ** self.power).mean(axis=1)
         return found
 
-    @property
+    @cached_property
     def both(self) -> float:
         """`E |Z - Z'|^power` of two missing cells."""
         return float(self.expected(self.cells).mean()) if len(self.cells) else 0.0

@@ -27,6 +27,7 @@ from novum.distances.column_rows import (
     level_table,
     places_of,
     read_rows,
+    refuse_sparse,
 )
 from novum.distances.missing import ObservedColumn
 from novum.distances.protocol import Distance, Missing, Takes
@@ -78,14 +79,16 @@ class Gower(Distance):
         del target
         if like is None:
             sample = read_rows(X, "Gower")
+            refuse_sparse(sample, "Gower")
             terms, scale = self._learned(sample)
         else:
             sample = read_rows(X, "Gower", like.terms.schema)
+            refuse_sparse(sample, "Gower")
             assert like.terms.factor is not None
             terms, scale = like.terms, like.terms.factor
         numbers = np.ascontiguousarray(np.asarray(sample.numeric, np.float64) * scale)
         if like is None:
-            observed = tuple(ObservedColumn.of(column, 1.0) for column in numbers.T)
+            observed = tuple(ObservedColumn(column, 1.0) for column in numbers.T)
             terms = replace(terms, observed=observed, factor=scale)
         return ColumnRows(terms, numbers, places_of(sample, terms.tables))
 
@@ -158,6 +161,7 @@ class Overlap(Distance):
         del target
         schema = None if like is None else like.terms.schema
         sample = read_rows(X, "Overlap", schema)
+        refuse_sparse(sample, "Overlap")
         numbers = np.asarray(sample.numeric, np.float64)
         values = (
             tuple(np.unique(column[~np.isnan(column)]) for column in numbers.T)
@@ -239,6 +243,7 @@ class ValueDifference(Distance):
 
     def prepare(self, X: Any, like: ColumnRows | None = None, target: Any = None) -> ColumnRows:
         sample = read_rows(X, "ValueDifference", None if like is None else like.terms.schema)
+        refuse_sparse(sample, "ValueDifference")
         numbers = np.asarray(sample.numeric, np.float64)
         if like is not None:
             assert like.terms.factor is not None
@@ -262,7 +267,7 @@ class ValueDifference(Distance):
             for j, c in enumerate(columns)
         )
         weights = np.ones(sample.schema.n_columns)
-        observed = tuple(ObservedColumn.of(column, 2.0) for column in scaled.T)
+        observed = tuple(ObservedColumn(column, 2.0) for column in scaled.T)
         terms = ColumnTerms(
             sample.schema, 2.0, self.missing, "root", tables, weights, observed, scale
         )

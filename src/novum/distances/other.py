@@ -1,18 +1,19 @@
-"""Distances that come from elsewhere: from a kernel, from a matrix, by a name."""
+"""Distances that come from elsewhere: from a kernel, a function of two rows, or a matrix."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 
 from novum.core.errors import InputError
 from novum.core.tables import Sample
-from novum.distances.mixed import Gower, Overlap, ValueDifference
+from novum.distances.column_rows import read_rows, refuse_levels
 from novum.distances.protocol import Distance, DistanceRows, Takes
-from novum.distances.vectors import Chebyshev, Cosine, Euclidean, Mahalanobis, Manhattan, Minkowski
-from novum.numerics import EPSILON, Floats
+from novum.numerics import EPSILON, Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,36 +82,171 @@ class FromKernel(Distance):
         return KernelRows(prepared, own, self.takes == "objects")
 
 
-_NAMES: dict[str, Any] = {
-    "euclidean": Euclidean,
-    "l2": Euclidean,
-    "manhattan": Manhattan,
-    "cityblock": Manhattan,
-    "l1": Manhattan,
-    "chebyshev": Chebyshev,
-    "infinity": Chebyshev,
-    "cosine": Cosine,
-    "mahalanobis": Mahalanobis,
-    "gower": Gower,
-    "overlap": Overlap,
-    "hamming": Overlap,
-    "value_difference": ValueDifference,
-}
+# --- A function of two rows -----------------------------------------------------------------------
 
 
-def distance_named(name: str, **settings: Any) -> Distance:
-    """The distance of one of scikit-learn's names.
+@dataclass(frozen=True, eq=False)
+class MeasuredRows(DistanceRows):
+    """Rows of numbers between which a function measures, or one of SciPy's names."""
+
+    cells: Floats
+    function: str | Callable[..., float]
+    parameters: Mapping[str, Any]
+
+    @property
+    def rounding(self) -> float | None:  # type: ignore[override]
+        """A function is taken for a metric by those who ask for bounds."""
+        return 0.0 if callable(self.function) else None
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def take(self, rows: Any) -> Self:
+        return type(self)(self.cells[rows], self.function, self.parameters)
+
+    def cross_powers(self, other: Self) -> Floats:
+        from scipy.spatial.distance import cdist
+
+        if isinstance(self.function, str):
+            return np.asarray(cdist(self.cells, other.cells, self.function, **self.parameters))
+        pairs = [
+            [float(self.function(x, z, **self.parameters)) for z in other.cells] for x in self.cells
+        ]
+        D = np.array(pairs, np.float64).reshape(len(self), len(other))
+        if not (D >= 0).all():
+            raise InputError(
+                "Distances are numbers of at least 0, but the function given as metric returned "
+                f"{D[~(D >= 0)][0]:g}."
+            )
+        return D
+
+    def finish(self, powers: Floats) -> Floats:
+        return powers
+
+
+@dataclass(frozen=True)
+class FromFunction(Distance):
+    """What a function of two rows measures.
+
+    Parameters
+    ----------
+    function : callable, or name
+        Of two arrays of shape (p,), to a number of at least 0; or a distance that
+        `scipy.spatial.distance.cdist` knows by name, such as "canberra" or "correlation".
+    parameters : mapping, optional
+        Further arguments of the function.
+
+    Notes
+    -----
+    Takes complete rows of numbers. A function cannot be written to a model file; a name can.
 
     Examples
     --------
-    >>> distance_named("minkowski", p=1)
-    Minkowski(p=1, missing='expected')
+    >>> FromFunction(lambda x, z: abs(x[0] - z[0])).pairwise([[1.0, 9.0], [4.0, 0.0]])
+    array([[0., 3.],
+           [3., 0.]])
     """
-    if name == "minkowski":
-        found: Distance = Minkowski(**settings)
-        return found
-    if name not in _NAMES:
-        known = ", ".join(sorted(["minkowski", *_NAMES]))
-        raise InputError(f"metric={name!r} is no distance. There are {known}, or a Distance.")
-    made: Distance = _NAMES[name]()
-    return made
+
+    function: Any
+    parameters: Mapping[str, Any] | None = field(default=None, hash=False)
+    is_metric: ClassVar[bool] = False
+
+    def prepare(self, X: Any, like: MeasuredRows | None = None, target: Any = None) -> MeasuredRows:
+        del target, like
+        sample = read_rows(X, "FromFunction")
+        refuse_levels(sample, "A function as metric")
+        if sample.is_sparse:
+            raise InputError("A function as metric takes dense rows: X.toarray().")
+        cells = np.ascontiguousarray(sample.numeric, np.float64)
+        gone = np.argwhere(np.isnan(cells))
+        if len(gone):
+            raise InputError(
+                f"A function as metric needs all cells, but row {gone[0, 0]} misses column "
+                f"{gone[0, 1]}. Fill missing cells, or use Euclidean() or Gower()."
+            )
+        return MeasuredRows(cells, self.function, dict(self.parameters or {}))
+
+
+# --- A matrix -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PrecomputedRows(DistanceRows):
+    """Rows of a matrix of distances; the training rows know which column is theirs."""
+
+    cells: Floats
+    columns: Integers | None
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def take(self, rows: Any) -> Self:
+        columns = None if self.columns is None else self.columns[rows]
+        return type(self)(self.cells[rows], columns)
+
+    def cross_powers(self, other: Self) -> Floats:
+        assert other.columns is not None
+        return np.array(self.cells[:, other.columns], np.float64, order="C")
+
+    def finish(self, powers: Floats) -> Floats:
+        return powers
+
+
+@dataclass(frozen=True)
+class Precomputed(Distance):
+    """Rows are distances already: to all training rows, which are the columns.
+
+    Examples
+    --------
+    >>> rows = Precomputed().prepare([[0.0, 2.0], [2.0, 0.0]])
+    >>> Precomputed().prepare([[5.0, 3.0]], rows).cross(rows)
+    array([[5., 3.]])
+    """
+
+    takes: ClassVar[Takes] = "objects"
+    is_metric: ClassVar[bool] = False
+
+    def prepare(
+        self, X: Any, like: PrecomputedRows | None = None, target: Any = None
+    ) -> PrecomputedRows:
+        del target
+        table = X.numeric if isinstance(X, Sample) else X
+        if sparse.issparse(table):
+            raise InputError("A precomputed matrix of distances is dense: X.toarray().")
+        cells = np.asarray(table, np.float64)
+        if like is None:
+            _check_square(cells)
+            return PrecomputedRows(cells, np.arange(len(cells)))
+        if cells.ndim != 2 or cells.shape[1] != like.cells.shape[1]:
+            raise InputError(
+                f"Distances to {like.cells.shape[1]} training rows are needed, got shape "
+                f"{cells.shape}: one row for each new row, one column for each training row."
+            )
+        _check_distances(cells)
+        return PrecomputedRows(cells, None)
+
+
+def _check_square(cells: Floats) -> None:
+    if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:
+        raise InputError(
+            "A precomputed matrix has the distances of all pairs of training rows, so it is "
+            f"square; got shape {cells.shape}."
+        )
+    _check_distances(cells)
+    skew = np.abs(cells - cells.T)
+    if (skew > 1e-8 * np.abs(cells).max(initial=0.0)).any():
+        i, j = np.unravel_index(np.argmax(skew), skew.shape)
+        raise InputError(
+            f"A precomputed matrix of distances is symmetric, but rows {i} and {j} are "
+            f"{cells[i, j]:g} and {cells[j, i]:g} apart. Take the mean of both, or check it."
+        )
+
+
+def _check_distances(cells: Floats) -> None:
+    wrong = np.argwhere(~(cells >= 0))
+    if len(wrong):
+        i, j = wrong[0]
+        raise InputError(
+            f"Distances are numbers of at least 0, but the precomputed one of row {i} and column "
+            f"{j} is {cells[i, j]:g}."
+        )

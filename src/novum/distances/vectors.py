@@ -9,13 +9,15 @@ cosine        1 - x'z / (|x| |z|): half the squared Euclidean one of rows of len
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from novum.core.errors import InputError
+from novum.core.tables import Sample
 from novum.distances.column_rows import (
     ColumnRows,
     ColumnTerms,
@@ -25,6 +27,7 @@ from novum.distances.column_rows import (
 )
 from novum.distances.missing import ObservedColumn
 from novum.distances.protocol import Distance, Missing
+from novum.distances.sparse_rows import SparseRows
 from novum.numerics import Array, Floats, cholesky_factor
 
 
@@ -38,19 +41,19 @@ class VectorDistance(Distance):
     @abstractmethod
     def power(self) -> float: ...
 
-    def prepare(self, X: Any, like: ColumnRows | None = None, target: Any = None) -> ColumnRows:
+    def prepare(self, X: Any, like: Any = None, target: Any = None) -> Any:
         del target
         name = type(self).__name__
         sample = read_rows(X, name, None if like is None else like.terms.schema)
         refuse_levels(sample, name)
-        if sample.is_sparse:
-            raise InputError(f"{name} takes dense rows. Use metric='euclidean', or X.toarray().")
+        if sample.is_sparse or isinstance(like, SparseRows):
+            return self._prepared_sparse(sample, like)
         numbers = np.ascontiguousarray(sample.numeric, np.float64)
-        factor = self._factor(numbers) if like is None else like.terms.factor
-        numbers = self._moved(numbers, factor)
-        places = np.empty((len(numbers), 0), np.int32)
         if like is not None:
-            return ColumnRows(like.terms, numbers, places)
+            numbers = self._moved(numbers, like.terms.factor)
+            return ColumnRows(like.terms, numbers, np.empty((len(numbers), 0), np.int32))
+        factor = self._factor(numbers)
+        numbers = self._moved(numbers, factor)
         terms = ColumnTerms(
             sample.schema,
             self.power,
@@ -58,10 +61,23 @@ class VectorDistance(Distance):
             self.finish,
             tables=(),
             weights=np.ones(numbers.shape[1]),
-            observed=tuple(ObservedColumn.of(column, self.power) for column in numbers.T),
+            observed=tuple(ObservedColumn(column, self.power) for column in numbers.T),
             factor=factor,
         )
-        return ColumnRows(terms, numbers, places)
+        return ColumnRows(terms, numbers, np.empty((len(numbers), 0), np.int32))
+
+    def _prepared_sparse(self, sample: Sample, like: Any) -> SparseRows:
+        if not sample.is_sparse:
+            sample = replace(sample, numeric=sparse.csr_array(sample.numeric))
+        if isinstance(like, ColumnRows):
+            raise InputError("Training rows were dense, but these are sparse: X.toarray().")
+        settings = sample.schema, self.power, self.missing, self.finish
+        terms = like.terms if like is not None else ColumnTerms(*settings, (), np.ones(0), ())
+        return SparseRows.of(terms, self._moved_sparse(sample.numeric))
+
+    def _moved_sparse(self, table: Any) -> Any:
+        """The sparse cells between which differences are taken."""
+        return table
 
     def _factor(self, numbers: Floats) -> Floats | None:  # noqa: ARG002
         """A triangular factor that is learned from the training rows."""
@@ -203,15 +219,27 @@ class Cosine(_Complete):
 
     def _moved(self, numbers: Floats, factor: Floats | None) -> Floats:  # noqa: ARG002
         self._refuse_missing(numbers)
-        largest = np.abs(numbers).max(axis=1, initial=0.0)
-        if not largest.all():
-            raise InputError(
-                f"Row {int(np.flatnonzero(largest == 0)[0])} is all zeros, so it has no direction "
-                "and no cosine. Leave such rows out, or use Euclidean()."
-            )
+        largest = _directed(np.abs(numbers).max(axis=1, initial=0.0))
         # By the largest cell first, so that squares neither vanish nor overflow.
         numbers = numbers / largest[:, np.newaxis]
         return np.ascontiguousarray(numbers / np.sqrt((numbers**2).sum(axis=1))[:, np.newaxis])
+
+    def _moved_sparse(self, table: Any) -> Any:
+        cells = table.tocsr().astype(np.float64)
+        largest = _directed(np.asarray(abs(cells).max(axis=1).todense()).ravel())
+        cells = sparse.diags_array(1.0 / largest) @ cells
+        lengths = np.sqrt(np.asarray(cells.multiply(cells).sum(axis=1)).ravel())
+        return sparse.csr_array(sparse.diags_array(1.0 / lengths) @ cells)
+
+
+def _directed(largest: Floats) -> Floats:
+    """The largest cells of rows, of which none is all zeros."""
+    if not largest.all():
+        raise InputError(
+            f"Row {int(np.flatnonzero(largest == 0)[0])} is all zeros, so it has no direction "
+            "and no cosine. Leave such rows out, or use Euclidean()."
+        )
+    return largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,6 +279,10 @@ class Mahalanobis(_Complete):
 
     def __hash__(self) -> int:
         return hash(("Mahalanobis", None if self.covariance is None else self.covariance.tobytes()))
+
+    def _moved_sparse(self, table: Any) -> Any:
+        del table
+        raise InputError("Mahalanobis mixes columns and takes dense rows: X.toarray().")
 
     def _moved(self, numbers: Floats, factor: Floats | None) -> Floats:
         from scipy.linalg import solve_triangular

@@ -3,6 +3,7 @@ from novum.neighbors.classifier import (
     NeighborCurve,
     RadiusNeighborsClassifier,
 )
+from novum.neighbors.graphs import kneighbors_graph, radius_neighbors_graph
 from novum.neighbors.nearest import NearestNeighbors
 
 # What other packages use.
@@ -17,4 +18,6 @@ __all__ = [
     "NeighborCurve",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
+    "kneighbors_graph",
+    "radius_neighbors_graph",
 ]

@@ -13,7 +13,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
 from novum.core.learners import fitted, parameter
@@ -126,13 +125,13 @@ class VotingClassifierModel(ClassifierMixin, NeighborsModel):
 
     def predict_proba(self, X: Any) -> Any:
         """Shares of the votes, (n_rows, n_classes); of several targets a list of such."""
-        check_is_fitted(self, "n_samples_fit_")
+        self._check_fitted()
         shares = self._shares(X)
         return shares if self.outputs_2d_ else shares[0]
 
     def predict(self, X: Any) -> Array:
         """The class of most votes, the first of equals."""
-        check_is_fitted(self, "n_samples_fit_")
+        self._check_fitted()
         pairs = zip(self._all_classes, self._shares(X), strict=True)
         found = [classes[share.argmax(axis=1)] for classes, share in pairs]
         return np.stack(found, axis=1) if self.outputs_2d_ else found[0]
@@ -180,7 +179,7 @@ class KNeighborsClassifier(KNeighborsMixin, VotingClassifierModel):
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
     ) -> Any:
-        check_is_fitted(self, "n_samples_fit_")
+        self._check_fitted()
         k = self.n_neighbors_ if n_neighbors is None else n_neighbors
         return super().kneighbors(X, k, return_distance)
 
@@ -204,7 +203,7 @@ class KNeighborsClassifier(KNeighborsMixin, VotingClassifierModel):
         >>> KNeighborsClassifier().fit(X, y).curve(5).errors.tolist()
         [0.0, 0.0, 0.0, 0.5, 1.0]
         """
-        check_is_fitted(self, "n_samples_fit_")
+        self._check_fitted()
         n = self.n_samples_fit_
         k = min(MOST_NEIGHBORS, n - 1) if most is None else most
         if n < 2:

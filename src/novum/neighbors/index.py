@@ -22,7 +22,15 @@ import numpy as np
 
 from novum.distances import ColumnRows, DistanceRows
 from novum.neighbors.vantage import VantageRows
-from novum.numerics import Floats, Integers, KDTree, NearestRows, ScreenedRows, cached_property
+from novum.numerics import (
+    Floats,
+    Integers,
+    KDTree,
+    NearestRows,
+    ScreenedRows,
+    cached_property,
+    nearest_of_few,
+)
 
 Way = Literal["kd_tree", "screened", "vantage", "brute", "by trial"]
 
@@ -36,6 +44,8 @@ _TRIED, _MANY = 32, 256
 # Rows of a block of the table, and distances of a block.
 _WIDTH = 4096
 _BLOCK = 2_000_000
+# Cells that are looked at without more ado.
+_LITTLE = 20_000
 _FAR = np.finfo(np.float64).max
 
 
@@ -136,6 +146,10 @@ class RowIndex:
         own : int array, optional
             The row that each query is itself, and does not find.
         """
+        if self.way != "vantage" and self._is_little(queries):
+            power = queries.terms.power
+            powers, rows = nearest_of_few(self.rows.numbers, queries.numbers, k, power, own)  # type: ignore[attr-defined]
+            return self.rows.finish(powers), rows
         way = self._way_of(queries, k)
         if way == "kd_tree":
             powers, rows = self._tree.nearest(queries.numbers, k, queries.terms.power, own)
@@ -146,6 +160,19 @@ class RowIndex:
         else:
             powers, rows = self._by_brute_force(queries, k, own)
         return self.rows.finish(powers), rows
+
+    def _is_little(self, queries: Any) -> bool:
+        """Whether looking at every row costs less than getting ready for anything else."""
+        return (
+            isinstance(queries, ColumnRows)
+            and queries.numbers.size * len(self.rows) <= _LITTLE
+            and queries.are_vectors
+            and self._are_vectors
+        )
+
+    @cached_property
+    def _are_vectors(self) -> bool:
+        return _are_vectors(self.rows)
 
     def _by_brute_force(
         self, queries: Any, k: int, own: Integers | None

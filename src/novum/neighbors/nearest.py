@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
 from novum.core.runtime import fitting
 from novum.core.tables import Sample, check_features, check_sample
-from novum.distances import Distance, DistanceRows, Gower, distance_named
+from novum.distances import Distance, DistanceRows, FromKernel, Gower, as_distance
 from novum.neighbors.index import RowIndex, way_for
 from novum.numerics import Codes, Floats, Integers, cached_property
 
@@ -36,15 +34,17 @@ class NeighborsModel(Learner):
 
     numbers_: Any = fitted()
     codes_: Codes = fitted()
+    objects_: Any = fitted()
     n_samples_fit_: int = fitted()
     certificate_: Certificate = fitted()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.metric != "precomputed"
-        tags.input_tags.sparse = True
-        tags.input_tags.string = self.categorical_features is not None
-        tags.input_tags.pairwise = self.metric == "precomputed"
+        is_pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.allow_nan = not is_pairwise and not callable(self.metric)
+        tags.input_tags.sparse = not is_pairwise
+        tags.input_tags.string = self.categorical_features is not None and not is_pairwise
+        tags.input_tags.pairwise = is_pairwise
         return tags
 
     # Fitting
@@ -56,76 +56,70 @@ class NeighborsModel(Learner):
         self.numbers_, self.codes_ = sample.numeric, sample.codes
         self.n_samples_fit_ = sample.n_rows
         state: Any = vars(self)
-        state.pop("_index", None)
-        if self.metric == "precomputed":
-            _check_square(sample.numeric)
+        for name in ("_index", "_distance"):
+            state.pop(name, None)
         assert len(self._index.rows) == sample.n_rows
         self.certificate_ = Certificate(
             objective="rows are kept as they are",
             verdict=Verdict.PROVED,
-            details={"search": self._index.way, "distance": repr(self._distance)},
+            details={"search": self._index.way, "distance": self.effective_metric_},
         )
+
+    def _check_state(self) -> None:
+        from novum.core.errors import ModelFileError
+
+        n = self.n_samples_fit_
+        sizes = {self.numbers_.shape[0], len(self.codes_), len(getattr(self, "targets_", range(n)))}
+        if sizes != {n}:
+            raise ModelFileError(
+                f"The file has {sorted(sizes)} rows of numbers, levels and targets, which differ."
+            )
 
     @property
     def effective_metric_(self) -> str:
         """The distance that is used, in words."""
         return repr(self._distance)
 
-    @property
-    def _distance(self) -> Any:
-        """The distance as a value; a callable or "precomputed" as it is."""
-        if isinstance(self.metric, Distance) or callable(self.metric):
-            return self.metric
-        if self.metric == "precomputed":
-            return "precomputed"
-        if self.metric == "minkowski":
-            # A table with levels has no differences; its columns count by their kinds.
-            return Gower() if self.codes_.shape[1] else distance_named("minkowski", p=self.p)
-        return distance_named(self.metric)
+    @cached_property
+    def _distance(self) -> Distance:
+        """The distance as a value."""
+        if not isinstance(self.metric, str) or self.metric != "minkowski":
+            return as_distance(self.metric, self.metric_params)
+        # A table with levels has no differences; its columns count by their kinds.
+        return Gower() if self.codes_.shape[1] else as_distance("minkowski", {"p": self.p})
 
     @cached_property
     def _index(self) -> RowIndex:
-        rows = self._prepared(Sample(self.schema_, self.numbers_, self.codes_), None)
+        target = self._classes_of_rows() if self._distance.needs_target else None
+        rows: Any = Sample(self.schema_, self.numbers_, self.codes_)
+        if self.objects_ is not None:
+            rows = self.objects_
+        rows = self._distance.prepare(rows, None, target)
         return RowIndex(rows, way_for(rows, self.algorithm))
 
     def _classes_of_rows(self) -> Any:
         """Codes of classes for distances that are learned from them."""
         return None
 
-    def _prepared(self, sample: Sample, like: Any) -> DistanceRows:
-        distance = self._distance
-        if isinstance(distance, Distance) and not sample.is_sparse:
-            target = self._classes_of_rows() if distance.needs_target and like is None else None
-            found: DistanceRows = distance.prepare(sample, like, target)
-            return found
-        measure = self.metric if not isinstance(distance, Distance) else _sparse_metric(distance)
-        cells = (
-            sample.numeric if like is not None or sample.is_sparse else np.asarray(sample.numeric)
-        )
-        return MeasuredRows(cells, measure, self.metric_params)
-
     # Questions
 
     def _asked(self, X: Any) -> tuple[DistanceRows, Integers | None]:
         """Rows to find the neighbors of; the training rows, which do not find themselves."""
-        check_is_fitted(self, "n_samples_fit_")
+        self._check_fitted()
         if X is None:
-            own = np.arange(self.n_samples_fit_)
-            if self.metric == "precomputed":
-                return MeasuredRows(self.numbers_, "precomputed", None), own
-            return self._index.rows, own
-        if self.metric == "precomputed":
-            table = np.asarray(X, np.float64)
-            if table.ndim != 2 or table.shape[1] != self.n_samples_fit_:
-                raise InputError(
-                    f"Distances to {self.n_samples_fit_} training rows are needed, got shape "
-                    f"{table.shape}: one row for each new row, one column for each training row."
-                )
-            _check_distances(table)
-            return MeasuredRows(table, "precomputed", None), None
+            return self._index.rows, np.arange(self.n_samples_fit_)
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            return self._distance.prepare(X, self._index.rows), None
+        if self.objects_ is not None:
+            return self._distance.prepare(list(X), self._index.rows), None
         sample = check_features(self, X, allow_missing=True, accept_sparse=True)
         _refuse_empty_rows(sample)
-        return self._prepared(sample, self._index.rows), None
+        return self._distance.prepare(sample, self._index.rows), None
+
+    def _check_fitted(self) -> None:
+        # The attribute is asked for first because scikit-learn's check takes its time.
+        if "n_samples_fit_" not in vars(self):
+            check_is_fitted(self, "n_samples_fit_")
 
     def _nearest(self, X: Any, k: Any) -> tuple[Floats, Integers]:
         rows, own = self._asked(X)
@@ -156,7 +150,6 @@ class KNeighborsMixin(NeighborsModel):
         -----
         Of equally distant rows the one of smaller number comes first, whatever the index.
         """
-        check_is_fitted(self, "n_samples_fit_")
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         distances, rows = self._nearest(X, k)
         return (distances, rows) if return_distance else rows
@@ -232,7 +225,9 @@ class NearestNeighbors(RadiusMixin, KNeighborsMixin, BaseEstimator):
     n_neighbors : int, default=5
     radius : float, default=1.0
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}
-        The index; all find the same rows. "ball_tree" is taken as "kd_tree".
+        The index; all find the same rows at the same distances, and "auto" takes the cheapest
+        (`novum.neighbors.index` says how). "ball_tree" is a tree of boxes for rows of numbers, and
+        bounds by the triangle inequality for kernels and functions.
     leaf_size : int
         Without effect.
     p : float
@@ -240,15 +235,17 @@ class NearestNeighbors(RadiusMixin, KNeighborsMixin, BaseEstimator):
     metric : str, Distance or callable, default="minkowski"
         A value of `novum.distances`, one of their names, "precomputed", or a function of two rows.
         By default Minkowski's; `Gower()` where the table has columns of levels.
-    metric_params, n_jobs
-        For functions of two rows; without effect.
+    metric_params : dict, optional
+        For a function of two rows, or of a name, such as `{"V": covariance}`.
+    n_jobs
+        Without effect.
     categorical_features
         As everywhere.
 
     Attributes
     ----------
-    numbers_, codes_ : arrays
-        The training rows.
+    numbers_, codes_, objects_ : arrays, and a list or None
+        The training rows; of objects such as strings, which a kernel compares, the objects.
     n_samples_fit_ : int
     effective_metric_ : str
     certificate_, schema_, n_features_in_, feature_names_in_
@@ -284,72 +281,22 @@ class NearestNeighbors(RadiusMixin, KNeighborsMixin, BaseEstimator):
 
 
 def rows_to_keep(model: Any, X: Any, y: Any, target: Literal["none", "numbers"]) -> Sample:
-    """The rows of a fit, checked."""
-    if model.metric == "precomputed":
+    """The rows of a fit, checked; of objects such as strings and graphs, their numbers."""
+    model.objects_ = None
+    if isinstance(model.metric, FromKernel) and model.metric.takes == "objects":
+        model.objects_ = list(X)
+        X = np.arange(len(model.objects_), dtype=np.float64)[:, np.newaxis]
+    if isinstance(model.metric, str) and model.metric == "precomputed" and not sparse.issparse(X):
         X = np.asarray(X, np.float64)
     return check_sample(model, X, y, target=target, allow_missing=True, accept_sparse=True)
 
 
-class MeasuredRows(DistanceRows):
-    """Rows between which a function measures, or that are rows of a matrix of distances."""
-
-    def __init__(self, cells: Any, metric: Any, params: Any) -> None:
-        self.cells, self.metric, self.params = cells, metric, params
-
-    @property
-    def rounding(self) -> float | None:  # type: ignore[override]
-        """A function of two rows is taken for a metric where a tree of balls is asked for."""
-        return 0.0 if callable(self.metric) else None
-
-    def __len__(self) -> int:
-        return int(self.cells.shape[0])
-
-    def take(self, rows: Any) -> Self:
-        if isinstance(self.metric, str) and self.metric == "precomputed":
-            # Training rows are the columns of the matrix, which new rows bring along.
-            return type(self)(self.cells[rows], _Columns(rows), None)
-        return type(self)(self.cells[rows], self.metric, self.params)
-
-    def cross_powers(self, other: Any) -> Floats:
-        if isinstance(other.metric, _Columns):
-            return np.array(self.cells[:, other.metric.rows], np.float64, order="C")
-        if isinstance(other.metric, str) and other.metric == "precomputed":
-            return np.array(self.cells, np.float64, order="C")
-        found = pairwise_distances(
-            self.cells, other.cells, metric=self.metric, **(self.params or {})
-        )
-        return np.ascontiguousarray(found, np.float64)
-
-    def finish(self, powers: Floats) -> Floats:
-        return powers
-
-
-class _Columns:
-    """Some columns of a matrix of distances."""
-
-    def __init__(self, rows: Any) -> None:
-        self.rows = rows
-
-
-def _sparse_metric(distance: Distance) -> str | Callable[..., float]:
-    known = {"Euclidean": "euclidean", "Manhattan": "manhattan", "Cosine": "cosine"}
-    name = type(distance).__name__
-    power = getattr(distance, "power", None)
-    if name == "Minkowski" and power in (1.0, 2.0):
-        name = "Euclidean" if power == 2.0 else "Manhattan"
-    if name not in known:
-        raise InputError(
-            f"{distance!r} is not for sparse rows. Use metric='euclidean', 'manhattan' or "
-            "'cosine', or X.toarray()."
-        )
-    return known[name]
-
-
-def _ragged(parts: list[Any]) -> Any:
-    found = np.empty(len(parts), object)
-    for place, part in enumerate(parts):
-        found[place] = part
-    return found
+def _ragged(lines: list[Any]) -> Any:
+    """An array of arrays."""
+    array = np.empty(len(lines), object)
+    for i, line in enumerate(lines):
+        array[i] = line
+    return array
 
 
 # --- Checks ---------------------------------------------------------------------------------------
@@ -376,38 +323,12 @@ def _refuse_empty_rows(sample: Sample) -> None:
     """Says which row has no known cell."""
     if sample.is_sparse or sample.n_rows == 0 or sample.schema.n_columns == 0:
         return
+    if sample.codes.shape[1] == 0 and not np.isnan(np.sum(sample.numeric)):
+        return
     unknown = np.isnan(np.asarray(sample.numeric)).all(axis=1) & (sample.codes < 0).all(axis=1)
     if unknown.any():
-        place = int(np.argmax(unknown))
+        row = int(np.argmax(unknown))
         raise InputError(
-            f"Row {place} has no cell that is known, {int(unknown.sum())} such in all, so nothing "
+            f"Row {row} has no cell that is known, {int(unknown.sum())} such in all, so nothing "
             "is near to it. Leave such rows out."
-        )
-
-
-def _check_square(table: Any) -> None:
-    n, m = table.shape
-    if n != m:
-        raise InputError(
-            f"A precomputed matrix has the distances of all pairs of training rows, so it is "
-            f"square; got shape ({n}, {m})."
-        )
-    cells = np.asarray(table.toarray() if sparse.issparse(table) else table)
-    _check_distances(cells)
-    skew = np.abs(cells - cells.T)
-    if (skew > 1e-8 * np.abs(cells).max(initial=0.0)).any():
-        i, j = np.unravel_index(np.argmax(skew), skew.shape)
-        raise InputError(
-            f"A precomputed matrix of distances is symmetric, but rows {i} and {j} are "
-            f"{cells[i, j]:g} and {cells[j, i]:g} apart. Take the mean of both, or check it."
-        )
-
-
-def _check_distances(cells: Any) -> None:
-    wrong = np.argwhere(~(cells >= 0))
-    if len(wrong):
-        i, j = wrong[0]
-        raise InputError(
-            f"Distances are at least 0, but the precomputed one of row {i} and column {j} is "
-            f"{cells[i, j]:g}."
         )

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
-from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
 from novum.core.learners import fitted, parameter
@@ -99,12 +98,12 @@ class KNeighborsRegressor(KNeighborsMixin, AveragingModel):
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
     ) -> Any:
-        check_is_fitted(self, "n_samples_fit_")
+        self._check_fitted()
         k = self.n_neighbors_ if n_neighbors is None else n_neighbors
         return super().kneighbors(X, k, return_distance)
 
     def _means(self, X: Any) -> Floats:
-        check_is_fitted(self, "n_neighbors_")
+        self._check_fitted()
         distances, rows = self._nearest(X, self.n_neighbors_)
         return mean_votes(self.targets_, rows, vote_weights(self.weights, distances))
 
@@ -122,7 +121,7 @@ class KNeighborsRegressor(KNeighborsMixin, AveragingModel):
         >>> model.curve(2).errors.round(4).tolist()
         [1.0, 1.5]
         """
-        check_is_fitted(self, "n_samples_fit_")
+        self._check_fitted()
         n = self.n_samples_fit_
         if n < 2:
             raise InputError("One row leaves no other to learn from. Pass at least two rows.")

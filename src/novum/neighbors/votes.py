@@ -24,7 +24,7 @@ def vote_weights(weights: Weights, distances: Floats) -> Floats:
     array([[1.  , 1.  , 0.  ],
            [1.  , 0.5 , 0.25]])
     """
-    if weights in (None, "uniform"):
+    if weights is None or (isinstance(weights, str) and weights == "uniform"):
         return np.ones_like(distances)
     if weights == "distance":
         same = distances == 0.0
@@ -47,10 +47,13 @@ def vote_weights(weights: Weights, distances: Floats) -> Floats:
 def class_votes(codes: Integers, rows: Integers, weights: Floats, n_classes: int) -> Floats:
     """Shares of the votes of every class, (n_rows, n_classes)."""
     m = len(rows)
-    places = np.arange(m)[:, np.newaxis] * n_classes + codes[rows]
+    places = codes[rows]
+    if m > 1:
+        places += np.arange(m)[:, np.newaxis] * n_classes
     votes = np.bincount(places.ravel(), weights.ravel(), m * n_classes).reshape(m, n_classes)
     totals = votes.sum(axis=1, keepdims=True)
-    return np.asarray(votes / np.where(totals > 0, totals, 1.0))
+    totals[totals == 0.0] = 1.0
+    return np.asarray(votes / totals)
 
 
 def mean_votes(targets: Floats, rows: Integers, weights: Floats) -> Floats:

@@ -99,7 +99,7 @@ from novum.numerics.pair_coupling import (
 )
 from novum.numerics.shared_state import cached_property, fork_safe_lock, held_over_fork
 from novum.numerics.spatial.kd_tree import KDTree
-from novum.numerics.spatial.nearest import NearestRows
+from novum.numerics.spatial.nearest import NearestRows, nearest_of_few
 from novum.numerics.spatial.screening import ScreenedRows
 from novum.numerics.ties import (
     DIFFERENCES,
@@ -239,6 +239,7 @@ __all__ = [
     "merge_rounding",
     "merged",
     "moments_of",
+    "nearest_of_few",
     "normalize_one_vs_rest",
     "one_blas_thread",
     "orthonormal_basis",

@@ -288,7 +288,7 @@ _VALUES = {
     "novum.graphical.naive_network": ("ColumnStates",),
     "novum.graphical.structure.dag": ("Dag",),
     "novum.distances.mixed": ("Gower", "Overlap", "ValueDifference"),
-    "novum.distances.other": ("FromKernel",),
+    "novum.distances.other": ("FromFunction", "FromKernel", "Precomputed"),
     "novum.distances.vectors": (
         "Chebyshev",
         "Cosine",

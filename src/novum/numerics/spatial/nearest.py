@@ -38,3 +38,20 @@ class NearestRows:
 
         kernels.sort_nearest(self.near, self.rows)
         return self.near, self.rows
+
+
+def nearest_of_few(
+    rows: Floats, queries: Floats, k: int, power: float = 2.0, own: Integers | None = None
+) -> tuple[Floats, Integers]:
+    """Sums of powers and row numbers of the k nearest, without any index: for little work.
+
+    Examples
+    --------
+    >>> nearest_of_few(np.array([[0.0], [5.0], [2.0]]), np.array([[3.0]]), 2)
+    (array([[1., 4.]]), array([[2, 1]]))
+    """
+    from novum.numerics.spatial import nearest_kernels as kernels
+
+    found = NearestRows(len(queries), k, own)
+    kernels.nearest_of_few(rows, queries, found.own, power, found.near, found.rows)
+    return found.near, found.rows

@@ -114,3 +114,31 @@ def screen_nearest(products, first, bounds, queries, rows, own, near, places):
                     if i != own[q] and is_worse(heap[0], kept[0], d, i):
                         replace_worst(d, i, heap, kept)
                         limit = np.float32(0.5 * (norms[q] - heap[0] / scale) - errors[q])
+
+
+FEW = "void(float64[:, ::1], float64[:, ::1], int64[::1], float64, float64[:, ::1], int64[:, ::1])"
+
+
+@kernel(FEW)
+def nearest_of_few(rows, queries, own, power, near, places):
+    """The nearest of few rows to few queries, the nearest first: one short call."""
+    for q in range(queries.shape[0]):
+        x, heap, kept = queries[q], near[q], places[q]
+        for i in range(rows.shape[0]):
+            z = rows[i]
+            total = 0.0
+            if power == 2.0:
+                for j in range(x.size):
+                    total += (x[j] - z[j]) * (x[j] - z[j])
+            elif power == 1.0:
+                for j in range(x.size):
+                    total += abs(x[j] - z[j])
+            elif np.isinf(power):
+                for j in range(x.size):
+                    total = max(total, abs(x[j] - z[j]))
+            else:
+                for j in range(x.size):
+                    total += abs(x[j] - z[j]) ** power
+            if i != own[q] and is_worse(heap[0], kept[0], total, i):
+                replace_worst(total, i, heap, kept)
+        sort_heap(heap, kept)
