@@ -165,7 +165,7 @@ class KNeighborsClassifier(KNeighborsMixin, VotingClassifierModel):
     ['a', 'b']
     """
 
-    n_neighbors: Any = parameter(int, {"auto"}, default=5, at_least=1, kw_only=False)
+    n_neighbors: int | str = parameter({"auto"}, default=5, at_least=1, kw_only=False)  # type: ignore[assignment]
     weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
 
     n_neighbors_: int = fitted()

@@ -84,7 +84,7 @@ class KNeighborsRegressor(KNeighborsMixin, AveragingModel):
     array([0.5, 4.5])
     """
 
-    n_neighbors: Any = parameter(int, {"auto"}, default=5, at_least=1, kw_only=False)
+    n_neighbors: int | str = parameter({"auto"}, default=5, at_least=1, kw_only=False)  # type: ignore[assignment]
     weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
 
     n_neighbors_: int = fitted()

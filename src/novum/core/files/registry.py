@@ -107,7 +107,10 @@ _ESTIMATORS = {
     "novum.neighbors": (
         "KNeighborsClassifier",
         "KNeighborsRegressor",
+        "KernelDensity",
+        "LocalOutlierFactor",
         "NearestNeighbors",
+        "NeighborDistance",
         "RadiusNeighborsClassifier",
         "RadiusNeighborsRegressor",
     ),
