@@ -34,7 +34,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "kernels": ("grakel",),
     "linear": (),
     "mixture": (),
-    "neighbors": ("faiss-cpu", "hnswlib"),
+    "neighbors": ("faiss-cpu", "gower", "hnswlib"),
     "numerics": (),
     "reinforcement": ("quantecon", "pymdptoolbox", "gymnasium"),
     "small": (),

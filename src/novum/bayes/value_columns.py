@@ -208,9 +208,9 @@ class BinnedColumn:
     Examples
     --------
     >>> from novum.bayes import NaiveBayes
-    >>> X = [[x] for x in range(24)]
-    >>> model = NaiveBayes(numeric=BinnedColumn()).fit(X, ["a"] * 8 + ["b"] * 8 + ["a"] * 8)
-    >>> model.predict([[3.0], [11.0], [99.0]]).tolist()
+    >>> X = [[x] for x in range(60)]
+    >>> model = NaiveBayes(numeric=BinnedColumn()).fit(X, ["a"] * 20 + ["b"] * 20 + ["a"] * 20)
+    >>> model.predict([[3.0], [30.0], [99.0]]).tolist()
     ['a', 'b', 'a']
     """
 
