@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
 
+from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError
 from novum.core.learners import fitted, parameter
 from novum.core.runtime import fitting
@@ -66,10 +67,11 @@ def curve_of(losses: Floats) -> NeighborCurve:
     return NeighborCurve(np.arange(1, k + 1), losses.mean(axis=0), spread / np.sqrt(n))
 
 
-class VotingClassifierModel(ClassifierMixin, NeighborsModel):
+class VotingClassifierModel(DecisionMixin, ClassifierMixin, NeighborsModel):
     """What classifiers by neighbors share: classes, one target or several."""
 
     classes_: Any = fitted()
+    class_prior_: Any = fitted()
     outputs_2d_: bool = fitted()
     targets_: Integers = fitted()
 
@@ -110,6 +112,8 @@ class VotingClassifierModel(ClassifierMixin, NeighborsModel):
             )
         self.classes_ = [classes for classes, _ in found] if self.outputs_2d_ else found[0][0]
         self.targets_ = codes.astype(np.int64)
+        shares = [np.bincount(column) / len(codes) for column in self.targets_.T]
+        self.class_prior_ = shares if self.outputs_2d_ else shares[0]
         self._keep(sample)
 
     def _classes_of_rows(self) -> Any:
@@ -151,7 +155,8 @@ class KNeighborsClassifier(KNeighborsMixin, VotingClassifierModel):
 
     Attributes
     ----------
-    classes_ : array, or list of arrays of several targets
+    classes_, class_prior_ : array, or list of arrays of several targets
+        Labels, and their shares of the training rows.
     n_neighbors_ : int, that votes
     numbers_, codes_, targets_ : arrays
         The training rows.
