@@ -34,7 +34,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "kernels": ("grakel",),
     "linear": ("celer", "skglm", "glum"),
     "mixture": (),
-    "neighbors": ("faiss-cpu", "hnswlib"),
+    "neighbors": ("faiss-cpu", "gower", "hnswlib"),
     "numerics": (),
     "reinforcement": ("quantecon", "pymdptoolbox", "gymnasium"),
     "small": (),

@@ -71,6 +71,13 @@ def scipy_tree(_data: Data) -> Index:
     return Index(index)
 
 
+def single_blobs(*sizes: Any, **options: Any) -> Data:
+    """Blobs in single precision."""
+    data = blobs(*sizes, **options)
+    data.X, data.X_test = data.X.astype(np.float32), data.X_test.astype(np.float32)
+    return data
+
+
 def nearest(library: str, **options: Any) -> Any:
     path = f"{library}.neighbors:KNeighborsClassifier"
     return build(path, n_neighbors=K, n_jobs=1, **options)
@@ -105,9 +112,19 @@ workload(
     "neighbors.classifier.many_dimensions",
     Recipe(blobs, rows(50_000), 100, 40, test=rows(5_000), spread=8.0, classes=5, seed=100),
     classify,
+    [peer for peer in EXACT if "float32" not in peer.name],
+    novum=novum("novum.neighbors:KNeighborsClassifier", n_neighbors=K),
+    target=1.2,
+    quality=Quality("accuracy", tolerance=0.002),
+    note="50k x 100 training rows of float64, 5k queries, k = 10, 5 classes",
+)
+workload(
+    "neighbors.classifier.single_precision",
+    Recipe(single_blobs, rows(50_000), 100, 40, test=rows(5_000), spread=8.0, classes=5, seed=100),
+    classify,
     EXACT,
     novum=novum("novum.neighbors:KNeighborsClassifier", n_neighbors=K),
     target=1.1,
     quality=Quality("accuracy", tolerance=0.002),
-    note="50k x 100 training rows, 5k queries, k = 10, 5 classes",
+    note="the same rows in float32",
 )

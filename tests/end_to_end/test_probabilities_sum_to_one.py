@@ -37,6 +37,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 PARAMETERS: dict[str, dict[str, Any]] = {
     "SVC": {"probability": True},
     "NuSVC": {"probability": True},
+    "RadiusNeighborsClassifier": {"outlier_label": "most_frequent"},
     "RandomizedSearchCV": {"n_iter": 2},
     "VotingClassifier": {"estimators": MEMBERS, "voting": "soft"},
 }

@@ -33,11 +33,13 @@ from novum.bayes.naive_bayes import NaiveBayes
 from novum.bayes.naive_bayes_engine import ImpossibleRowWarning
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics
 from novum.bayes.text import TextClassifier
+from novum.bayes.value_columns import BinnedColumn, KernelColumn
 
 __all__ = [
     "AbsentColumnWarning",
     "BernoulliColumn",
     "BernoulliNB",
+    "BinnedColumn",
     "BoundaryKind",
     "CategoricalColumn",
     "CategoricalNB",
@@ -54,6 +56,7 @@ __all__ = [
     "Hyperplane",
     "HypothesisSpace",
     "ImpossibleRowWarning",
+    "KernelColumn",
     "LawColumn",
     "LinearDiscriminantAnalysis",
     "ListedConcept",

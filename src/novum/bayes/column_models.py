@@ -9,6 +9,8 @@
 | `CountsBlock` | several columns: multinomial counts | Dirichlet over the columns |
 | `LawColumn` | any law of `novum.distributions` that is estimated from sums | maximum likelihood |
 
+`KernelColumn` and `BinnedColumn`, which have no form, are in `value_columns`.
+
 Each names the sums it needs (`sums`) and the block of `novum.distributions` that holds its laws of
 all classes; `block` estimates it for the columns that have this kind of model.
 
@@ -314,8 +316,8 @@ class LawColumn:
         return LawBlock.estimate(columns, sums, [model.law for model in models])
 
 
-# Models of numeric columns, in the order of their blocks.
-NUMERIC_MODELS = (GaussianColumn, StudentTColumn, BernoulliColumn, CountsBlock, LawColumn)
+# Models of numeric columns that have a form, in the order of their blocks.
+PARAMETRIC_MODELS = (GaussianColumn, StudentTColumn, BernoulliColumn, CountsBlock, LawColumn)
 
 
 def _check_at_least_zero(value: float, name: str) -> None:

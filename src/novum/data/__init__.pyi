@@ -5,6 +5,7 @@ from novum.data.date_features import DateFeatures
 # What other packages use.
 from novum.data.readers import ReadTable, read
 from novum.data.scaling.class_scatter import ClassScatter as ClassScatter
+from novum.data.scaling.counted_values import CountedValues as CountedValues
 from novum.data.svmlight import SvmlightTable, read_svmlight
 from novum.data.synthetic import (
     Checkerboard,

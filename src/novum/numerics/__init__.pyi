@@ -36,6 +36,7 @@ from novum.numerics.definiteness import (
 )
 from novum.numerics.double_double import two_product
 from novum.numerics.eigen import EigenPairs, power_iteration, rayleigh_quotient
+from novum.numerics.exponential import exp_of_negative
 from novum.numerics.isotonic import IsotonicMap, fit_isotonic
 from novum.numerics.jit import (
     as_argument,
@@ -98,6 +99,10 @@ from novum.numerics.pair_coupling import (
     vote_scores,
 )
 from novum.numerics.shared_state import cached_property, fork_safe_lock, held_over_fork
+from novum.numerics.spatial.kd_tree import KDTree
+from novum.numerics.spatial.kernel_sums import PROFILES, KernelSums
+from novum.numerics.spatial.nearest import NearestRows, nearest_of_few
+from novum.numerics.spatial.screening import ScreenedRows
 from novum.numerics.ties import (
     DIFFERENCES,
     ROUNDING,
@@ -133,6 +138,7 @@ __all__ = [
     "DIFFERENCES",
     "EPSILON",
     "MISSING",
+    "PROFILES",
     "ROUNDING",
     "SMALLEST_NORMAL",
     "UNSEEN",
@@ -152,16 +158,20 @@ __all__ = [
     "HingeLoss",
     "Integers",
     "IsotonicMap",
+    "KDTree",
     "KernelOutcome",
+    "KernelSums",
     "LogisticLoss",
     "Loss",
     "Mask",
     "Moments",
+    "NearestRows",
     "Parts",
     "Patience",
     "PerceptronLoss",
     "PointKind",
     "Positions",
+    "ScreenedRows",
     "SigmoidMap",
     "SquaredExtrapolation",
     "SquaredHingeLoss",
@@ -200,6 +210,7 @@ __all__ = [
     "definiteness_of",
     "eigenpairs",
     "empty_factor",
+    "exp_of_negative",
     "factor_of_gram",
     "factor_of_rows",
     "factorize",
@@ -233,6 +244,7 @@ __all__ = [
     "merge_rounding",
     "merged",
     "moments_of",
+    "nearest_of_few",
     "normalize_one_vs_rest",
     "one_blas_thread",
     "orthonormal_basis",

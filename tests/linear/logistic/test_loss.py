@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from novum.linear.logistic import loss
-from novum.linear.logistic.kernels import exp_of_negative, log_of_one_plus
+from novum.linear.logistic.kernels import log_of_one_plus
 from novum.linear.logistic.loss import (
     _compiled_sums,
     _plain_sums,
@@ -15,7 +15,7 @@ from novum.linear.logistic.loss import (
     loss_sums,
     reduced_hessian,
 )
-from novum.numerics import Floats
+from novum.numerics import Floats, exp_of_negative
 from tests.linear.logistic_tables import logistic_table
 
 

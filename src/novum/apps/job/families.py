@@ -347,6 +347,24 @@ FAMILIES: tuple[Family, ...] = (
         most_columns=3000,
     ),
     Family(
+        "neighbors",
+        "nearest neighbors",
+        Role(
+            "novum.neighbors:KNeighborsClassifier",
+            Price(0.002, 1e-6, 1e-8, per_pair=4e-9, missing_factor=4.0, nominal_factor=6.0),
+            candidates=({"weights": "distance"}, {"weights": "uniform"}),
+            settings={"n_neighbors": "auto"},
+        ),
+        Role(
+            "novum.neighbors:KNeighborsRegressor",
+            Price(0.002, 1e-6, 1e-8, per_pair=4e-9, missing_factor=4.0, nominal_factor=6.0),
+            candidates=({"weights": "distance"}, {"weights": "uniform"}),
+            settings={"n_neighbors": "auto"},
+        ),
+        scales=True,
+        most_columns=200,
+    ),
+    Family(
         "tree",
         "decision tree",
         Role(

@@ -325,8 +325,8 @@ def _changed(X: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def predictions(model: Any, X: Any) -> Array:
-    """Probabilities where a model has them, numbers or labels elsewhere."""
-    for method in ("predict_proba", "predict", "transform"):
+    """Probabilities where a model has them, numbers, labels or densities elsewhere."""
+    for method in ("predict_proba", "predict", "transform", "score_samples"):
         if hasattr(model, method):
             found = getattr(model, method)(X)
             return found.toarray() if sparse.issparse(found) else np.asarray(found)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.linear.logistic.kernels import BLOCK, STRIDE, binary_links, exp_of_negative
-from novum.numerics import fast_kernel
+from novum.linear.logistic.kernels import BLOCK, STRIDE, binary_links
+from novum.numerics import exp_of_negative, fast_kernel
 
 _ROWS = "float64[::1], int32[::1], int64[::1]"
 

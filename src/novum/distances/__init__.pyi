@@ -1,0 +1,29 @@
+from novum.distances.axioms import Violation, check_metric
+from novum.distances.column_rows import ColumnRows
+from novum.distances.mixed import Gower, Overlap, ValueDifference
+from novum.distances.names import as_distance, distance_named
+from novum.distances.other import FromFunction, FromKernel, Precomputed
+from novum.distances.protocol import Distance, DistanceRows
+from novum.distances.vectors import Chebyshev, Cosine, Euclidean, Mahalanobis, Manhattan, Minkowski
+
+__all__ = [
+    "Chebyshev",
+    "ColumnRows",
+    "Cosine",
+    "Distance",
+    "DistanceRows",
+    "Euclidean",
+    "FromFunction",
+    "FromKernel",
+    "Gower",
+    "Mahalanobis",
+    "Manhattan",
+    "Minkowski",
+    "Overlap",
+    "Precomputed",
+    "ValueDifference",
+    "Violation",
+    "as_distance",
+    "check_metric",
+    "distance_named",
+]

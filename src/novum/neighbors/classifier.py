@@ -1,0 +1,298 @@
+"""Classification by a vote of neighbors.
+
+    P(c | x) = sum over neighbors i of w_i [y_i = c] / sum of w_i
+
+The leave-one-out error of every k comes from one search: the neighbors of a training row without
+itself, counted up one after the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, _fit_context
+
+from novum.core.decisions import DecisionMixin
+from novum.core.errors import InputError
+from novum.core.learners import fitted, parameter
+from novum.core.runtime import fitting
+from novum.core.tables import check_classes, plain_target
+from novum.neighbors.nearest import KNeighborsMixin, NeighborsModel, RadiusMixin, rows_to_keep
+from novum.neighbors.votes import class_votes, vote_weights
+from novum.numerics import Array, Floats, Integers
+
+# Neighbors that "auto" chooses among, and rows of a block of predictions.
+MOST_NEIGHBORS = 50
+_ROWS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborCurve:
+    """Leave-one-out errors over the number of neighbors.
+
+    Attributes
+    ----------
+    n_neighbors : int array (k,)
+    errors : array (k,)
+        Share of training rows that the others get wrong; of numbers the mean squared error.
+    standard_errors : array (k,)
+    best : int
+        The number of least error, the largest of equals: the smoothest.
+    """
+
+    n_neighbors: Integers
+    errors: Floats
+    standard_errors: Floats
+
+    @property
+    def best(self) -> int:
+        least = np.flatnonzero(self.errors == self.errors.min())
+        return int(self.n_neighbors[least[-1]])
+
+    def __repr__(self) -> str:
+        place = int(np.flatnonzero(self.n_neighbors == self.best)[0])
+        return (
+            f"Leave-one-out error {self.errors[place]:.4g} (standard error "
+            f"{self.standard_errors[place]:.2g}) with {self.best} neighbors, the best of "
+            f"{self.n_neighbors[0]} to {self.n_neighbors[-1]}."
+        )
+
+
+def curve_of(losses: Floats) -> NeighborCurve:
+    """The curve of losses (n_rows, k)."""
+    n, k = losses.shape
+    spread = losses.std(axis=0, ddof=1) if n > 1 else np.zeros(k)
+    return NeighborCurve(np.arange(1, k + 1), losses.mean(axis=0), spread / np.sqrt(n))
+
+
+class VotingClassifierModel(DecisionMixin, ClassifierMixin, NeighborsModel):
+    """What classifiers by neighbors share: classes, one target or several."""
+
+    classes_: Any = fitted()
+    class_prior_: Any = fitted()
+    outputs_2d_: bool = fitted()
+    targets_: Integers = fitted()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keeps the rows and their classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,) or (n_rows, n_targets)
+        """
+        with fitting(self):
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        if y is None:
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        sample = rows_to_keep(self, X, None, "none")
+        labels = plain_target(y)
+        self.outputs_2d_ = labels.ndim == 2 and labels.shape[1] > 1
+        columns = labels.T if self.outputs_2d_ else [labels]
+        found = [check_classes(column, type(self).__name__) for column in columns]
+        codes = np.stack([codes for _, codes in found], axis=1)
+        if len(codes) != sample.n_rows:
+            raise InputError(
+                f"X has {sample.n_rows} rows, but y has {len(codes)}: found input variables with "
+                "inconsistent numbers of samples. Pass one target for each row."
+            )
+        self.classes_ = [classes for classes, _ in found] if self.outputs_2d_ else found[0][0]
+        self.targets_ = codes.astype(np.int64)
+        shares = [np.bincount(column) / len(codes) for column in self.targets_.T]
+        self.class_prior_ = shares if self.outputs_2d_ else shares[0]
+        self._keep(sample)
+
+    def _classes_of_rows(self) -> Any:
+        return self.targets_[:, 0]
+
+    @property
+    def _all_classes(self) -> list[Array]:
+        return list(self.classes_) if self.outputs_2d_ else [self.classes_]
+
+    def _shares(self, X: Any) -> list[Floats]:
+        """Shares of the votes, target by target."""
+        raise NotImplementedError
+
+    def predict_proba(self, X: Any) -> Any:
+        """Shares of the votes, (n_rows, n_classes); of several targets a list of such."""
+        self._check_fitted()
+        shares = self._shares(X)
+        return shares if self.outputs_2d_ else shares[0]
+
+    def predict(self, X: Any) -> Array:
+        """The class of most votes, the first of equals."""
+        self._check_fitted()
+        pairs = zip(self._all_classes, self._shares(X), strict=True)
+        found = [classes[share.argmax(axis=1)] for classes, share in pairs]
+        return np.stack(found, axis=1) if self.outputs_2d_ else found[0]
+
+
+class KNeighborsClassifier(KNeighborsMixin, VotingClassifierModel):
+    """A vote of the k nearest rows.
+
+    Parameters
+    ----------
+    n_neighbors : int or "auto", default=5
+        "auto" takes the number of least leave-one-out error up to 50, from one search.
+    weights : {"uniform", "distance"} or callable, default="uniform"
+        By distance, a neighbor at distance 0 decides alone. A callable makes weights of distances.
+    algorithm, leaf_size, p, metric, metric_params, n_jobs, categorical_features
+        As for `NearestNeighbors`; `novum.distances.ValueDifference` is learned from the classes.
+
+    Attributes
+    ----------
+    classes_, class_prior_ : array, or list of arrays of several targets
+        Labels, and their shares of the training rows.
+    n_neighbors_ : int, that votes
+    numbers_, codes_, targets_ : arrays
+        The training rows.
+    certificate_, schema_, n_features_in_, feature_names_in_
+        As everywhere.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    >>> KNeighborsClassifier(3).fit(X, y).predict([[1.1], [2.9]]).tolist()
+    ['a', 'b']
+    """
+
+    n_neighbors: int | str = parameter({"auto"}, default=5, at_least=1, kw_only=False)  # type: ignore[assignment]
+    weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
+
+    n_neighbors_: int = fitted()
+
+    def _fit(self, X: Any, y: Any) -> None:
+        super()._fit(X, y)
+        self.n_neighbors_ = (
+            self.curve().best if isinstance(self.n_neighbors, str) else int(self.n_neighbors)
+        )
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        self._check_fitted()
+        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
+        return super().kneighbors(X, k, return_distance)
+
+    def _shares(self, X: Any) -> list[Floats]:
+        distances, rows = self._nearest(X, self.n_neighbors_)
+        weights = vote_weights(self.weights, distances)
+        pairs = zip(self._all_classes, self.targets_.T, strict=True)
+        return [class_votes(codes, rows, weights, len(classes)) for classes, codes in pairs]
+
+    def curve(self, most: int | None = None) -> NeighborCurve:
+        """Leave-one-out errors for 1 to `most` neighbors, exactly and from one search.
+
+        Parameters
+        ----------
+        most : int, optional
+            At most one less than there are rows; 50 by default.
+
+        Examples
+        --------
+        >>> X, y = [[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]], ["a"] * 3 + ["b"] * 3
+        >>> KNeighborsClassifier().fit(X, y).curve(5).errors.tolist()
+        [0.0, 0.0, 0.0, 0.5, 1.0]
+        """
+        self._check_fitted()
+        n = self.n_samples_fit_
+        k = min(MOST_NEIGHBORS, n - 1) if most is None else most
+        if n < 2:
+            raise InputError("One row leaves no other to learn from. Pass at least two rows.")
+        if self.outputs_2d_:
+            raise InputError("The curve is of one target. Fit one target at a time.")
+        distances, rows = self._nearest(None, k)
+        losses = np.empty((n, k))
+        for start in range(0, n, _ROWS):
+            part = slice(start, start + _ROWS)
+            truth = self.targets_[part, 0]
+            votes = np.zeros((len(truth), len(self.classes_)))
+            lines = np.arange(len(truth))
+            for place in range(k):
+                if self.weights in (None, "uniform"):
+                    votes[lines, self.targets_[rows[part, place], 0]] += 1.0
+                else:
+                    near = slice(0, place + 1)
+                    weights = vote_weights(self.weights, distances[part, near])
+                    votes = class_votes(
+                        self.targets_[:, 0], rows[part, near], weights, len(self.classes_)
+                    )
+                losses[part, place] = votes.argmax(axis=1) != truth
+        return curve_of(losses)
+
+
+class RadiusNeighborsClassifier(RadiusMixin, VotingClassifierModel):
+    """A vote of all rows within a radius.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+    weights : as for `KNeighborsClassifier`
+    outlier_label : label, "most_frequent" or None, default=None
+        The answer where nothing is within the radius; None refuses such rows.
+    algorithm, leaf_size, p, metric, metric_params, n_jobs, categorical_features
+        As for `NearestNeighbors`.
+
+    Attributes
+    ----------
+    classes_, numbers_, codes_, targets_, certificate_, schema_
+        As for `KNeighborsClassifier`.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    >>> RadiusNeighborsClassifier(1.0).fit(X, y).predict([[0.5], [2.9]]).tolist()
+    ['a', 'b']
+    """
+
+    weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
+    outlier_label: Any = parameter(default=None)
+
+    def _shares(self, X: Any) -> list[Floats]:
+        distances, rows = self.radius_neighbors(X)
+        alone = np.array([len(near) == 0 for near in rows])
+        if alone.any() and self.outlier_label is None:
+            raise InputError(
+                f"No neighbors found for test samples {np.flatnonzero(alone)[:5].tolist()}: no "
+                f"training row is within {self.radius:g}. Take a larger radius, or give "
+                "outlier_label."
+            )
+        found = []
+        for classes, codes in zip(self._all_classes, self.targets_.T, strict=True):
+            shares = np.zeros((len(rows), len(classes)))
+            for place, (apart, near) in enumerate(zip(distances, rows, strict=True)):
+                if len(near):
+                    weights = vote_weights(self.weights, apart[np.newaxis])
+                    shares[place] = class_votes(codes, near[np.newaxis], weights, len(classes))[0]
+            shares[alone] = self._of_outliers(classes, codes)
+            found.append(shares)
+        return found
+
+    def _of_outliers(self, classes: Array, codes: Integers) -> Floats:
+        share = np.zeros(len(classes))
+        if self.outlier_label is None:
+            return share
+        if isinstance(self.outlier_label, str) and self.outlier_label == "most_frequent":
+            share[np.bincount(codes).argmax()] = 1.0
+            return share
+        places = np.flatnonzero(classes == self.outlier_label)
+        if not len(places):
+            raise InputError(
+                f"outlier_label={self.outlier_label!r} is none of the classes {classes.tolist()}."
+            )
+        share[places[0]] = 1.0
+        return share

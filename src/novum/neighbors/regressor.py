@@ -1,0 +1,184 @@
+"""Regression by the mean of neighbors.
+
+f(x) = sum over neighbors i of w_i y_i / sum of w_i
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin, _fit_context
+
+from novum.core.errors import InputError
+from novum.core.learners import fitted, parameter
+from novum.core.runtime import fitting
+from novum.neighbors.classifier import MOST_NEIGHBORS, NeighborCurve, curve_of
+from novum.neighbors.nearest import KNeighborsMixin, NeighborsModel, RadiusMixin, rows_to_keep
+from novum.neighbors.votes import mean_votes, vote_weights
+from novum.numerics import Floats
+
+
+class AveragingModel(RegressorMixin, NeighborsModel):
+    """What regressors by neighbors share: numbers, one target or several."""
+
+    targets_: Floats = fitted()
+    outputs_2d_: bool = fitted()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keeps the rows and their numbers.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,) or (n_rows, n_targets)
+        """
+        with fitting(self):
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        sample = rows_to_keep(self, X, y, "numbers")
+        self.outputs_2d_ = sample.target.ndim == 2
+        self.targets_ = np.ascontiguousarray(sample.targets, np.float64)
+        self._keep(sample)
+
+    def _means(self, X: Any) -> Floats:
+        """Means of the neighbors, (n_rows, n_targets)."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Floats:
+        """Means of the neighbors, (n_rows,) or (n_rows, n_targets)."""
+        found = self._means(X)
+        return found if self.outputs_2d_ else found[:, 0]
+
+
+class KNeighborsRegressor(KNeighborsMixin, AveragingModel):
+    """The mean of the k nearest rows.
+
+    Parameters
+    ----------
+    n_neighbors : int or "auto", default=5
+        "auto" takes the number of least leave-one-out error up to 50, from one search.
+    weights : {"uniform", "distance"} or callable, default="uniform"
+    algorithm, leaf_size, p, metric, metric_params, n_jobs, categorical_features
+        As for `KNeighborsClassifier`.
+
+    Attributes
+    ----------
+    n_neighbors_ : int
+    numbers_, codes_, targets_ : arrays
+        The training rows.
+    certificate_, schema_, n_features_in_, feature_names_in_
+        As everywhere.
+
+    Examples
+    --------
+    >>> KNeighborsRegressor(2).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 8.0]).predict([[0.4], [1.9]])
+    array([0.5, 4.5])
+    """
+
+    n_neighbors: int | str = parameter({"auto"}, default=5, at_least=1, kw_only=False)  # type: ignore[assignment]
+    weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
+
+    n_neighbors_: int = fitted()
+
+    def _fit(self, X: Any, y: Any) -> None:
+        super()._fit(X, y)
+        self.n_neighbors_ = (
+            self.curve().best if isinstance(self.n_neighbors, str) else int(self.n_neighbors)
+        )
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        self._check_fitted()
+        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
+        return super().kneighbors(X, k, return_distance)
+
+    def _means(self, X: Any) -> Floats:
+        self._check_fitted()
+        distances, rows = self._nearest(X, self.n_neighbors_)
+        return mean_votes(self.targets_, rows, vote_weights(self.weights, distances))
+
+    def curve(self, most: int | None = None) -> NeighborCurve:
+        """Leave-one-out mean squared errors for 1 to `most` neighbors, from one search.
+
+        Parameters
+        ----------
+        most : int, optional
+            At most one less than there are rows; 50 by default.
+
+        Examples
+        --------
+        >>> model = KNeighborsRegressor(1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+        >>> model.curve(2).errors.round(4).tolist()
+        [1.0, 1.5]
+        """
+        self._check_fitted()
+        n = self.n_samples_fit_
+        if n < 2:
+            raise InputError("One row leaves no other to learn from. Pass at least two rows.")
+        k = min(MOST_NEIGHBORS, n - 1) if most is None else most
+        distances, rows = self._nearest(None, k)
+        losses = np.empty((n, k))
+        for place in range(k):
+            near = slice(0, place + 1)
+            weights = vote_weights(self.weights, distances[:, near])
+            means = mean_votes(self.targets_, rows[:, near], weights)
+            losses[:, place] = ((means - self.targets_) ** 2).mean(axis=1)
+        return curve_of(losses)
+
+
+class RadiusNeighborsRegressor(RadiusMixin, AveragingModel):
+    """The mean of all rows within a radius.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+    weights : as for `KNeighborsRegressor`
+    algorithm, leaf_size, p, metric, metric_params, n_jobs, categorical_features
+        As for `NearestNeighbors`.
+
+    Attributes
+    ----------
+    numbers_, codes_, targets_, certificate_, schema_
+        As for `KNeighborsRegressor`.
+
+    Notes
+    -----
+    Where nothing is within the radius the answer is NaN, with a warning.
+
+    Examples
+    --------
+    >>> model = RadiusNeighborsRegressor(1.0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 8.0])
+    >>> model.predict([[0.5]])
+    array([0.5])
+    """
+
+    weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
+
+    def _means(self, X: Any) -> Floats:
+        import warnings
+
+        distances, rows = self.radius_neighbors(X)
+        found = np.full((len(rows), self.targets_.shape[1]), np.nan)
+        for place, (apart, near) in enumerate(zip(distances, rows, strict=True)):
+            if len(near):
+                weights = vote_weights(self.weights, apart[np.newaxis])
+                found[place] = mean_votes(self.targets_, near[np.newaxis], weights)[0]
+        alone = np.isnan(found[:, 0])
+        if alone.any():
+            warnings.warn(
+                f"{int(alone.sum())} rows have no neighbors within {self.radius:g}; their answer "
+                "is NaN. Take a larger radius.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return found

@@ -1,0 +1,63 @@
+"""What neighbors count: all the same, by their distance, or by a function of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from novum.core.errors import InputError
+from novum.numerics import Floats, Integers
+
+Weights = str | Callable[[Any], Any] | None
+
+
+def vote_weights(weights: Weights, distances: Floats) -> Floats:
+    """The weights of neighbors, (n_rows, k), by their distances.
+
+    By distance a neighbor counts 1 / d; one at distance 0 decides alone, several share it.
+
+    Examples
+    --------
+    >>> vote_weights("distance", np.array([[0.0, 0.0, 2.0], [1.0, 2.0, 4.0]]))
+    array([[1.  , 1.  , 0.  ],
+           [1.  , 0.5 , 0.25]])
+    """
+    if weights is None or (isinstance(weights, str) and weights == "uniform"):
+        return np.ones_like(distances)
+    if weights == "distance":
+        same = distances == 0.0
+        with np.errstate(divide="ignore"):
+            found = 1.0 / distances
+        found[same.any(axis=1)] = same[same.any(axis=1)]
+        # All may be infinitely far; then all count the same.
+        found[(found == 0.0).all(axis=1)] = 1.0
+        return found
+    assert callable(weights)
+    found = np.asarray(weights(distances), np.float64)
+    if found.shape != distances.shape or not (np.isfinite(found) & (found >= 0)).all():
+        raise InputError(
+            "The function given as weights must give finite numbers of at least 0, one for each "
+            f"distance: shape {distances.shape}, got shape {found.shape}."
+        )
+    return found
+
+
+def class_votes(codes: Integers, rows: Integers, weights: Floats, n_classes: int) -> Floats:
+    """Shares of the votes of every class, (n_rows, n_classes)."""
+    m = len(rows)
+    places = codes[rows]
+    if m > 1:
+        places += np.arange(m)[:, np.newaxis] * n_classes
+    votes = np.bincount(places.ravel(), weights.ravel(), m * n_classes).reshape(m, n_classes)
+    totals = votes.sum(axis=1, keepdims=True)
+    totals[totals == 0.0] = 1.0
+    return np.asarray(votes / totals)
+
+
+def mean_votes(targets: Floats, rows: Integers, weights: Floats) -> Floats:
+    """Weighted means of the targets of neighbors, (n_rows, n_targets)."""
+    totals = weights.sum(axis=1, keepdims=True)
+    shares = weights / np.where(totals > 0, totals, 1.0)
+    return np.asarray(np.einsum("qk,qkt->qt", shares, targets[rows]))

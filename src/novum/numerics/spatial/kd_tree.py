@@ -1,0 +1,169 @@
+"""A tree of boxes over rows of numbers: nearest rows and rows within a radius, exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from novum.numerics.types import Floats, Integers
+
+# Rows of a leaf: fewer make the tree deeper, and each leaf a shorter loop.
+_LEAF = 64
+# From so many queries on they are asked in the order of the leaves.
+_MANY = 64
+# Cells that one call of a kernel looks at, at most.
+_CELLS = 200_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class KDTree:
+    """Rows ordered by the leaves of a tree of boxes.
+
+    Attributes
+    ----------
+    cells : array (n p,)
+        Of the rows, leaf by leaf, column by column within a leaf.
+    order : int array (n,)
+        Row numbers in the order of the leaves.
+    starts : int array
+        First row of every node.
+    low, high : arrays (n_nodes, p)
+        Corners of the boxes.
+    n_levels : int
+    n_columns : int
+    """
+
+    cells: Floats
+    order: Integers
+    starts: Integers
+    low: Floats
+    high: Floats
+    n_levels: int
+    n_columns: int
+
+    @classmethod
+    def of(cls, rows: Floats) -> Self:
+        """The tree of some rows.
+
+        Examples
+        --------
+        >>> tree = KDTree.of(np.array([[0.0], [5.0], [2.0]]))
+        >>> tree.nearest(np.array([[3.0]]), 2)
+        (array([[1., 4.]]), array([[2, 1]]))
+        """
+        from novum.numerics.spatial import kd_tree_kernels as kernels
+
+        rows = np.ascontiguousarray(rows, np.float64)
+        n, p = rows.shape
+        n_levels = max(1, int(np.ceil(np.log2(max(n, 1) / _LEAF))) + 1)
+        n_nodes, n_leaves = 2**n_levels - 1, 2 ** (n_levels - 1)
+        order, starts = np.arange(n), np.zeros(n_nodes + 1, np.int64)
+        low, high = np.empty((n_nodes, p)), np.empty((n_nodes, p))
+        values, cells = np.empty(n), np.empty(n * p)
+        for level in range(n_levels):
+            kernels.build_level(rows, level, n_levels, order, starts, low, high, values)
+        kernels.leaf_cells(rows, order, starts, n_leaves - 1, n_leaves, cells)
+        return cls(cells, order, starts, low, high, n_levels, p)
+
+    def nearest(
+        self, queries: Floats, k: int, power: float = 2.0, own: Integers | None = None
+    ) -> tuple[Floats, Integers]:
+        """Sums of powers and row numbers of the k nearest rows, the nearest first.
+
+        Parameters
+        ----------
+        queries : array (m, p)
+        k : int
+        power : float
+            Of the Minkowski distance; infinite is Chebyshev's.
+        own : int array (m,), optional
+            The row that a query is itself, which is not among its neighbors.
+        """
+        from novum.numerics.spatial import kd_tree_kernels as kernels
+
+        m = len(queries)
+        own = np.full(m, -1, np.int64) if own is None else own
+        near, rows = np.full((m, k), np.inf), np.full((m, k), len(self.order), np.int64)
+        if m < _MANY:
+            asked = np.ascontiguousarray(queries, np.float64)
+            kernels.nearest(self._arrays, self.n_levels, asked, own, power, near, rows)
+            return near, rows
+        # Queries that lie together ask the same leaves.
+        turn = self._in_leaf_order(queries)
+        for start in range(0, m, self._step):
+            lines = turn[start : start + self._step]
+            heaps = near[lines], rows[lines]
+            asked = np.ascontiguousarray(queries[lines], np.float64)
+            kernels.nearest(self._arrays, self.n_levels, asked, own[lines], power, *heaps)
+            near[lines], rows[lines] = heaps
+        return near, rows
+
+    def share_looked_at(self, queries: Floats, k: int, power: float = 2.0) -> float:
+        """Which share of the rows a search looks at, of some queries: the price of the tree.
+
+        Examples
+        --------
+        >>> rows = np.arange(1000.0)[:, np.newaxis]
+        >>> KDTree.of(rows).share_looked_at(rows[:10], 1) < 0.2
+        True
+        """
+        from novum.numerics.spatial import kd_tree_kernels as kernels
+
+        m, n = len(queries), len(self.order)
+        near, rows = np.full((m, k), np.inf), np.full((m, k), n, np.int64)
+        asked, own = np.ascontiguousarray(queries, np.float64), np.full(m, -1, np.int64)
+        looked_at = kernels.nearest(self._arrays, self.n_levels, asked, own, power, near, rows)
+        return float(looked_at) / max(1, m * n)
+
+    def within(
+        self, queries: Floats, radius: float, power: float = 2.0
+    ) -> tuple[Integers, Integers, Floats]:
+        """Rows whose sum of powers is at most `radius`: how many of each query, which, how far.
+
+        Examples
+        --------
+        >>> tree = KDTree.of(np.array([[0.0], [5.0], [2.0]]))
+        >>> counts, rows, powers = tree.within(np.array([[1.0], [9.0]]), 1.0)
+        >>> counts.tolist(), sorted(rows.tolist())
+        ([2, 0], [0, 2])
+        """
+        from novum.numerics.spatial import kd_tree_kernels as kernels
+
+        queries = np.ascontiguousarray(queries, np.float64)
+        counts = np.zeros(len(queries), np.int64)
+        blocks: list[tuple[Integers, Floats]] = []
+        for start in range(0, len(queries), self._step):
+            lines = slice(start, start + self._step)
+            asked, room = queries[lines], 16 * self._step
+            while True:
+                rows, powers = np.empty(room, np.int64), np.empty(room)
+                total = kernels.within(
+                    self._arrays, self.n_levels, asked, power, radius, counts[lines], rows, powers
+                )
+                if total <= room:
+                    break
+                room = total
+            blocks.append((rows[:total], powers[:total]))
+        if not blocks:
+            return counts, np.empty(0, np.int64), np.empty(0)
+        rows, powers = (np.concatenate(one) for one in zip(*blocks, strict=True))
+        return counts, rows, powers
+
+    @property
+    def _step(self) -> int:
+        """Queries of one call, which ends soon even where it looks at every row."""
+        return min(4096, max(16, _CELLS // max(1, self.cells.size)))
+
+    @property
+    def _arrays(self) -> tuple[Floats, Integers, Integers, Floats, Floats]:
+        return self.cells, self.order, self.starts, self.low, self.high
+
+    def _in_leaf_order(self, queries: Floats) -> Integers:
+        from novum.numerics.spatial import kd_tree_kernels as kernels
+
+        leaves = np.empty(len(queries), np.int64)
+        asked = np.ascontiguousarray(queries, np.float64)
+        kernels.nearest_leaf(self._arrays, self.n_levels, asked, leaves)
+        return np.argsort(leaves, kind="stable")

@@ -1,0 +1,248 @@
+"""Building and asking a tree of boxes over rows of numbers.
+
+Rows are parted at the median of the widest column until a leaf has few; leaves are halves of
+halves, so nodes need no pointers: the children of node i are 2 i + 1 and 2 i + 2. The cells of a
+leaf lie column by column. Distances are added column after column, as everywhere.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from novum.numerics.jit import inner_kernel, kernel
+from novum.numerics.spatial.nearest_kernels import is_worse, replace_worst, sort_heap
+
+# Sums of powers of distances to a box are rounded differently from those of rows in it.
+SLACK = 1.0 - 1e-13
+
+
+@inner_kernel()
+def select_median(values, order, middle):
+    """Parts `values`, and `order` with them, so that the middle one is where sorting puts it."""
+    low, high = 0, values.size - 1
+    while low < high:
+        # The median of three keeps sorted columns from costing a square.
+        a, b, c = values[low], values[(low + high) // 2], values[high]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if middle <= j:
+            high = j
+        elif middle >= i:
+            low = i
+        else:
+            return
+
+
+BUILD = (
+    "void(float64[:, ::1], int64, int64, int64[::1], int64[::1], float64[:, ::1], "
+    "float64[:, ::1], float64[::1])"
+)
+
+
+@kernel(BUILD)
+def build_level(rows, level, n_levels, order, starts, low, high, values):
+    """Boxes of the nodes of a level; the rows of each are parted at the median of a column.
+
+    Nodes of level l are `2^l - 1` to `2^(l+1) - 2`; `starts` has the first row of every node.
+    """
+    n, p = rows.shape
+    first = 2**level - 1
+    for node in range(first, 2 * first + 1):
+        start = starts[node]
+        stop = n if node == 2 * first else starts[node + 1]
+        least, most = low[node], high[node]
+        for j in range(p):
+            least[j], most[j] = np.inf, -np.inf
+        for t in range(start, stop):
+            row = rows[order[t]]
+            for j in range(p):
+                x = row[j]
+                least[j] = x if x < least[j] else least[j]
+                most[j] = x if x > most[j] else most[j]
+        if level + 1 == n_levels:
+            continue
+        widest = 0
+        for j in range(1, p):
+            if most[j] - least[j] > most[widest] - least[widest]:
+                widest = j
+        for t in range(start, stop):
+            values[t] = rows[order[t], widest]
+        middle = (stop - start) // 2
+        select_median(values[start:stop], order[start:stop], middle)
+        starts[2 * node + 1] = start
+        starts[2 * node + 2] = start + middle
+
+
+@kernel("void(float64[:, ::1], int64[::1], int64[::1], int64, int64, float64[::1])")
+def leaf_cells(rows, order, starts, first_leaf, n_leaves, cells):
+    """The cells of the rows, leaf by leaf, column by column within a leaf."""
+    n, p = rows.shape
+    for leaf in range(n_leaves):
+        start = starts[first_leaf + leaf]
+        stop = n if leaf + 1 == n_leaves else starts[first_leaf + leaf + 1]
+        m = stop - start
+        for t in range(m):
+            row = rows[order[start + t]]
+            for j in range(p):
+                cells[start * p + j * m + t] = row[j]
+
+
+@inner_kernel()
+def box_power(x, low, high, power):
+    """The power of the distance of a point to a box."""
+    total = 0.0
+    for j in range(x.size):
+        d = max(low[j] - x[j], x[j] - high[j], 0.0)
+        if power == 2.0:
+            total += d * d
+        elif power == 1.0:
+            total += d
+        elif np.isinf(power):
+            total = max(total, d)
+        else:
+            total += d**power
+    return total
+
+
+@inner_kernel()
+def leaf_powers(x, cells, n, power, out):
+    """Powers of the distances of a point to the rows of a leaf, given column by column."""
+    for t in range(n):
+        out[t] = 0.0
+    for j in range(x.size):
+        a = x[j]
+        column = cells[j * n : (j + 1) * n]
+        if power == 2.0:
+            for t in range(n):
+                out[t] += (a - column[t]) * (a - column[t])
+        elif power == 1.0:
+            for t in range(n):
+                out[t] += abs(a - column[t])
+        elif np.isinf(power):
+            for t in range(n):
+                out[t] = max(out[t], abs(a - column[t]))
+        else:
+            for t in range(n):
+                out[t] += abs(a - column[t]) ** power
+
+
+# cells leaf by leaf, order of rows, starts of nodes, corners of boxes
+TREE = "Tuple((float64[::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1]))"
+
+
+@kernel(f"void({TREE}, int64, float64[:, ::1], int64[::1])")
+def nearest_leaf(tree, n_levels, queries, out):
+    """The leaf that every query comes to by the nearer box, or the nearer middle of two."""
+    low, high = tree[3], tree[4]
+    first_leaf = 2 ** (n_levels - 1) - 1
+    for q in range(queries.shape[0]):
+        x, node = queries[q], 0
+        while node < first_leaf:
+            a, b = 2 * node + 1, 2 * node + 2
+            gap, middle = 0.0, 0.0
+            for j in range(x.size):
+                gap += max(low[a, j] - x[j], x[j] - high[a, j], 0.0)
+                gap -= max(low[b, j] - x[j], x[j] - high[b, j], 0.0)
+                middle += abs(2.0 * x[j] - low[a, j] - high[a, j])
+                middle -= abs(2.0 * x[j] - low[b, j] - high[b, j])
+            node = a if gap < 0.0 or (gap == 0.0 and middle <= 0.0) else b
+        out[q] = node
+
+
+NEAREST = (
+    f"int64({TREE}, int64, float64[:, ::1], int64[::1], float64, float64[:, ::1], int64[:, ::1])"
+)
+
+
+@kernel(NEAREST)
+def nearest(tree, n_levels, queries, own, power, near, rows):
+    """The k nearest rows of every query, the nearest first; how many rows were looked at."""
+    cells, order, starts, low, high = tree
+    p, n = queries.shape[1], order.size
+    first_leaf = 2 ** (n_levels - 1) - 1
+    stack, bounds = np.empty(2 * n_levels + 2, np.int64), np.empty(2 * n_levels + 2)
+    out = np.empty(n // (first_leaf + 1) + 2)
+    looked_at = 0
+    for q in range(queries.shape[0]):
+        x, heap, places = queries[q], near[q], rows[q]
+        stack[0], bounds[0] = 0, 0.0
+        size = 1
+        while size > 0:
+            size -= 1
+            node = stack[size]
+            # A box at the very distance of the worst may hold a smaller row number.
+            if bounds[size] > heap[0]:
+                continue
+            if node < first_leaf:
+                left = 2 * node + 1
+                a = box_power(x, low[left], high[left], power) * SLACK
+                b = box_power(x, low[left + 1], high[left + 1], power) * SLACK
+                nearer = left if a <= b else left + 1
+                stack[size], bounds[size] = 2 * left + 1 - nearer, max(a, b)
+                stack[size + 1], bounds[size + 1] = nearer, min(a, b)
+                size += 2
+                continue
+            start = starts[node]
+            stop = n if node == 2 * first_leaf else starts[node + 1]
+            m = stop - start
+            looked_at += m
+            leaf_powers(x, cells[start * p : stop * p], m, power, out)
+            for t in range(m):
+                if out[t] <= heap[0]:
+                    i = order[start + t]
+                    if i != own[q] and is_worse(heap[0], places[0], out[t], i):
+                        replace_worst(out[t], i, heap, places)
+        sort_heap(heap, places)
+    return looked_at
+
+
+@kernel(
+    f"int64({TREE}, int64, float64[:, ::1], float64, float64, int64[::1], int64[::1], float64[::1])"
+)
+def within(tree, n_levels, queries, power, radius, counts, out_rows, out_powers):
+    """Rows whose power is at most `radius`, query after query; how many there are in all.
+
+    Where the arrays are too short, rows are only counted.
+    """
+    cells, order, starts, low, high = tree
+    p, n = queries.shape[1], order.size
+    first_leaf = 2 ** (n_levels - 1) - 1
+    stack = np.empty(2 * n_levels + 2, np.int64)
+    out = np.empty(n // (first_leaf + 1) + 2)
+    total = 0
+    for q in range(queries.shape[0]):
+        x = queries[q]
+        before = total
+        stack[0] = 0
+        size = 1
+        while size > 0:
+            size -= 1
+            node = stack[size]
+            if box_power(x, low[node], high[node], power) * SLACK > radius:
+                continue
+            if node < first_leaf:
+                stack[size], stack[size + 1] = 2 * node + 2, 2 * node + 1
+                size += 2
+                continue
+            start = starts[node]
+            stop = n if node == 2 * first_leaf else starts[node + 1]
+            m = stop - start
+            leaf_powers(x, cells[start * p : stop * p], m, power, out)
+            for t in range(m):
+                if out[t] <= radius:
+                    if total < out_rows.size:
+                        out_rows[total], out_powers[total] = order[start + t], out[t]
+                    total += 1
+        counts[q] = total - before
+    return total
