@@ -30,7 +30,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "decomposition": (),
     "ensemble": ("lightgbm", "xgboost"),
     "evaluation": (),
-    "graphical": ("pyagrum", "pgmpy", "causal-learn"),
+    "graphical": ("pyagrum", "pgmpy", "causal-learn", "hmmlearn"),
     "kernels": ("grakel",),
     "linear": ("celer", "skglm", "glum"),
     "mixture": (),

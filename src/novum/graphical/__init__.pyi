@@ -41,8 +41,10 @@ from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.compact import Deterministic, NoisyOr, noisy_or
 from novum.graphical.models.conditional import NetworkWarning, Tabular
+from novum.graphical.models.emissions import Normals, Symbols
 from novum.graphical.models.explaining import Explanation, Finding
 from novum.graphical.models.factor_graph import FactorGraph
+from novum.graphical.models.hidden_markov import HiddenMarkovModel, StateForecast, StatePath
 from novum.graphical.models.markov_chain import CommunicatingClass, MarkovChain
 from novum.graphical.models.observed import ObservedNetwork
 from novum.graphical.models.questions import states_given as states_given
@@ -79,6 +81,7 @@ __all__ = [
     "Forecast",
     "ForwardSampling",
     "Gibbs",
+    "HiddenMarkovModel",
     "ImportanceSampling",
     "JunctionTree",
     "LikelihoodWeighting",
@@ -93,6 +96,7 @@ __all__ = [
     "ModelArrays",
     "NetworkWarning",
     "NoisyOr",
+    "Normals",
     "NothingAcceptedError",
     "ObservedNetwork",
     "PartialDag",
@@ -101,8 +105,11 @@ __all__ = [
     "Posterior",
     "RejectionSampling",
     "Separation",
+    "StateForecast",
+    "StatePath",
     "Statement",
     "SumProduct",
+    "Symbols",
     "Tabular",
     "TimeLimitError",
     "Trail",

@@ -295,6 +295,8 @@ _VALUES = {
     "novum.graphical.models.compact": ("Deterministic", "NoisyOr"),
     "novum.graphical.models.conditional": ("Tabular",),
     "novum.graphical.models.factor_graph": ("FactorGraph",),
+    "novum.graphical.models.emissions": ("Normals", "Symbols"),
+    "novum.graphical.models.hidden_markov": ("HiddenMarkovModel",),
     "novum.graphical.models.markov_chain": ("MarkovChain",),
     "novum.graphical.models.model_record": ("ModelRecord",),
     "novum.graphical.naive_network": ("ColumnStates",),

@@ -1,0 +1,1 @@
+"""Workloads of `novum.graphical.models`."""
