@@ -62,9 +62,10 @@ class KDTree:
         order, starts = np.arange(n), np.zeros(n_nodes + 1, np.int64)
         low, high = np.empty((n_nodes, p)), np.empty((n_nodes, p))
         values, cells = np.empty(n), np.empty(n * p)
-        for level in range(n_levels):
-            kernels.build_level(rows, level, n_levels, order, starts, low, high, values)
+        for level in range(n_levels - 1):
+            kernels.part_level(rows, level, order, starts, values)
         kernels.leaf_cells(rows, order, starts, n_leaves - 1, n_leaves, cells)
+        kernels.boxes(cells, starts, n_levels, low, high)
         return cls(cells, order, starts, low, high, n_levels, p)
 
     def nearest(
