@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import inner_kernel, kernel
+from novum.numerics.jit import inner_kernel, kernel, lean_kernel
 from novum.numerics.spatial.nearest_kernels import (
     is_worse,
     place_of_worst,
@@ -152,30 +152,15 @@ def box_power(x, low, high, power):
 @inner_kernel()
 def leaf_powers(x, cells, n, power, out):
     """Powers of the distances of a point to the rows of a leaf, given column by column."""
-    if power == 2.0:
-        a = x[0]
-        for t in range(n):
-            out[t] = (a - cells[t]) * (a - cells[t])
-        j = 1
-        while j + 2 <= x.size:
-            a, b = x[j], x[j + 1]
-            column, other = cells[j * n : (j + 1) * n], cells[(j + 1) * n : (j + 2) * n]
-            for t in range(n):
-                total = out[t] + (a - column[t]) * (a - column[t])
-                out[t] = total + (b - other[t]) * (b - other[t])
-            j += 2
-        if j < x.size:
-            a = x[j]
-            column = cells[j * n : (j + 1) * n]
-            for t in range(n):
-                out[t] += (a - column[t]) * (a - column[t])
-        return
     for t in range(n):
         out[t] = 0.0
     for j in range(x.size):
         a = x[j]
         column = cells[j * n : (j + 1) * n]
-        if power == 1.0:
+        if power == 2.0:
+            for t in range(n):
+                out[t] += (a - column[t]) * (a - column[t])
+        elif power == 1.0:
             for t in range(n):
                 out[t] += abs(a - column[t])
         elif np.isinf(power):
@@ -188,6 +173,8 @@ def leaf_powers(x, cells, n, power, out):
 
 # cells leaf by leaf, order of rows, starts of nodes, corners of boxes
 TREE = "Tuple((float64[::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1]))"
+# nodes to look at, bounds of their distances, and distances of the rows of a leaf
+SCRATCH = "Tuple((int64[::1], float64[::1], float64[::1]))"
 
 
 @kernel(f"void({TREE}, int64, float64[:, ::1], int64[::1])")
@@ -210,18 +197,18 @@ def nearest_leaf(tree, n_levels, queries, out):
 
 
 NEAREST = (
-    f"int64({TREE}, int64, float64[:, ::1], int64[::1], float64, float64[:, ::1], int64[:, ::1])"
+    f"int64({TREE}, int64, float64[:, ::1], int64[::1], float64, float64[:, ::1], int64[:, ::1], "
+    f"{SCRATCH})"
 )
 
 
-@kernel(NEAREST)
-def nearest(tree, n_levels, queries, own, power, near, rows):
+@lean_kernel(NEAREST)
+def nearest(tree, n_levels, queries, own, power, near, rows, scratch):
     """The k nearest rows of every query, the nearest first; how many rows were looked at."""
+    stack, bounds, out = scratch
     cells, order, starts, low, high = tree
     p, n = queries.shape[1], order.size
     first_leaf = 2 ** (n_levels - 1) - 1
-    stack, bounds = np.empty(2 * n_levels + 2, np.int64), np.empty(2 * n_levels + 2)
-    out = np.empty(n // (first_leaf + 1) + 2)
     at = place_of_worst(near.shape[1])
     looked_at = 0
     for q in range(queries.shape[0]):

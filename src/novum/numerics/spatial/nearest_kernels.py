@@ -1,8 +1,8 @@
 """The k nearest so far; of equal distances the smaller row number wins.
 
-Few are kept sorted, the nearest first; many as a heap, the worst on top. Which rows are kept depends
-on distances and row numbers alone, so the order in which rows are looked at, and how they are
-parted, change nothing.
+Few are kept sorted, the nearest first; many as a heap, the worst on top. Which rows are kept
+depends on distances and row numbers alone, so the order in which rows are looked at, and how they
+are parted, change nothing.
 """
 
 # mypy: disable-error-code="no-untyped-def"
