@@ -58,10 +58,10 @@ def test_sums_are_direct_ones_within_the_bound(
     seed: int, kernel: str, rtol: float, h: float, p: int, clustered: bool
 ) -> None:
     rng = np.random.default_rng(seed)
-    X, Z = rng.normal(size=(400, p)), rng.normal(size=(30, p))
+    X, Z = rng.normal(size=(1500, p)), rng.normal(size=(30, p))
     if clustered:
-        X, Z = X + 4 * rng.integers(0, 3, (400, 1)), 2 * Z
-    weights = rng.integers(1, 4, 400).astype(float)
+        X, Z = X + 4 * rng.integers(0, 3, (1500, 1)), 2 * Z
+    weights = rng.integers(1, 4, 1500).astype(float)
     sums = KernelSums.of(X, weights)
     found = np.exp(sums.log_sums(Z, kernel, h, rtol))
     expected = direct(kernel, h, X, weights, Z)

@@ -28,7 +28,7 @@ from novum.distances.column_rows import (
 from novum.distances.missing import ObservedColumn
 from novum.distances.protocol import Distance, Missing
 from novum.distances.sparse_rows import SparseRows
-from novum.numerics import Array, Floats, cholesky_factor
+from novum.numerics import Array, Floats, as_argument, cholesky_factor
 
 
 class VectorDistance(Distance):
@@ -48,7 +48,7 @@ class VectorDistance(Distance):
         refuse_levels(sample, name)
         if sample.is_sparse or isinstance(like, SparseRows):
             return self._prepared_sparse(sample, like)
-        numbers = np.ascontiguousarray(sample.numeric, np.float64)
+        numbers = as_argument(sample.numeric)
         if like is not None:
             numbers = self._moved(numbers, like.terms.factor)
             return ColumnRows(like.terms, numbers, np.empty((len(numbers), 0), np.int32))

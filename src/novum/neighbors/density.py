@@ -20,7 +20,7 @@ from novum.core.errors import InputError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
 from novum.core.runtime import RandomSource, fitting, seed_sequence
 from novum.core.tables import check_features, check_sample
-from novum.numerics import PROFILES, Floats, KernelSums, cached_property
+from novum.numerics import PROFILES, Floats, KernelSums, as_argument, cached_property
 
 # Bandwidths tried first, as powers of two of Silverman's; then the best is refined.
 _GRID = np.arange(-5.0, 3.5, 0.5)
@@ -109,7 +109,8 @@ class KernelDensity(Learner, BaseEstimator):
         with fitting(self):
             sample = check_sample(self, X, None, sample_weight, target="none")
             self.schema_ = sample.schema
-            self.numbers_ = np.ascontiguousarray(sample.numeric, np.float64)
+            # A copy, so that later changes of the table do not reach the model.
+            self.numbers_ = np.array(sample.numeric, np.float64, order="C")
             self.weights_ = sample.weight
             state: Any = vars(self)
             state.pop("_sums", None)
@@ -128,7 +129,7 @@ class KernelDensity(Learner, BaseEstimator):
         """Logarithms of the density, (n_rows,)."""
         self._check_fitted()
         sample = check_features(self, X)
-        queries = np.ascontiguousarray(sample.numeric, np.float64)
+        queries = as_argument(sample.numeric)
         constant = self._log_constant(self.bandwidth_)
         atol = self.atol * float(np.exp(-constant)) if self.atol else 0.0
         sums = self._sums.log_sums(queries, self.kernel, self.bandwidth_, self.rtol, atol)

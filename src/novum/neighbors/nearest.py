@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -288,7 +289,12 @@ def rows_to_keep(model: Any, X: Any, y: Any, target: Literal["none", "numbers"])
         X = np.arange(len(model.objects_), dtype=np.float64)[:, np.newaxis]
     if isinstance(model.metric, str) and model.metric == "precomputed" and not sparse.issparse(X):
         X = np.asarray(X, np.float64)
-    return check_sample(model, X, y, target=target, allow_missing=True, accept_sparse=True)
+    sample = check_sample(model, X, y, target=target, allow_missing=True, accept_sparse=True)
+    is_shared = isinstance(X, np.ndarray) and np.may_share_memory(sample.numeric, X)
+    if is_shared or sparse.issparse(X):
+        # A copy, so that later changes of the table do not reach the model.
+        sample = replace(sample, numeric=sample.numeric.copy())
+    return sample
 
 
 def _ragged(lines: list[Any]) -> Any:

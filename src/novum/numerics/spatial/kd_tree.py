@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from novum.numerics.jit import as_argument
 from novum.numerics.types import Floats, Integers
 
 # Rows of a leaf: fewer make the tree deeper, and each leaf a shorter loop.
@@ -44,8 +45,8 @@ class KDTree:
     n_columns: int
 
     @classmethod
-    def of(cls, rows: Floats) -> Self:
-        """The tree of some rows.
+    def of(cls, rows: Floats, leaf_size: int = _LEAF) -> Self:
+        """The tree of some rows, of which a leaf has at most so many.
 
         Examples
         --------
@@ -55,16 +56,17 @@ class KDTree:
         """
         from novum.numerics.spatial import kd_tree_kernels as kernels
 
-        rows = np.ascontiguousarray(rows, np.float64)
+        rows = as_argument(rows)
         n, p = rows.shape
-        n_levels = max(1, int(np.ceil(np.log2(max(n, 1) / _LEAF))) + 1)
+        n_levels = max(1, int(np.ceil(np.log2(max(n, 1) / leaf_size))) + 1)
         n_nodes, n_leaves = 2**n_levels - 1, 2 ** (n_levels - 1)
         order, starts = np.arange(n), np.zeros(n_nodes + 1, np.int64)
         low, high = np.empty((n_nodes, p)), np.empty((n_nodes, p))
         values, cells = np.empty(n), np.empty(n * p)
-        for level in range(n_levels):
-            kernels.build_level(rows, level, n_levels, order, starts, low, high, values)
+        for level in range(n_levels - 1):
+            kernels.part_level(rows, level, order, starts, values)
         kernels.leaf_cells(rows, order, starts, n_leaves - 1, n_leaves, cells)
+        kernels.boxes(cells, starts, n_levels, low, high)
         return cls(cells, order, starts, low, high, n_levels, p)
 
     def nearest(
@@ -87,16 +89,20 @@ class KDTree:
         own = np.full(m, -1, np.int64) if own is None else own
         near, rows = np.full((m, k), np.inf), np.full((m, k), len(self.order), np.int64)
         if m < _MANY:
-            asked = np.ascontiguousarray(queries, np.float64)
-            kernels.nearest(self._arrays, self.n_levels, asked, own, power, near, rows)
+            asked = as_argument(queries)
+            kernels.nearest(
+                self._arrays, self.n_levels, asked, own, power, near, rows, self._scratch
+            )
             return near, rows
         # Queries that lie together ask the same leaves.
         turn = self._in_leaf_order(queries)
         for start in range(0, m, self._step):
             lines = turn[start : start + self._step]
             heaps = near[lines], rows[lines]
-            asked = np.ascontiguousarray(queries[lines], np.float64)
-            kernels.nearest(self._arrays, self.n_levels, asked, own[lines], power, *heaps)
+            asked = as_argument(queries[lines])
+            kernels.nearest(
+                self._arrays, self.n_levels, asked, own[lines], power, *heaps, self._scratch
+            )
             near[lines], rows[lines] = heaps
         return near, rows
 
@@ -113,8 +119,10 @@ class KDTree:
 
         m, n = len(queries), len(self.order)
         near, rows = np.full((m, k), np.inf), np.full((m, k), n, np.int64)
-        asked, own = np.ascontiguousarray(queries, np.float64), np.full(m, -1, np.int64)
-        looked_at = kernels.nearest(self._arrays, self.n_levels, asked, own, power, near, rows)
+        asked, own = as_argument(queries), np.full(m, -1, np.int64)
+        looked_at = kernels.nearest(
+            self._arrays, self.n_levels, asked, own, power, near, rows, self._scratch
+        )
         return float(looked_at) / max(1, m * n)
 
     def within(
@@ -131,7 +139,7 @@ class KDTree:
         """
         from novum.numerics.spatial import kd_tree_kernels as kernels
 
-        queries = np.ascontiguousarray(queries, np.float64)
+        queries = as_argument(queries)
         counts = np.zeros(len(queries), np.int64)
         blocks: list[tuple[Integers, Floats]] = []
         for start in range(0, len(queries), self._step):
@@ -152,6 +160,13 @@ class KDTree:
         return counts, rows, powers
 
     @property
+    def _scratch(self) -> tuple[Integers, Floats, Floats]:
+        """What a search writes on, its own in every thread."""
+        size = 2 * self.n_levels + 2
+        n_leaves = 2 ** (self.n_levels - 1)
+        return np.empty(size, np.int64), np.empty(size), np.empty(len(self.order) // n_leaves + 2)
+
+    @property
     def _step(self) -> int:
         """Queries of one call, which ends soon even where it looks at every row."""
         return min(4096, max(16, _CELLS // max(1, self.cells.size)))
@@ -164,6 +179,6 @@ class KDTree:
         from novum.numerics.spatial import kd_tree_kernels as kernels
 
         leaves = np.empty(len(queries), np.int64)
-        asked = np.ascontiguousarray(queries, np.float64)
+        asked = as_argument(queries)
         kernels.nearest_leaf(self._arrays, self.n_levels, asked, leaves)
         return np.argsort(leaves, kind="stable")

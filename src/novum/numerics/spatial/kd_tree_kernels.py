@@ -10,9 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import inner_kernel, kernel
-from novum.numerics.spatial.nearest_kernels import is_worse, replace_worst, sort_heap
+from novum.numerics.jit import inner_kernel, kernel, lean_kernel
+from novum.numerics.spatial.nearest_kernels import (
+    is_worse,
+    place_of_worst,
+    replace_worst,
+    sort_kept,
+)
 
+# Distances that are compared before anything is done about them.
+GROUP = 16
 # Sums of powers of distances to a box are rounded differently from those of rows in it.
 SLACK = 1.0 - 1e-13
 
@@ -44,34 +51,31 @@ def select_median(values, order, middle):
             return
 
 
-BUILD = (
-    "void(float64[:, ::1], int64, int64, int64[::1], int64[::1], float64[:, ::1], "
-    "float64[:, ::1], float64[::1])"
-)
+BUILD = "void(float64[:, ::1], int64, int64[::1], int64[::1], float64[::1])"
+# Rows of a node that tell in which column it spreads most.
+SAMPLE = 128
 
 
 @kernel(BUILD)
-def build_level(rows, level, n_levels, order, starts, low, high, values):
-    """Boxes of the nodes of a level; the rows of each are parted at the median of a column.
+def part_level(rows, level, order, starts, values):
+    """Parts the rows of every node of a level at the median of a column in which they spread.
 
     Nodes of level l are `2^l - 1` to `2^(l+1) - 2`; `starts` has the first row of every node.
     """
     n, p = rows.shape
+    least, most = np.empty(p), np.empty(p)
     first = 2**level - 1
     for node in range(first, 2 * first + 1):
         start = starts[node]
         stop = n if node == 2 * first else starts[node + 1]
-        least, most = low[node], high[node]
         for j in range(p):
             least[j], most[j] = np.inf, -np.inf
-        for t in range(start, stop):
+        for t in range(start, stop, max(1, (stop - start) // SAMPLE)):
             row = rows[order[t]]
             for j in range(p):
                 x = row[j]
                 least[j] = x if x < least[j] else least[j]
                 most[j] = x if x > most[j] else most[j]
-        if level + 1 == n_levels:
-            continue
         widest = 0
         for j in range(1, p):
             if most[j] - least[j] > most[widest] - least[widest]:
@@ -82,6 +86,29 @@ def build_level(rows, level, n_levels, order, starts, low, high, values):
         select_median(values[start:stop], order[start:stop], middle)
         starts[2 * node + 1] = start
         starts[2 * node + 2] = start + middle
+
+
+@kernel("void(float64[::1], int64[::1], int64, float64[:, ::1], float64[:, ::1])")
+def boxes(cells, starts, n_levels, low, high):
+    """Corners of the boxes of all nodes, from the cells of the leaves upwards."""
+    p = low.shape[1]
+    n = cells.size // max(p, 1)
+    first_leaf = 2 ** (n_levels - 1) - 1
+    for node in range(2 * first_leaf, -1, -1):
+        if node < first_leaf:
+            for j in range(p):
+                low[node, j] = min(low[2 * node + 1, j], low[2 * node + 2, j])
+                high[node, j] = max(high[2 * node + 1, j], high[2 * node + 2, j])
+            continue
+        start = starts[node]
+        stop = n if node == 2 * first_leaf else starts[node + 1]
+        m = stop - start
+        for j in range(p):
+            least, most = np.inf, -np.inf
+            for t in range(start * p + j * m, start * p + (j + 1) * m):
+                least = cells[t] if cells[t] < least else least
+                most = cells[t] if cells[t] > most else most
+            low[node, j], high[node, j] = least, most
 
 
 @kernel("void(float64[:, ::1], int64[::1], int64[::1], int64, int64, float64[::1])")
@@ -102,6 +129,13 @@ def leaf_cells(rows, order, starts, first_leaf, n_leaves, cells):
 def box_power(x, low, high, power):
     """The power of the distance of a point to a box."""
     total = 0.0
+    if power == 2.0:
+        for j in range(x.size):
+            below, above = low[j] - x[j], x[j] - high[j]
+            d = below if below > above else above
+            d = d if d > 0.0 else 0.0
+            total += d * d
+        return total
     for j in range(x.size):
         d = max(low[j] - x[j], x[j] - high[j], 0.0)
         if power == 2.0:
@@ -139,6 +173,8 @@ def leaf_powers(x, cells, n, power, out):
 
 # cells leaf by leaf, order of rows, starts of nodes, corners of boxes
 TREE = "Tuple((float64[::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1]))"
+# nodes to look at, bounds of their distances, and distances of the rows of a leaf
+SCRATCH = "Tuple((int64[::1], float64[::1], float64[::1]))"
 
 
 @kernel(f"void({TREE}, int64, float64[:, ::1], int64[::1])")
@@ -161,18 +197,19 @@ def nearest_leaf(tree, n_levels, queries, out):
 
 
 NEAREST = (
-    f"int64({TREE}, int64, float64[:, ::1], int64[::1], float64, float64[:, ::1], int64[:, ::1])"
+    f"int64({TREE}, int64, float64[:, ::1], int64[::1], float64, float64[:, ::1], int64[:, ::1], "
+    f"{SCRATCH})"
 )
 
 
-@kernel(NEAREST)
-def nearest(tree, n_levels, queries, own, power, near, rows):
+@lean_kernel(NEAREST)
+def nearest(tree, n_levels, queries, own, power, near, rows, scratch):
     """The k nearest rows of every query, the nearest first; how many rows were looked at."""
+    stack, bounds, out = scratch
     cells, order, starts, low, high = tree
     p, n = queries.shape[1], order.size
     first_leaf = 2 ** (n_levels - 1) - 1
-    stack, bounds = np.empty(2 * n_levels + 2, np.int64), np.empty(2 * n_levels + 2)
-    out = np.empty(n // (first_leaf + 1) + 2)
+    at = place_of_worst(near.shape[1])
     looked_at = 0
     for q in range(queries.shape[0]):
         x, heap, places = queries[q], near[q], rows[q]
@@ -182,16 +219,19 @@ def nearest(tree, n_levels, queries, own, power, near, rows):
             size -= 1
             node = stack[size]
             # A box at the very distance of the worst may hold a smaller row number.
-            if bounds[size] > heap[0]:
+            if bounds[size] > heap[at]:
                 continue
             if node < first_leaf:
                 left = 2 * node + 1
                 a = box_power(x, low[left], high[left], power) * SLACK
                 b = box_power(x, low[left + 1], high[left + 1], power) * SLACK
                 nearer = left if a <= b else left + 1
-                stack[size], bounds[size] = 2 * left + 1 - nearer, max(a, b)
-                stack[size + 1], bounds[size + 1] = nearer, min(a, b)
-                size += 2
+                if max(a, b) <= heap[at]:
+                    stack[size], bounds[size] = 2 * left + 1 - nearer, max(a, b)
+                    size += 1
+                if min(a, b) <= heap[at]:
+                    stack[size], bounds[size] = nearer, min(a, b)
+                    size += 1
                 continue
             start = starts[node]
             stop = n if node == 2 * first_leaf else starts[node + 1]
@@ -199,11 +239,11 @@ def nearest(tree, n_levels, queries, own, power, near, rows):
             looked_at += m
             leaf_powers(x, cells[start * p : stop * p], m, power, out)
             for t in range(m):
-                if out[t] <= heap[0]:
+                if out[t] <= heap[at]:
                     i = order[start + t]
-                    if i != own[q] and is_worse(heap[0], places[0], out[t], i):
+                    if i != own[q] and is_worse(heap[at], places[at], out[t], i):
                         replace_worst(out[t], i, heap, places)
-        sort_heap(heap, places)
+        sort_kept(heap, places)
     return looked_at
 
 

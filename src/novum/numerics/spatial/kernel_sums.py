@@ -7,12 +7,15 @@ from typing import Self
 
 import numpy as np
 
+from novum.numerics.jit import as_argument
 from novum.numerics.shared_state import cached_property
 from novum.numerics.spatial.kd_tree import KDTree
 from novum.numerics.types import Floats, Integers
 
 # In the order of the codes of the kernels.
 PROFILES = ("gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine")
+# Rows of a leaf: bounds of a node cost as much as the kernel at some dozen rows.
+_LEAF = 256
 # Cells that one call looks at, at most.
 _CELLS = 40_000_000
 
@@ -36,7 +39,7 @@ class KernelSums:
         """The tree of some rows, of positive weights."""
         from novum.numerics.spatial import kernel_sums_kernels as kernels
 
-        tree = KDTree.of(rows)
+        tree = KDTree.of(rows, _LEAF)
         n_nodes = len(tree.low)
         of_rows = np.ones(len(rows)) if weights is None else weights[tree.order]
         moments = np.empty(n_nodes), np.empty_like(tree.low), np.empty(n_nodes), of_rows
@@ -94,6 +97,8 @@ class KernelSums:
         step = max(16, _CELLS // max(1, n * self.tree.n_columns))
         # An absolute error is one of the sum itself, not of that over its value at the base.
         errors = np.zeros(m) if atol == 0.0 else atol * np.exp(np.minimum(-scale, 700.0))
+        stack, lowers, squares = self.tree._scratch
+        scratch = stack, lowers, np.empty_like(lowers), squares
         for start in range(0, m, step):
             lines = turn[start : start + step]
             sums = np.empty(len(lines))
@@ -101,13 +106,14 @@ class KernelSums:
                 self.tree._arrays,
                 self.tree.n_levels,
                 self.moments,
-                np.ascontiguousarray(queries[lines], np.float64),
+                as_argument(queries[lines]),
                 places[lines],
                 bases[lines],
                 code,
                 bandwidth,
                 rtol,
                 errors[lines],
+                scratch,
                 sums,
             )
             out[lines] = sums

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from novum.numerics.exponential import exp_of_negative
-from novum.numerics.jit import inner_kernel, kernel
+from novum.numerics.jit import inner_kernel, kernel, lean_kernel
 from novum.numerics.spatial.kd_tree_kernels import TREE, leaf_powers
 
 GAUSSIAN, TOPHAT, EPANECHNIKOV, EXPONENTIAL, LINEAR, COSINE = range(6)
@@ -120,14 +120,18 @@ def node_bounds(x, node, tree, moments, per_square, base, code):
     return weight * lower, weight * upper, least
 
 
+# nodes to look at, bounds of their sums, and distances of the rows of a leaf
+SUMS_SCRATCH = "Tuple((int64[::1], float64[::1], float64[::1], float64[::1]))"
 SUMS = (
     f"void({TREE}, int64, {MOMENTS}, float64[:, ::1], int64[::1], float64[::1], int64, float64, "
-    "float64, float64[::1], float64[::1])"
+    f"float64, float64[::1], {SUMS_SCRATCH}, float64[::1])"
 )
 
 
-@kernel(SUMS)
-def kernel_sums(tree, n_levels, moments, queries, own, bases, code, bandwidth, rtol, atol, out):
+@lean_kernel(SUMS)
+def kernel_sums(
+    tree, n_levels, moments, queries, own, bases, code, bandwidth, rtol, atol, scratch, out
+):
     """Sums of weights times the kernel over its value at `bases`, without the row at `own`.
 
     What is settled by bounds has an error of half their gap. It is allowed as long as all errors
@@ -138,10 +142,7 @@ def kernel_sums(tree, n_levels, moments, queries, own, bases, code, bandwidth, r
     node_weights, row_weights = moments[0], moments[3]
     p, n = queries.shape[1], order.size
     first_leaf = 2 ** (n_levels - 1) - 1
-    size_of_stack = 2 * n_levels + 2
-    stack = np.empty(size_of_stack, np.int64)
-    lowers, uppers = np.empty(size_of_stack), np.empty(size_of_stack)
-    squares = np.empty(n // (first_leaf + 1) + 2)
+    stack, lowers, uppers, squares = scratch
     per_square = 1.0 / (bandwidth * bandwidth)
     whole = node_weights[0]
     for q in range(queries.shape[0]):

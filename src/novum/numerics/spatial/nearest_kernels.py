@@ -1,7 +1,8 @@
-"""The k nearest so far as a heap, the worst on top; of equal distances the smaller row number wins.
+"""The k nearest so far; of equal distances the smaller row number wins.
 
-Which rows are kept depends on distances and row numbers alone, so the order in which rows are
-looked at, and how they are parted, change nothing.
+Few are kept sorted, the nearest first; many as a heap, the worst on top. Which rows are kept
+depends on distances and row numbers alone, so the order in which rows are looked at, and how they
+are parted, change nothing.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -11,6 +12,9 @@ import numpy as np
 
 from novum.numerics.jit import inner_kernel, kernel
 
+# Up to so many are kept sorted: moving a few along costs less than a heap.
+FEW_KEPT = 32
+
 
 @inner_kernel()
 def is_worse(d, i, other_d, other_i):
@@ -19,8 +23,27 @@ def is_worse(d, i, other_d, other_i):
 
 
 @inner_kernel()
+def place_of_worst(k):
+    """Where the worst of k is."""
+    return k - 1 if k <= FEW_KEPT else 0
+
+
+@inner_kernel()
 def replace_worst(d, i, near, rows):
-    """Puts a row in the place of the worst, which is on top, and lets it sink."""
+    """Takes a row in, and lets the worst go."""
+    if near.size > FEW_KEPT:
+        sink(d, i, near, rows)
+        return
+    at = near.size - 1
+    while at > 0 and is_worse(near[at - 1], rows[at - 1], d, i):
+        near[at], rows[at] = near[at - 1], rows[at - 1]
+        at -= 1
+    near[at], rows[at] = d, i
+
+
+@inner_kernel()
+def sink(d, i, near, rows):
+    """Puts a row on top of a heap, and lets it sink."""
     k = near.size
     at = 0
     while True:
@@ -37,13 +60,15 @@ def replace_worst(d, i, near, rows):
 
 
 @inner_kernel()
-def sort_heap(near, rows):
+def sort_kept(near, rows):
     """The nearest first."""
     k = near.size
+    if k <= FEW_KEPT:
+        return
     for last in range(k - 1, 0, -1):
         d, i = near[last], rows[last]
         near[last], rows[last] = near[0], rows[0]
-        replace_worst(d, i, near[:last], rows[:last])
+        sink(d, i, near[:last], rows[:last])
 
 
 @kernel("void(float64[:, ::1], int64, int64[::1], float64[:, ::1], int64[:, ::1])")
@@ -52,21 +77,22 @@ def keep_nearest(powers, first, own, near, rows):
 
     A query that is a row itself names it in `own` and does not meet itself; -1 is none.
     """
+    at = place_of_worst(near.shape[1])
     for q in range(powers.shape[0]):
         heap, places, block = near[q], rows[q], powers[q]
-        worst = heap[0]
+        worst = heap[at]
         for t in range(block.size):
             # Row numbers rise, so an equal distance never replaces an earlier row.
             if block[t] < worst and first + t != own[q]:
                 replace_worst(block[t], first + t, heap, places)
-                worst = heap[0]
+                worst = heap[at]
 
 
 @kernel("void(float64[:, ::1], int64[:, ::1])")
 def sort_nearest(near, rows):
     """Sorts every heap, the nearest first."""
     for q in range(near.shape[0]):
-        sort_heap(near[q], rows[q])
+        sort_kept(near[q], rows[q])
 
 
 @inner_kernel()
@@ -97,9 +123,10 @@ def screen_nearest(products, first, bounds, queries, rows, own, near, places):
     """
     norms, errors, scale = bounds
     m, n = products.shape
+    at = place_of_worst(near.shape[1])
     for q in range(m):
         heap, kept = near[q], places[q]
-        limit = np.float32(0.5 * (norms[q] - heap[0] / scale) - errors[q])
+        limit = np.float32(0.5 * (norms[q] - heap[at] / scale) - errors[q])
         for start in range(0, n, GROUP):
             block = products[q, start : start + GROUP]
             hits = 0
@@ -110,10 +137,10 @@ def screen_nearest(products, first, bounds, queries, rows, own, near, places):
             for t in range(block.size):
                 if not (block[t] < limit):
                     i = first + start + t
-                    d = squared_apart(queries[q], rows[i], heap[0])
-                    if i != own[q] and is_worse(heap[0], kept[0], d, i):
+                    d = squared_apart(queries[q], rows[i], heap[at])
+                    if i != own[q] and is_worse(heap[at], kept[at], d, i):
                         replace_worst(d, i, heap, kept)
-                        limit = np.float32(0.5 * (norms[q] - heap[0] / scale) - errors[q])
+                        limit = np.float32(0.5 * (norms[q] - heap[at] / scale) - errors[q])
 
 
 FEW = "void(float64[:, ::1], float64[:, ::1], int64[::1], float64, float64[:, ::1], int64[:, ::1])"
@@ -122,6 +149,7 @@ FEW = "void(float64[:, ::1], float64[:, ::1], int64[::1], float64, float64[:, ::
 @kernel(FEW)
 def nearest_of_few(rows, queries, own, power, near, places):
     """The nearest of few rows to few queries, the nearest first: one short call."""
+    at = place_of_worst(near.shape[1])
     for q in range(queries.shape[0]):
         x, heap, kept = queries[q], near[q], places[q]
         for i in range(rows.shape[0]):
@@ -139,6 +167,6 @@ def nearest_of_few(rows, queries, own, power, near, places):
             else:
                 for j in range(x.size):
                     total += abs(x[j] - z[j]) ** power
-            if i != own[q] and is_worse(heap[0], kept[0], total, i):
+            if i != own[q] and is_worse(heap[at], kept[at], total, i):
                 replace_worst(total, i, heap, kept)
-        sort_heap(heap, kept)
+        sort_kept(heap, kept)

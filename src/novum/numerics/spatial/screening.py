@@ -15,6 +15,7 @@ from typing import Self
 
 import numpy as np
 
+from novum.numerics.jit import as_argument
 from novum.numerics.spatial.nearest import NearestRows
 from novum.numerics.types import Array, Floats, Integers
 
@@ -49,7 +50,7 @@ class ScreenedRows:
 
     @classmethod
     def of(cls, rows: Floats) -> Self:
-        rows = np.ascontiguousarray(rows, np.float64)
+        rows = as_argument(rows)
         n, p = rows.shape
         center = rows.mean(axis=0) if n else np.zeros(p)
         low, high = (rows.min(axis=0), rows.max(axis=0)) if n else (center, center)
@@ -81,7 +82,7 @@ class ScreenedRows:
         found = NearestRows(m, k, own)
         for start in range(0, m, _QUERIES):
             lines = slice(start, start + _QUERIES)
-            asked = np.ascontiguousarray(queries[lines], np.float64)
+            asked = as_argument(queries[lines])
             with np.errstate(over="ignore", invalid="ignore"):
                 moved = (asked - self.center) / self.scale
                 norms = np.einsum("ij,ij->i", moved, moved)
