@@ -33,6 +33,7 @@ _ESTIMATORS = {
         "QuadraticDiscriminantAnalysis",
         "TextClassifier",
     ),
+    "novum.clustering": ("KMeans",),
     "novum.core.learners.multiclass_members": ("ConstantPredictor",),
     "novum.core.learners.pipeline": ("Pipeline",),
     "novum.data.date_features": ("DateFeatures",),

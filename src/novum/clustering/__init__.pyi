@@ -1,0 +1,3 @@
+from novum.clustering.k_means import KMeans
+
+__all__ = ["KMeans"]

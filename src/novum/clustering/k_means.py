@@ -1,0 +1,492 @@
+"""k-means: k centers that minimize the sum of squared distances of rows to the nearest one.
+
+    f(c_1, ..., c_k) = sum_i w_i min_j |x_i - c_j|^2
+
+Lloyd's algorithm (`lloyd`) ends where both conditions of a local optimum hold: every row belongs to
+its nearest center, every center is the mean of its rows. How far the best possible sum can be below
+follows from a relaxation: f is `trace S - trace(H'SH)` for indicators H of a partition; over all
+orthonormal H it is least at eigenvectors, so that
+
+    min f  >=  sum of all eigenvalues of the scatter matrix S but the k - 1 largest.
+
+References
+----------
+Lloyd, Least squares quantization in PCM, 1982. Hamerly, Making k-means even faster, SDM 2010.
+Ding and He, K-means clustering via principal component analysis, ICML 2004.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import (
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from novum.clustering.lloyd import BoundedRows, Centers, LloydProblem, LloydSums, nearest_centers
+from novum.clustering.numeric_table import numeric_features, numeric_table
+from novum.clustering.starts import KeptRows, Starts
+from novum.core.errors import InputError
+from novum.core.learners import (
+    Certificate,
+    ConvergenceWarning,
+    Learner,
+    Verdict,
+    deferred,
+    fitted,
+    later,
+    parameter,
+    warn_if_stopped,
+)
+from novum.core.runtime import fitting, kept_float
+from novum.core.sums import (
+    Additive,
+    ChunkPasses,
+    Fitted,
+    StopRule,
+    fit_sums,
+    set_feature_names,
+)
+from novum.core.tables import Sample, Schema
+from novum.numerics import Codes, ColumnMoments, Floats, as_argument, column_moments_of
+
+# Columns up to which the scatter matrix is made in a fit; of more when somebody asks for the bound.
+_FEW_COLUMNS = 512
+
+
+@dataclass(frozen=True, eq=False)
+class TableSums(Additive):
+    """First pass over chunks: moments of columns, rows to start from, and the scatter."""
+
+    schema: Schema
+    columns: ColumnMoments
+    weight: float
+    rows: float
+    kept: KeptRows
+    products: Floats | None
+
+    @classmethod
+    def of(cls, sample: Sample) -> TableSums:
+        X, weights = as_argument(sample.numeric), sample.weights
+        columns = column_moments_of(X, sample.weight)
+        complete = not np.isnan(np.sum(X)) and X.shape[1] <= _FEW_COLUMNS
+        # One more column, so that sums over rows come with the products.
+        wide = np.column_stack([X, np.ones(len(X))]) if complete else None
+        products = None if wide is None else wide.T @ (weights[:, np.newaxis] * wide)
+        weight = float(weights.sum())
+        return cls(sample.schema, columns, weight, float(len(X)), KeptRows.of(X, weights), products)
+
+    @property
+    def scatter(self) -> Floats | None:
+        if self.products is None or not np.isfinite(self.products).all():
+            return None
+        sums = self.products[-1, :-1]
+        return np.asarray(self.products[:-1, :-1] - np.outer(sums, sums) / self.products[-1, -1])
+
+
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Learner):
+    """k-means clustering.
+
+    Parameters
+    ----------
+    n_clusters : int
+    init : {"k-means++", "random"}, array (n_clusters, n_columns) or callable
+        First centers: greedy k-means++, rows at random, given ones, or what
+        `init(X, n_clusters, random_state)` returns.
+    n_init : int or "auto"
+        Restarts, of which the best is kept; "auto" is 10 for "random" and callables, 1 otherwise.
+    max_iter : int
+        Steps of a restart.
+    tol : float
+        A fit ends when the squared way of all centers in a step is at most this times the mean
+        variance of the columns; 0 goes on until nothing changes.
+    verbose : int
+        Without effect.
+    random_state : int, RandomState, Generator or None
+    copy_x : bool
+        Without effect: `X` is never written to.
+    algorithm : {"lloyd", "elkan", "hamerly"}
+        Without effect: labels are those of Lloyd's algorithm, found with Hamerly's bounds.
+
+    Attributes
+    ----------
+    cluster_centers_ : array (n_clusters, n_columns)
+    labels_ : int32 array (n_rows,)
+        Of the rows of `fit`, or of the last `partial_fit`.
+    inertia_ : float
+        The sum of squared distances.
+    n_iter_ : int
+    cell_weights_ : array (n_clusters, n_columns)
+        Weights of the known cells that the centers are means of, for `partial_fit`.
+    certificate_ : Certificate
+        The sum after every step, both conditions of a local optimum, and a lower bound of the best
+        possible sum.
+    schema_, n_features_in_, feature_names_in_
+        As everywhere.
+
+    Notes
+    -----
+    Missing cells are allowed: distances are of known cells, scaled up to all columns, and centers
+    are means of known cells. A cluster that loses all rows starts again at the row that is farthest
+    from its center. Of equally near centers the one of smaller number wins. Columns count by their
+    units: scale them first (`novum.data.scaling.StandardScaler`), unless units are the same.
+    Neither the order of rows nor repetitions in place of weights change a fit.
+
+    Examples
+    --------
+    >>> X = [[1, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]]
+    >>> model = KMeans(n_clusters=2, random_state=0).fit(X)
+    >>> model.cluster_centers_[np.argsort(model.cluster_centers_[:, 0])].tolist()
+    [[1.0, 2.0], [10.0, 2.0]]
+    >>> model.inertia_, model.certificate_.details["statement"]
+    (16.0, 'proved to be the best possible')
+    """
+
+    invariances = ("shift", "common_scale", "row_order", "duplication")
+
+    n_clusters: int = parameter(default=8, at_least=1, kw_only=False)
+    init: Any = parameter({"k-means++", "random"}, callable, "array-like", default="k-means++")
+    n_init: int | str = parameter({"auto"}, default="auto", at_least=1)
+    max_iter: int = parameter(default=300, at_least=1)
+    tol: float = parameter(default=1e-4, at_least=0)
+    verbose: int = parameter("verbose", default=0)
+    random_state: Any = parameter("random_state", np.random.Generator, default=None)
+    copy_x: bool = parameter(default=True)
+    algorithm: str = parameter({"lloyd", "elkan", "hamerly"}, default="lloyd")
+
+    cluster_centers_: Floats = fitted()
+    labels_: Codes = fitted()
+    inertia_: float = fitted()
+    n_iter_: int = fitted()
+    cell_weights_: Floats = fitted()
+    schema_: Schema = fitted()
+    certificate_: Certificate = deferred()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    # Fitting
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Finds the centers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_columns)
+            Numbers; cells may be missing.
+        y : ignored
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts.
+        """
+        with fitting(self):
+            sample = self._read(X, y, sample_weight, None)
+            self._fit_rows(sample)
+        return self
+
+    def fit_stream(self, chunks: Any, *, schema: Schema | None = None) -> Self:
+        """Fits to chunks `(X,)`, `(X, y)` or `(X, y, weight)` that can be read again and again.
+
+        Parameters
+        ----------
+        chunks : list, callable that returns a fresh iterator, or Dask collections
+        schema : Schema, optional
+        """
+        self._validate_params()
+        reason = "Lloyd's algorithm makes several passes"
+        return self._fit_passes(ChunkPasses.over(chunks, self, schema, reason=reason))
+
+    def fit_file(self, path: Any, *, target: Any = None, **options: Any) -> Self:
+        """Fits to a CSV, Parquet or ARFF file in several passes.
+
+        Parameters
+        ----------
+        path : path of the file
+        target : str, optional
+            A column to leave out.
+        **options
+            `weight`, `features`, `kinds`, `chunk_rows`, `memory_limit` and `client`, as for other
+            learners.
+        """
+        self._validate_params()
+        return self._fit_passes(ChunkPasses.over_file(path, self, target=target, **options))
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Adds rows: each goes to its nearest center, which moves to the mean of all its rows.
+
+        Rows that came earlier stay where they went. The first call is `fit`.
+        """
+        if not hasattr(self, "cluster_centers_"):
+            return self.fit(X, y, sample_weight)
+        with fitting(self):
+            _check_width(self, X)
+            sample = self._read(X, y, sample_weight, self.schema_)
+            origin = self.cluster_centers_.mean(axis=0)
+            problem = self._problem(None, origin, 1.0, False)
+            sums = problem.step(Centers(self.cluster_centers_), sample)
+            cells = np.broadcast_to(self.cell_weights_, sums.sums.shape)
+            together = cells + sums.cells
+            total = (self.cluster_centers_ - origin) * cells + sums.sums
+            means = origin + total / np.where(together > 0, together, 1.0)
+            self.cluster_centers_ = np.where(together > 0, means, self.cluster_centers_)
+            self.cell_weights_ = together
+            self.labels_, squares = self._nearest(as_argument(sample.numeric))
+            self.inertia_ = float(sample.weights @ squares)
+            self.n_iter_ += 1
+            self.certificate_ = Certificate(
+                objective=LloydProblem.objective_name,
+                verdict=Verdict.LOCAL,
+                value=self.inertia_,
+                iterations=self.n_iter_,
+                details={"rows": "of the last partial_fit"},
+            )
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:  # noqa: ARG002
+        return numeric_table(self, X, sample_weight, schema)
+
+    def _fit_rows(self, sample: Sample) -> None:
+        """Rows in memory, with bounds where all cells are known."""
+        X, weights = as_argument(sample.numeric), as_argument(sample.weights)
+        (n, p), k = X.shape, self.n_clusters
+        if n < k:
+            raise InputError(
+                f"n_samples={n} should be >= n_clusters={k}: there are fewer rows than clusters. "
+                "Ask for fewer clusters."
+            )
+        is_complete = not np.isnan(np.sum(X))
+        columns = None if is_complete else column_moments_of(X, sample.weight)
+        origin = np.average(X, axis=0, weights=weights) if columns is None else columns.mean
+        moved = X - origin
+        squares = weights @ np.nan_to_num(moved) ** 2
+        known = weights.sum() if columns is None else np.maximum(columns.weight, 1e-300)
+        starts = Starts.of(X, weights, origin)
+        problem = self._problem(starts, origin, float((squares / known).mean()), is_complete)
+        engine = BoundedRows(X, weights, origin, k) if is_complete else None
+        total = engine or (lambda step: step(sample))
+        self.schema_ = sample.schema
+        solution = self._driven(problem, total)
+        centers = solution.params.points
+        if engine is not None and engine.last is centers:
+            labels, apart = engine.labels, engine.own_squares()
+        else:
+            labels, apart = nearest_centers(X, centers, is_complete)
+        scatter: Any = None
+        if is_complete:
+            small = p <= _FEW_COLUMNS
+            scatter = moved.T @ (weights[:, np.newaxis] * moved) if small else (moved, weights)
+        self._store(solution, float(weights @ apart), scatter)
+        self.labels_ = labels
+        self._tell_fewer(len(np.unique(labels)))
+
+    def _fit_passes(self, passes: ChunkPasses) -> Self:
+        with fitting(self):
+            sums: TableSums = passes(TableSums.of)
+            set_feature_names(self, sums.schema)
+            self.schema_ = sums.schema
+            columns = sums.columns
+            if sums.rows < self.n_clusters:
+                raise InputError(
+                    f"n_samples={sums.rows:g} should be >= n_clusters={self.n_clusters}: there are "
+                    "fewer rows than clusters. Ask for fewer clusters."
+                )
+            is_complete = bool((columns.weight == sums.weight).all())
+            starts = Starts.of(sums.kept.rows, sums.kept.weights, columns.mean)
+            known = np.maximum(columns.weight, 1e-300)
+            variance = float((columns.scatter / known).mean())
+            problem = self._problem(starts, columns.mean, variance, is_complete)
+            solution = self._driven(problem, passes)
+            self._store(solution, solution.value, sums.scatter)
+            self.__dict__.pop("labels_", None)
+            self._tell_fewer(int((solution.statistics.counts > 0).sum()))
+        return self
+
+    def _problem(
+        self, starts: Starts | None, origin: Floats, variance: float, is_complete: bool
+    ) -> LloydProblem:
+        def begin(rng: np.random.Generator) -> Floats:
+            assert starts is not None
+            if callable(self.init):
+                state = np.random.RandomState(rng.integers(2**31))
+                given = self.init(starts.rows, self.n_clusters, random_state=state)
+                return self._given(given, starts.rows.shape[1])
+            if not isinstance(self.init, str):
+                return self._given(self.init, starts.rows.shape[1])
+            draw = starts.spread if self.init == "k-means++" else starts.at_random
+            return draw(self.n_clusters, rng)
+
+        return LloydProblem(begin, origin, variance, is_complete)
+
+    def _given(self, init: Any, n_columns: int) -> Floats:
+        points = np.array(init, np.float64)
+        if points.shape != (self.n_clusters, n_columns) or not np.isfinite(points).all():
+            raise InputError(
+                f"init has the shape {points.shape}, but {self.n_clusters} centers of "
+                f"{n_columns} columns are wanted, all of them finite."
+            )
+        return points
+
+    def _driven(self, problem: LloydProblem, total: Any) -> Fitted[Centers, LloydSums]:
+        is_given = not isinstance(self.init, str) and not callable(self.init)
+        is_random = callable(self.init) or (isinstance(self.init, str) and self.init == "random")
+        by_rule = 10 if is_random else 1
+        # From given centers every restart is the same.
+        n_init = by_rule if is_given or self.n_init == "auto" else int(self.n_init)
+        return fit_sums(
+            problem,
+            total,
+            stop=StopRule(tol=None, residual_tol=self.tol, max_iter=self.max_iter),
+            n_init=n_init,
+            random_state=self.random_state,
+        )
+
+    def _store(self, solution: Fitted[Centers, LloydSums], inertia: float, scatter: Any) -> None:
+        certificate = replace(solution.certificate, value=inertia)
+        warn_if_stopped(certificate, type(self).__name__, stacklevel=5)
+        self.cluster_centers_ = np.array(solution.params.points)
+        self.cell_weights_ = np.array(solution.statistics.cells)
+        self.inertia_ = inertia
+        self.n_iter_ = max(1, certificate.iterations or 1)
+        self.certificate_ = later(certified, certificate, self.n_clusters, scatter)
+
+    def _tell_fewer(self, n_different: int) -> None:
+        if n_different < self.n_clusters:
+            warnings.warn(
+                f"Number of distinct clusters ({n_different}) found smaller than n_clusters "
+                f"({self.n_clusters}): there are not more different rows. Ask for fewer clusters.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    # Answers
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def _nearest(self, X: Floats) -> tuple[Codes, Floats]:
+        return nearest_centers(X, self.cluster_centers_, not np.isnan(np.sum(X)))
+
+    def predict(self, X: Any) -> Codes:
+        """The number of the nearest center of every row."""
+        check_is_fitted(self, "cluster_centers_")
+        return self._nearest(numeric_features(self, X))[0]
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Codes:
+        """`fit(X).labels_`."""
+        return self.fit(X, y, sample_weight).labels_
+
+    def transform(self, X: Any) -> Floats:
+        """Distances of every row to every center, (n_rows, n_clusters)."""
+        from novum.distances import Euclidean
+
+        check_is_fitted(self, "cluster_centers_")
+        distance = Euclidean(missing="partial")
+        rows = distance.prepare(numeric_features(self, X))
+        found = rows.cross(distance.prepare(self.cluster_centers_, rows))
+        return found.astype(kept_float(X), copy=False)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Any:
+        """`fit(X).transform(X)`."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the sum of squared distances to the nearest centers; larger is better."""
+        del y
+        check_is_fitted(self, "cluster_centers_")
+        squares = self._nearest(numeric_features(self, X))[1]
+        weights = 1.0 if sample_weight is None else np.asarray(sample_weight, np.float64)
+        return -float((weights * squares).sum())
+
+
+def _check_width(model: Any, X: Any) -> None:
+    width = np.shape(X)[1] if np.ndim(X) == 2 else model.n_features_in_
+    if width != model.n_features_in_:
+        raise InputError(
+            f"X has {width} features, but {type(model).__name__} is expecting "
+            f"{model.n_features_in_} features as input."
+        )
+
+
+# --- The certificate ------------------------------------------------------------------------------
+
+
+def relaxed_bound(scatter: Any, n_clusters: int) -> float:
+    """A lower bound of the sum of squared distances to any centers, from the spectral relaxation.
+
+    Parameters
+    ----------
+    scatter : array (p, p), or centered rows (n, p) and weights (n,)
+    n_clusters : int
+
+    Examples
+    --------
+    >>> relaxed_bound(np.diag([5.0, 2.0, 1.0]), 2)
+    3.0
+    """
+    if isinstance(scatter, tuple):
+        rows, weights = scatter
+        scaled = np.sqrt(weights)[:, np.newaxis] * rows
+        squares = np.linalg.svd(scaled, compute_uv=False) ** 2
+    else:
+        squares = np.maximum(np.linalg.eigvalsh(scatter)[::-1], 0.0)
+    return float(squares[n_clusters - 1 :].sum())
+
+
+def certified(certificate: Certificate, n_clusters: int, scatter: Any) -> Certificate:
+    """The certificate with the bound, and what it means in words."""
+    value = certificate.value or 0.0
+    conditions = {"rows": "every row belongs to its nearest center"}
+    residual = certificate.residual or 0.0
+    conditions["centers"] = (
+        "every center is the mean of its rows"
+        if residual <= 1e-24
+        else f"centers are {np.sqrt(residual):.2g} standard deviations from the means of their rows"
+    )
+    details: dict[str, Any] = dict(certificate.details) | conditions
+    if scatter is None:
+        return replace(certificate, details=details)
+    # Rounding of the eigenvalues must not lift the bound above the optimum.
+    bound = min(relaxed_bound(scatter, n_clusters) * (1 - 1e-10), value)
+    is_best = certificate.converged and value - bound <= 2e-10 * value
+    details["statement"] = statement(value, bound) if not is_best else _PROVED
+    return replace(
+        certificate,
+        verdict=Verdict.PROVED if is_best else certificate.verdict,
+        converged=None,
+        lower_bound=bound,
+        gap=None,
+        relative_gap=None,
+        details=details,
+    )
+
+
+_PROVED = "proved to be the best possible"
+
+
+def statement(value: float, bound: float) -> str:
+    """How far from the best possible a sum is at most, in words.
+
+    Examples
+    --------
+    >>> statement(108.0, 100.0), statement(5.0, 0.0)
+    ('within 8 % of the best possible', 'how much better a sum is possible is not known')
+    """
+    if not bound > 0:
+        return "how much better a sum is possible is not known"
+    share = value / bound - 1.0
+    if share > 10.0:
+        return f"within {share + 1:.2g} times of the best possible"
+    shown = f"{100 * share:.0f}" if share >= 0.1 else f"{100 * share:.2g}"
+    return f"within {shown} % of the best possible"
