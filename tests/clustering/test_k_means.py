@@ -193,7 +193,7 @@ def test_streams_files_and_chunks_agree_with_memory(tmp_path: Path) -> None:
 def test_dask_arrays() -> None:
     array = pytest.importorskip("dask.array")
     X = groups(120)
-    model = KMeans(3, random_state=0).fit_stream((array.from_array(X, chunks=(50, 3)), None))
+    model = KMeans(3, random_state=0).fit_stream((array.from_array(X, chunks=(50, 3)),))
     assert model.inertia_ == pytest.approx(KMeans(3, random_state=0).fit(X).inertia_)
 
 

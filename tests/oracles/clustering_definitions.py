@@ -53,3 +53,28 @@ def best_inertia(X: Any, k: int) -> float:
         sum(((X[p == j] - X[p == j].mean(axis=0)) ** 2).sum() for j in range(k))
         for p in partitions(len(X), k)
     )
+
+
+def naive_heights(D: Any, method: str, X: Any = None) -> list[float]:
+    """Heights of merging the nearest two clusters, from the definition of each linkage."""
+    D = np.asarray(D, float)
+    clusters = [[i] for i in range(len(D))]
+
+    def apart(a: list[int], b: list[int]) -> float:
+        block = D[np.ix_(a, b)]
+        if method == "ward":
+            gap = X[a].mean(axis=0) - X[b].mean(axis=0)
+            return float(np.sqrt(2 * len(a) * len(b) / (len(a) + len(b)) * (gap**2).sum()))
+        if method == "centroid":
+            return float(np.linalg.norm(X[a].mean(axis=0) - X[b].mean(axis=0)))
+        return float({"single": np.min, "complete": np.max, "average": np.mean}[method](block))
+
+    heights = []
+    while len(clusters) > 1:
+        pairs = list(itertools.combinations(range(len(clusters)), 2))
+        costs = [apart(clusters[i], clusters[j]) for i, j in pairs]
+        best = int(np.argmin(costs))
+        i, j = pairs[best]
+        heights.append(costs[best])
+        clusters[i] = clusters[i] + clusters.pop(j)
+    return heights

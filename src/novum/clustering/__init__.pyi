@@ -1,3 +1,17 @@
+from novum.clustering.agglomerative import AgglomerativeClustering
+from novum.clustering.dendrogram import Dendrogram, cophenetic_distances
+from novum.clustering.divisive import DivisiveClustering
 from novum.clustering.k_means import KMeans
+from novum.clustering.merging import cut_tree, linkage
+from novum.clustering.stepwise import StepwiseOptimal
 
-__all__ = ["KMeans"]
+__all__ = [
+    "AgglomerativeClustering",
+    "Dendrogram",
+    "DivisiveClustering",
+    "KMeans",
+    "StepwiseOptimal",
+    "cophenetic_distances",
+    "cut_tree",
+    "linkage",
+]
