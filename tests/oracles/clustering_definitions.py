@@ -78,3 +78,72 @@ def naive_heights(D: Any, method: str, X: Any = None) -> list[float]:
         heights.append(costs[best])
         clusters[i] = clusters[i] + clusters.pop(j)
     return heights
+
+
+def dbscan(D: Any, eps: float, min_samples: float, weights: Any = None) -> Any:
+    """Labels by the definition: core rows, their components, borders to the first cluster."""
+    D = np.asarray(D, float)
+    n = len(D)
+    w = np.ones(n) if weights is None else np.asarray(weights, float)
+    near = eps >= D
+    core = (near @ w) >= min_samples
+    labels, number = np.full(n, -1), 0
+    for i in range(n):
+        if not core[i] or labels[i] >= 0:
+            continue
+        reached = [i]
+        labels[i] = number
+        while reached:
+            for j in np.flatnonzero(near[reached.pop()] & core & (labels < 0)):
+                labels[j] = number
+                reached.append(j)
+        number += 1
+    for i in np.flatnonzero(~core):
+        around = labels[near[i] & core]
+        labels[i] = around.min() if len(around) else -1
+    return labels
+
+
+def components_below(M: Any, rows: Any, height: float) -> list[Any]:
+    """Components of some rows over pairs that are nearer than a height."""
+    rows, parts = list(rows), []
+    while rows:
+        part, open_ = [], [rows.pop(0)]
+        while open_:
+            i = open_.pop()
+            part.append(i)
+            near = [j for j in rows if M[i, j] < height]
+            rows = [j for j in rows if M[i, j] >= height]
+            open_ += near
+        parts.append(sorted(part))
+    return parts
+
+
+def hdbscan(D: Any, k: int, least: int) -> set[frozenset[int]]:
+    """The most stable clusters, by going down through all heights of mutual reachability."""
+    D = np.asarray(D, float)
+    core = np.sort(D, axis=1)[:, k - 1]
+    M = np.maximum(np.maximum(D, core[:, None]), core[None, :])
+    heights = sorted({float(h) for h in M[np.triu_indices(len(D), 1)]}, reverse=True)
+
+    def solved(rows: list[int], birth: float, place: int) -> tuple[float, set[frozenset[int]]]:
+        stability, current = 0.0, rows
+        for at in range(place, len(heights)):
+            value = 1 / heights[at] if heights[at] > 0 else np.inf
+            parts = components_below(M, current, heights[at])
+            large = [part for part in parts if len(part) >= least]
+            gone = sum(len(part) for part in parts if len(part) < least)
+            stability += gone * (value - birth) if gone else 0.0
+            if len(large) > 1:
+                stability += sum(map(len, large)) * (value - birth)
+                below = [solved(part, value, at + 1) for part in large]
+                total = sum(found[0] for found in below)
+                if total > stability or birth == 0.0:
+                    return total, set().union(*(found[1] for found in below))
+                return stability, {frozenset(rows)}
+            if not large:
+                break
+            current = large[0]
+        return stability, {frozenset(rows)} if birth else set()
+
+    return solved(list(range(len(D))), 0.0, 0)[1]

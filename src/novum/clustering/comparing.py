@@ -67,7 +67,11 @@ class Compared(Learner):
             kept = np.arange(len(X)) if sample.n_rows == len(X) else _positive(sample_weight)
             return sample, MatrixRows(X[np.ix_(kept, kept)])
         refuse_empty_rows(sample)
-        return sample, prepared_rows(sample, self.metric, getattr(self, "metric_params", None))
+        return sample, prepared_rows(sample, self.metric, self._settings())
+
+    def _settings(self) -> Any:
+        """Settings of a metric that is given by its name."""
+        return None
 
 
 def prepared_rows(sample: Any, metric: Any, settings: Any = None) -> DistanceRows:

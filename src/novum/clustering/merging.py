@@ -38,13 +38,15 @@ from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter
 from novum.core.tables import check_sample
 from novum.distances import DistanceRows, Euclidean
-from novum.numerics import Floats, Integers
+from novum.numerics import Floats, Integers, minimum_spanning_tree
 
 METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
 # Those that are made of squared Euclidean distances.
 OF_MEANS = ("ward", "centroid", "median")
 # Distances looked at in one call of a kernel, about a tenth of a second.
 _BUDGET = 30_000_000
+# Where a spanning tree is looked for by boxes.
+_MANY_ROWS, _FEW_COLUMNS = 10_000, 6
 
 
 class _LinkageReader(Learner):
@@ -119,10 +121,10 @@ def check_linkage(method: Any, metric: Any) -> None:
 def merged_rows(rows: DistanceRows, method: str) -> Floats:
     """The tree of prepared rows."""
     if method == "single":
-        return _sorted_tree(*spanning_tree(rows), len(rows))
+        return sorted_tree(*spanning_tree(rows), len(rows))
     if method == "ward" and are_vectors(rows):
         merges, rises = _ward_of_centers(rows.numbers)  # type: ignore[attr-defined]
-        return _sorted_tree(merges, np.sqrt(2.0 * rises), len(rows))
+        return sorted_tree(merges, np.sqrt(2.0 * rises), len(rows))
     matrix = distance_matrix(rows)
     if method in OF_MEANS:
         matrix **= 2
@@ -132,7 +134,7 @@ def merged_rows(rows: DistanceRows, method: str) -> Floats:
         heights = np.sqrt(np.maximum(heights, 0.0))
     if method in ("centroid", "median"):
         return _tree(merges, heights, len(rows))
-    return _sorted_tree(merges, heights, len(rows))
+    return sorted_tree(merges, heights, len(rows))
 
 
 # --- Single ---------------------------------------------------------------------------------------
@@ -142,7 +144,10 @@ def spanning_tree(rows: DistanceRows) -> tuple[Integers, Floats]:
     """Edges (n - 1, 2) and lengths of a minimum spanning tree, in O(n) memory."""
     if are_vectors(rows):
         numbers, power = rows.numbers, rows.terms.power  # type: ignore[attr-defined]
-        edges, powers = vector_spanning_tree(numbers, power)
+        # A tree of boxes leaves out most pairs where columns are few.
+        is_long = len(numbers) >= _MANY_ROWS and numbers.shape[1] <= _FEW_COLUMNS
+        span = minimum_spanning_tree if is_long else vector_spanning_tree
+        edges, powers = span(numbers, power)
         return edges, rows.finish(powers)
     n = len(rows)
     edges, lengths = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
@@ -269,7 +274,7 @@ def _tree(merges: Integers, heights: Floats, n: int) -> Floats:
     return Z
 
 
-def _sorted_tree(merges: Integers, heights: Floats, n: int) -> Floats:
+def sorted_tree(merges: Integers, heights: Floats, n: int) -> Floats:
     """SciPy's matrix of merges in any order, each named by two of its rows."""
     from novum.clustering import merging_kernels as kernels
 

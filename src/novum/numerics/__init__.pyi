@@ -100,7 +100,9 @@ from novum.numerics.pair_coupling import (
 from novum.numerics.shared_state import cached_property, fork_safe_lock, held_over_fork
 from novum.numerics.spatial.kd_tree import KDTree
 from novum.numerics.spatial.nearest import NearestRows
+from novum.numerics.spatial.radius_graph import RadiusGraph
 from novum.numerics.spatial.screening import ScreenedRows
+from novum.numerics.spatial.spanning_tree import minimum_spanning_tree
 from novum.numerics.ties import (
     DIFFERENCES,
     ROUNDING,
@@ -167,6 +169,7 @@ __all__ = [
     "PerceptronLoss",
     "PointKind",
     "Positions",
+    "RadiusGraph",
     "ScreenedRows",
     "SigmoidMap",
     "SquaredExtrapolation",
@@ -238,6 +241,7 @@ __all__ = [
     "merge_differences",
     "merge_rounding",
     "merged",
+    "minimum_spanning_tree",
     "moments_of",
     "normalize_one_vs_rest",
     "one_blas_thread",
