@@ -196,6 +196,6 @@ def _of_all_distances(
     labels[core] = np.argsort(np.argsort(first))[parts] if core.any() else 0
     for i in np.flatnonzero(~core):
         around = columns[ends[i] : ends[i + 1]]
-        around = labels[around[core[around]]]
-        labels[i] = around.min() if len(around) else -1
+        reached = labels[around[core[around]]]
+        labels[i] = reached.min() if len(reached) else -1
     return labels, core

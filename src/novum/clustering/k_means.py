@@ -17,28 +17,19 @@ Ding and He, K-means clustering via principal component analysis, ICML 2004.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import (
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-    _fit_context,
-)
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import _fit_context
 
+from novum.clustering.center_model import CenterModel
 from novum.clustering.lloyd import BoundedRows, Centers, LloydProblem, LloydSums, nearest_centers
-from novum.clustering.numeric_table import numeric_features, numeric_table
 from novum.clustering.starts import KeptRows, Starts
 from novum.core.errors import InputError
 from novum.core.learners import (
     Certificate,
-    ConvergenceWarning,
-    Learner,
     Verdict,
     deferred,
     fitted,
@@ -46,7 +37,7 @@ from novum.core.learners import (
     parameter,
     warn_if_stopped,
 )
-from novum.core.runtime import fitting, kept_float
+from novum.core.runtime import fitting
 from novum.core.sums import (
     Additive,
     ChunkPasses,
@@ -56,6 +47,7 @@ from novum.core.sums import (
     set_feature_names,
 )
 from novum.core.tables import Sample, Schema
+from novum.distances import Euclidean
 from novum.numerics import Codes, ColumnMoments, Floats, as_argument, column_moments_of
 
 # Columns up to which the scatter matrix is made in a fit; of more when somebody asks for the bound.
@@ -92,7 +84,7 @@ class TableSums(Additive):
         return np.asarray(self.products[:-1, :-1] - np.outer(sums, sums) / self.products[-1, -1])
 
 
-class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Learner):
+class KMeans(CenterModel):
     """k-means clustering.
 
     Parameters
@@ -150,31 +142,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
     (16.0, 'proved to be the best possible')
     """
 
-    invariances = ("shift", "common_scale", "row_order", "duplication")
+    _distance = Euclidean(missing="partial")
 
-    n_clusters: int = parameter(default=8, at_least=1, kw_only=False)
-    init: Any = parameter({"k-means++", "random"}, callable, "array-like", default="k-means++")
-    n_init: int | str = parameter({"auto"}, default="auto", at_least=1)
-    max_iter: int = parameter(default=300, at_least=1)
     tol: float = parameter(default=1e-4, at_least=0)
     verbose: int = parameter("verbose", default=0)
-    random_state: Any = parameter("random_state", np.random.Generator, default=None)
     copy_x: bool = parameter(default=True)
     algorithm: str = parameter({"lloyd", "elkan", "hamerly"}, default="lloyd")
 
-    cluster_centers_: Floats = fitted()
-    labels_: Codes = fitted()
-    inertia_: float = fitted()
-    n_iter_: int = fitted()
     cell_weights_: Floats = fitted()
-    schema_: Schema = fitted()
     certificate_: Certificate = deferred()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     # Fitting
 
@@ -233,7 +209,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
             _check_width(self, X)
             sample = self._read(X, y, sample_weight, self.schema_)
             origin = self.cluster_centers_.mean(axis=0)
-            problem = self._problem(None, origin, 1.0, False)
+            problem = LloydProblem(lambda _: self.cluster_centers_, origin, 1.0, False)
             sums = problem.step(Centers(self.cluster_centers_), sample)
             cells = np.broadcast_to(self.cell_weights_, sums.sums.shape)
             together = cells + sums.cells
@@ -253,18 +229,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
             )
         return self
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:  # noqa: ARG002
-        return numeric_table(self, X, sample_weight, schema)
-
     def _fit_rows(self, sample: Sample) -> None:
         """Rows in memory, with bounds where all cells are known."""
         X, weights = as_argument(sample.numeric), as_argument(sample.weights)
         (n, p), k = X.shape, self.n_clusters
-        if n < k:
-            raise InputError(
-                f"n_samples={n} should be >= n_clusters={k}: there are fewer rows than clusters. "
-                "Ask for fewer clusters."
-            )
+        self._check_count(n)
         is_complete = not np.isnan(np.sum(X))
         columns = None if is_complete else column_moments_of(X, sample.weight)
         origin = np.average(X, axis=0, weights=weights) if columns is None else columns.mean
@@ -272,7 +241,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
         squares = weights @ np.nan_to_num(moved) ** 2
         known = weights.sum() if columns is None else np.maximum(columns.weight, 1e-300)
         starts = Starts.of(X, weights, origin)
-        problem = self._problem(starts, origin, float((squares / known).mean()), is_complete)
+        variance = float((squares / known).mean())
+        problem = LloydProblem(self._first_centers(starts), origin, variance, is_complete)
         engine = BoundedRows(X, weights, origin, k) if is_complete else None
         total = engine or (lambda step: step(sample))
         self.schema_ = sample.schema
@@ -296,58 +266,25 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
             set_feature_names(self, sums.schema)
             self.schema_ = sums.schema
             columns = sums.columns
-            if sums.rows < self.n_clusters:
-                raise InputError(
-                    f"n_samples={sums.rows:g} should be >= n_clusters={self.n_clusters}: there are "
-                    "fewer rows than clusters. Ask for fewer clusters."
-                )
+            self._check_count(sums.rows)
             is_complete = bool((columns.weight == sums.weight).all())
             starts = Starts.of(sums.kept.rows, sums.kept.weights, columns.mean)
             known = np.maximum(columns.weight, 1e-300)
             variance = float((columns.scatter / known).mean())
-            problem = self._problem(starts, columns.mean, variance, is_complete)
+            begin = self._first_centers(starts)
+            problem = LloydProblem(begin, columns.mean, variance, is_complete)
             solution = self._driven(problem, passes)
             self._store(solution, solution.value, sums.scatter)
             self.__dict__.pop("labels_", None)
             self._tell_fewer(int((solution.statistics.counts > 0).sum()))
         return self
 
-    def _problem(
-        self, starts: Starts | None, origin: Floats, variance: float, is_complete: bool
-    ) -> LloydProblem:
-        def begin(rng: np.random.Generator) -> Floats:
-            assert starts is not None
-            if callable(self.init):
-                state = np.random.RandomState(rng.integers(2**31))
-                given = self.init(starts.rows, self.n_clusters, random_state=state)
-                return self._given(given, starts.rows.shape[1])
-            if not isinstance(self.init, str):
-                return self._given(self.init, starts.rows.shape[1])
-            draw = starts.spread if self.init == "k-means++" else starts.at_random
-            return draw(self.n_clusters, rng)
-
-        return LloydProblem(begin, origin, variance, is_complete)
-
-    def _given(self, init: Any, n_columns: int) -> Floats:
-        points = np.array(init, np.float64)
-        if points.shape != (self.n_clusters, n_columns) or not np.isfinite(points).all():
-            raise InputError(
-                f"init has the shape {points.shape}, but {self.n_clusters} centers of "
-                f"{n_columns} columns are wanted, all of them finite."
-            )
-        return points
-
     def _driven(self, problem: LloydProblem, total: Any) -> Fitted[Centers, LloydSums]:
-        is_given = not isinstance(self.init, str) and not callable(self.init)
-        is_random = callable(self.init) or (isinstance(self.init, str) and self.init == "random")
-        by_rule = 10 if is_random else 1
-        # From given centers every restart is the same.
-        n_init = by_rule if is_given or self.n_init == "auto" else int(self.n_init)
         return fit_sums(
             problem,
             total,
             stop=StopRule(tol=None, residual_tol=self.tol, max_iter=self.max_iter),
-            n_init=n_init,
+            n_init=self._restarts,
             random_state=self.random_state,
         )
 
@@ -360,54 +297,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Le
         self.n_iter_ = max(1, certificate.iterations or 1)
         self.certificate_ = later(certified, certificate, self.n_clusters, scatter)
 
-    def _tell_fewer(self, n_different: int) -> None:
-        if n_different < self.n_clusters:
-            warnings.warn(
-                f"Number of distinct clusters ({n_different}) found smaller than n_clusters "
-                f"({self.n_clusters}): there are not more different rows. Ask for fewer clusters.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-
     # Answers
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
 
     def _nearest(self, X: Floats) -> tuple[Codes, Floats]:
         return nearest_centers(X, self.cluster_centers_, not np.isnan(np.sum(X)))
-
-    def predict(self, X: Any) -> Codes:
-        """The number of the nearest center of every row."""
-        check_is_fitted(self, "cluster_centers_")
-        return self._nearest(numeric_features(self, X))[0]
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Codes:
-        """`fit(X).labels_`."""
-        return self.fit(X, y, sample_weight).labels_
-
-    def transform(self, X: Any) -> Floats:
-        """Distances of every row to every center, (n_rows, n_clusters)."""
-        from novum.distances import Euclidean
-
-        check_is_fitted(self, "cluster_centers_")
-        distance = Euclidean(missing="partial")
-        rows = distance.prepare(numeric_features(self, X))
-        found = rows.cross(distance.prepare(self.cluster_centers_, rows))
-        return found.astype(kept_float(X), copy=False)
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Any:
-        """`fit(X).transform(X)`."""
-        return self.fit(X, y, sample_weight).transform(X)
-
-    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the sum of squared distances to the nearest centers; larger is better."""
-        del y
-        check_is_fitted(self, "cluster_centers_")
-        squares = self._nearest(numeric_features(self, X))[1]
-        weights = 1.0 if sample_weight is None else np.asarray(sample_weight, np.float64)
-        return -float((weights * squares).sum())
 
 
 def _check_width(model: Any, X: Any) -> None:

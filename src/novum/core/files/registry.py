@@ -39,6 +39,8 @@ _ESTIMATORS = {
         "DivisiveClustering",
         "HDBSCAN",
         "KMeans",
+        "KMedians",
+        "KMedoids",
     ),
     "novum.core.learners.multiclass_members": ("ConstantPredictor",),
     "novum.core.learners.pipeline": ("Pipeline",),
