@@ -1,4 +1,17 @@
 from novum.clustering.agglomerative import AgglomerativeClustering
+
+# What other packages use.
+from novum.clustering.agreement import INDICES as INDICES
+from novum.clustering.agreement import (
+    adjusted_mutual_info_score,
+    adjusted_rand_score,
+    fowlkes_mallows_score,
+    pair_jaccard_score,
+    purity_score,
+    rand_score,
+    v_measure_score,
+)
+from novum.clustering.agreement import contingency as contingency
 from novum.clustering.dendrogram import Dendrogram, cophenetic_distances
 from novum.clustering.density import DBSCAN
 from novum.clustering.divisive import DivisiveClustering
@@ -7,6 +20,12 @@ from novum.clustering.k_means import KMeans
 from novum.clustering.k_medians import KMedians
 from novum.clustering.k_medoids import KMedoids
 from novum.clustering.merging import cut_tree, linkage
+from novum.clustering.separation import (
+    calinski_harabasz_score,
+    davies_bouldin_score,
+    silhouette_samples,
+    silhouette_score,
+)
 from novum.clustering.stepwise import StepwiseOptimal
 
 __all__ = [
@@ -19,7 +38,18 @@ __all__ = [
     "KMedians",
     "KMedoids",
     "StepwiseOptimal",
+    "adjusted_mutual_info_score",
+    "adjusted_rand_score",
+    "calinski_harabasz_score",
     "cophenetic_distances",
     "cut_tree",
+    "davies_bouldin_score",
+    "fowlkes_mallows_score",
     "linkage",
+    "pair_jaccard_score",
+    "purity_score",
+    "rand_score",
+    "silhouette_samples",
+    "silhouette_score",
+    "v_measure_score",
 ]

@@ -130,7 +130,6 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 )
             D, weights = distance_matrix(rows), sample.weights
             best = min(self._runs(D, weights), key=lambda run: run.cost)
-            best.medoids.sort()
             near = D[best.medoids]
             self.medoid_indices_, self.inertia_ = best.medoids, best.cost
             self.labels_ = near.argmin(axis=0).astype(np.int32)

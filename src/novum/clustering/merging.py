@@ -49,10 +49,16 @@ _BUDGET = 30_000_000
 _MANY_ROWS, _FEW_COLUMNS = 10_000, 6
 
 
-class _LinkageReader(Learner):
-    """What `core.tables` wants to know of a learner."""
+class _Reader(Learner):
+    """What `core.tables` wants to know of a learner; subclasses lend it a function's name."""
 
     categorical_features: Any = parameter(default="auto")
+
+
+def reader_of(name: str) -> Learner:
+    """What reads the rows that are given to a function of that name."""
+    reader: Learner = type(name, (_Reader,), {})()
+    return reader
 
 
 def linkage(X: Any, method: str = "ward", metric: Any = "euclidean") -> Floats:
@@ -86,8 +92,7 @@ def linkage(X: Any, method: str = "ward", metric: Any = "euclidean") -> Floats:
         check_matrix(matrix)
         rows = MatrixRows(matrix)
     else:
-        reader = type("linkage", (_LinkageReader,), {})()
-        sample = check_sample(reader, X, target="none", allow_missing=True)
+        sample = check_sample(reader_of("linkage"), X, target="none", allow_missing=True)
         check_linkage(method, metric)
         rows = prepared_rows(sample, metric)
     check_linkage(method, "euclidean")
