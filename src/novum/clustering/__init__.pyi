@@ -12,6 +12,7 @@ from novum.clustering.agreement import (
     v_measure_score,
 )
 from novum.clustering.agreement import contingency as contingency
+from novum.clustering.choosing import ClusterChoice, choose_clusters
 from novum.clustering.dendrogram import Dendrogram, cophenetic_distances
 from novum.clustering.density import DBSCAN
 from novum.clustering.divisive import DivisiveClustering
@@ -32,6 +33,7 @@ __all__ = [
     "DBSCAN",
     "HDBSCAN",
     "AgglomerativeClustering",
+    "ClusterChoice",
     "Dendrogram",
     "DivisiveClustering",
     "KMeans",
@@ -41,6 +43,7 @@ __all__ = [
     "adjusted_mutual_info_score",
     "adjusted_rand_score",
     "calinski_harabasz_score",
+    "choose_clusters",
     "cophenetic_distances",
     "cut_tree",
     "davies_bouldin_score",
