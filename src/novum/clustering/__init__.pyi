@@ -12,7 +12,8 @@ from novum.clustering.agreement import (
     v_measure_score,
 )
 from novum.clustering.agreement import contingency as contingency
-from novum.clustering.choosing import ClusterChoice, choose_clusters
+from novum.clustering.choosing import choose_clusters
+from novum.clustering.cluster_choice import ClusterChoice
 from novum.clustering.dendrogram import Dendrogram, cophenetic_distances
 from novum.clustering.density import DBSCAN
 from novum.clustering.divisive import DivisiveClustering
