@@ -1,4 +1,4 @@
-"""What is known of every number of groups, and which was chosen: as a table, a chart, a sentence."""
+"""What is known of every number of groups, and which was chosen: a table, a chart, a sentence."""
 
 from __future__ import annotations
 
