@@ -40,7 +40,7 @@ from novum.core.learners import (
 from novum.core.runtime import fitting, seed_sequence, stream
 from novum.core.tables import Sample, Schema, check_features
 from novum.distances import Distance, distance_named
-from novum.numerics import Codes, Floats, Integers
+from novum.numerics import Codes, Floats, Integers, cached_property
 
 # Distances looked at in one call of a kernel.
 _BUDGET = 50_000_000
@@ -135,9 +135,15 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             self.labels_ = near.argmin(axis=0).astype(np.int32)
             self.n_iter_, self.schema_ = best.passes, sample.schema
             self.numbers_, self.codes_ = np.asarray(sample.numeric), sample.codes
-            self.__dict__.pop("cluster_centers_", None)
+            for name in ("cluster_centers_", "_prepared"):
+                self.__dict__.pop(name, None)
             if sample.schema.is_numeric and self.metric != "precomputed":
                 self.cluster_centers_ = self.numbers_[best.medoids]
+            if isinstance(self.metric, Distance) or not (
+                callable(self.metric) or self.metric == "precomputed"
+            ):
+                # Once, in the fit: predictions change nothing.
+                assert len(self._prepared[2]) == k
             self._certify(best)
         return self
 
@@ -220,10 +226,15 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         if callable(self.metric) and not isinstance(self.metric, Distance):
             medoids = self.numbers_[self.medoid_indices_]
             return np.array([[self.metric(row, m) for m in medoids] for row in sample.numeric])
+        distance, rows, medoids = self._prepared
+        return np.asarray(distance.prepare(sample, rows).cross(medoids))
+
+    @cached_property
+    def _prepared(self) -> tuple[Distance, Any, Any]:
+        """The distance, and training rows and medoids as it sees them."""
         distance = self.metric if isinstance(self.metric, Distance) else distance_named(self.metric)
         rows = prepared_rows(Sample(self.schema_, self.numbers_, self.codes_), distance)
-        found = distance.prepare(sample, rows).cross(rows.take(self.medoid_indices_))
-        return np.asarray(found)
+        return distance, rows, rows.take(self.medoid_indices_)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Codes:
         """`fit(X).labels_`."""
