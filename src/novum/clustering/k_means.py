@@ -4,15 +4,11 @@
 
 Lloyd's algorithm (`lloyd`) ends where both conditions of a local optimum hold: every row belongs to
 its nearest center, every center is the mean of its rows. How far the best possible sum can be below
-follows from a relaxation: f is `trace S - trace(H'SH)` for indicators H of a partition; over all
-orthonormal H it is least at eigenvectors, so that
-
-    min f  >=  sum of all eigenvalues of the scatter matrix S but the k - 1 largest.
+follows from bounds (`lower_bound`).
 
 References
 ----------
 Lloyd, Least squares quantization in PCM, 1982. Hamerly, Making k-means even faster, SDM 2010.
-Ding and He, K-means clustering via principal component analysis, ICML 2004.
 """
 
 from __future__ import annotations
@@ -26,6 +22,7 @@ from sklearn.base import _fit_context
 
 from novum.clustering.center_model import CenterModel
 from novum.clustering.lloyd import BoundedRows, Centers, LloydProblem, LloydSums, nearest_centers
+from novum.clustering.lower_bound import best_sum_bound
 from novum.clustering.starts import KeptRows, Starts
 from novum.core.errors import InputError
 from novum.core.learners import (
@@ -50,7 +47,7 @@ from novum.core.tables import Sample, Schema
 from novum.distances import Euclidean
 from novum.numerics import Codes, ColumnMoments, Floats, as_argument, column_moments_of
 
-# Columns up to which the scatter matrix is made in a fit; of more when somebody asks for the bound.
+# Columns up to which the scatter matrix of a stream is summed, for the bound.
 _FEW_COLUMNS = 512
 
 
@@ -232,7 +229,7 @@ class KMeans(CenterModel):
     def _fit_rows(self, sample: Sample) -> None:
         """Rows in memory, with bounds where all cells are known."""
         X, weights = as_argument(sample.numeric), as_argument(sample.weights)
-        (n, p), k = X.shape, self.n_clusters
+        n, k = len(X), self.n_clusters
         self._check_count(n)
         is_complete = not np.isnan(np.sum(X))
         columns = None if is_complete else column_moments_of(X, sample.weight)
@@ -252,11 +249,8 @@ class KMeans(CenterModel):
             labels, apart = engine.labels, engine.own_squares()
         else:
             labels, apart = nearest_centers(X, centers, is_complete)
-        scatter: Any = None
-        if is_complete:
-            small = p <= _FEW_COLUMNS
-            scatter = moved.T @ (weights[:, np.newaxis] * moved) if small else (moved, weights)
-        self._store(solution, float(weights @ apart), scatter)
+        # The bound is made of the rows when somebody asks for it.
+        self._store(solution, float(weights @ apart), (moved, weights) if is_complete else None)
         self.labels_ = labels
         self._tell_fewer(len(np.unique(labels)))
 
@@ -288,14 +282,14 @@ class KMeans(CenterModel):
             random_state=self.random_state,
         )
 
-    def _store(self, solution: Fitted[Centers, LloydSums], inertia: float, scatter: Any) -> None:
+    def _store(self, solution: Fitted[Centers, LloydSums], inertia: float, rows: Any) -> None:
         certificate = replace(solution.certificate, value=inertia)
         warn_if_stopped(certificate, type(self).__name__, stacklevel=5)
         self.cluster_centers_ = np.array(solution.params.points)
         self.cell_weights_ = np.array(solution.statistics.cells)
         self.inertia_ = inertia
         self.n_iter_ = max(1, certificate.iterations or 1)
-        self.certificate_ = later(certified, certificate, self.n_clusters, scatter)
+        self.certificate_ = later(certified, certificate, self.n_clusters, rows)
 
     # Answers
 
@@ -315,30 +309,11 @@ def _check_width(model: Any, X: Any) -> None:
 # --- The certificate ------------------------------------------------------------------------------
 
 
-def relaxed_bound(scatter: Any, n_clusters: int) -> float:
-    """A lower bound of the sum of squared distances to any centers, from the spectral relaxation.
+def certified(certificate: Certificate, n_clusters: int, rows: Any) -> Certificate:
+    """The certificate with the bound, and what it means in words.
 
-    Parameters
-    ----------
-    scatter : array (p, p), or centered rows (n, p) and weights (n,)
-    n_clusters : int
-
-    Examples
-    --------
-    >>> relaxed_bound(np.diag([5.0, 2.0, 1.0]), 2)
-    3.0
+    `rows` are centered rows with their weights, a scatter matrix, or None.
     """
-    if isinstance(scatter, tuple):
-        rows, weights = scatter
-        scaled = np.sqrt(weights)[:, np.newaxis] * rows
-        squares = np.linalg.svd(scaled, compute_uv=False) ** 2
-    else:
-        squares = np.maximum(np.linalg.eigvalsh(scatter)[::-1], 0.0)
-    return float(squares[n_clusters - 1 :].sum())
-
-
-def certified(certificate: Certificate, n_clusters: int, scatter: Any) -> Certificate:
-    """The certificate with the bound, and what it means in words."""
     value = certificate.value or 0.0
     conditions = {"rows": "every row belongs to its nearest center"}
     residual = certificate.residual or 0.0
@@ -348,10 +323,16 @@ def certified(certificate: Certificate, n_clusters: int, scatter: Any) -> Certif
         else f"centers are {np.sqrt(residual):.2g} standard deviations from the means of their rows"
     )
     details: dict[str, Any] = dict(certificate.details) | conditions
-    if scatter is None:
+    if rows is None:
         return replace(certificate, details=details)
     # Rounding of the eigenvalues must not lift the bound above the optimum.
-    bound = min(relaxed_bound(scatter, n_clusters) * (1 - 1e-10), value)
+    if isinstance(rows, tuple):
+        moved, weights = rows
+        bound = best_sum_bound(moved, weights, n_clusters)
+    else:
+        squares = np.maximum(np.linalg.eigvalsh(rows)[::-1], 0.0)
+        bound = float(squares[n_clusters - 1 :].sum())
+    bound = min(bound * (1 - 1e-10), value)
     is_best = certificate.converged and value - bound <= 2e-10 * value
     details["statement"] = statement(value, bound) if not is_best else _PROVED
     return replace(
