@@ -102,7 +102,9 @@ from novum.numerics.shared_state import cached_property, fork_safe_lock, held_ov
 from novum.numerics.spatial.kd_tree import KDTree
 from novum.numerics.spatial.kernel_sums import PROFILES, KernelSums
 from novum.numerics.spatial.nearest import NearestRows, nearest_of_few
+from novum.numerics.spatial.radius_graph import RadiusGraph
 from novum.numerics.spatial.screening import ScreenedRows
+from novum.numerics.spatial.spanning_tree import minimum_spanning_tree
 from novum.numerics.ties import (
     DIFFERENCES,
     ROUNDING,
@@ -171,6 +173,7 @@ __all__ = [
     "PerceptronLoss",
     "PointKind",
     "Positions",
+    "RadiusGraph",
     "ScreenedRows",
     "SigmoidMap",
     "SquaredExtrapolation",
@@ -243,6 +246,7 @@ __all__ = [
     "merge_differences",
     "merge_rounding",
     "merged",
+    "minimum_spanning_tree",
     "moments_of",
     "nearest_of_few",
     "normalize_one_vs_rest",

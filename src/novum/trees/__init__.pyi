@@ -17,6 +17,7 @@ from novum.trees.forests.forest_value import check_forest as check_forest
 from novum.trees.forests.forest_value import padded_edges as padded_edges
 from novum.trees.forests.importances import PermutationImportances
 from novum.trees.general.gain_ratio import GainRatio
+from novum.trees.group_descriptions import GroupDescriptions, describe_groups
 from novum.trees.growth.coding import NARROW_MISSING as NARROW_MISSING
 from novum.trees.growth.coding import TableCoding as TableCoding
 from novum.trees.growth.conversion import coded_table as coded_table
@@ -83,6 +84,7 @@ __all__ = [
     "ExtraTreesRegressor",
     "Forest",
     "GainRatio",
+    "GroupDescriptions",
     "LinearModel",
     "ModelPruning",
     "ModelTreeRegressor",
@@ -107,6 +109,7 @@ __all__ = [
     "candidates",
     "cart",
     "cost_complexity_path",
+    "describe_groups",
     "explain",
     "id3",
     "plot_tree",

@@ -1,0 +1,312 @@
+"""Agglomerative merging: from rows to a tree of clusters.
+
+Every row begins as a cluster, and the two nearest clusters are merged until one is left. How far
+two clusters are apart is the linkage:
+
+    single     the least distance of their rows         complete   the largest
+    average    the mean over all pairs of rows          weighted   the mean over the two last parts
+    centroid   the distance of their means              median     of the middles of their parts
+    ward       sqrt(2 n m / (n + m)) times the distance of the means: what merging adds to the sum
+               of squares, up to a factor
+
+Single linkage is a minimum spanning tree (Prim's algorithm, O(n) memory). Complete, average,
+weighted and Ward's linkage are reducible: merging two clusters brings them no nearer to a third. So
+mutual nearest neighbors, found by following a chain of nearest neighbors, may be merged in any
+order, and sorting the merges by height gives the same tree in O(n^2). Ward's needs the means alone,
+O(n p) memory. Centroid and median are not reducible and are merged in order.
+
+References
+----------
+Müllner, Modern hierarchical, agglomerative clustering algorithms, 2011.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import squareform
+
+from novum.clustering.comparing import (
+    MatrixRows,
+    are_vectors,
+    check_matrix,
+    distance_matrix,
+    prepared_rows,
+)
+from novum.core.errors import InputError
+from novum.core.learners import Learner, parameter
+from novum.core.tables import check_sample
+from novum.distances import DistanceRows, Euclidean
+from novum.numerics import Floats, Integers, minimum_spanning_tree
+
+METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
+# Those that are made of squared Euclidean distances.
+OF_MEANS = ("ward", "centroid", "median")
+# Distances looked at in one call of a kernel, about a tenth of a second.
+_BUDGET = 30_000_000
+# Where a spanning tree is looked for by boxes.
+_MANY_ROWS, _FEW_COLUMNS = 10_000, 6
+
+
+class _Reader(Learner):
+    """What `core.tables` wants to know of a learner; subclasses lend it a function's name."""
+
+    categorical_features: Any = parameter(default="auto")
+
+
+def reader_of(name: str) -> Learner:
+    """What reads the rows that are given to a function of that name."""
+    reader: Learner = type(name, (_Reader,), {})()
+    return reader
+
+
+def linkage(X: Any, method: str = "ward", metric: Any = "euclidean") -> Floats:
+    """The tree of merges as SciPy's matrix.
+
+    Parameters
+    ----------
+    X : table, or array (n (n - 1) / 2,)
+        Rows; or the distances of all pairs, in SciPy's condensed form.
+    method : {"ward", "single", "complete", "average", "weighted", "centroid", "median"}
+    metric : str, Distance or callable
+        A value of `novum.distances`, one of their names, "precomputed" for a square matrix, or a
+        function of two rows. Ward, centroid and median are for the Euclidean distance.
+
+    Returns
+    -------
+    Z : array (n - 1, 4)
+        The numbers of two clusters, their distance, and how many rows they have together. Rows are
+        clusters 0 to n - 1; merge i makes cluster n + i.
+
+    Examples
+    --------
+    >>> linkage([[0.0], [1.0], [5.0]], "single")
+    array([[0., 1., 1., 2.],
+           [2., 3., 4., 3.]])
+    """
+    if isinstance(X, np.ndarray) and X.ndim == 1:
+        rows: DistanceRows = MatrixRows(_square(X))
+    elif isinstance(metric, str) and metric == "precomputed":
+        matrix = np.asarray(X, np.float64)
+        check_matrix(matrix)
+        rows = MatrixRows(matrix)
+    else:
+        sample = check_sample(reader_of("linkage"), X, target="none", allow_missing=True)
+        check_linkage(method, metric)
+        rows = prepared_rows(sample, metric)
+    check_linkage(method, "euclidean")
+    if len(rows) < 2:
+        raise InputError(f"A tree of merges needs at least 2 rows, got {len(rows)}.")
+    return merged_rows(rows, method)
+
+
+def _square(condensed: Any) -> Floats:
+    try:
+        return np.asarray(squareform(np.asarray(condensed, np.float64)))
+    except ValueError:
+        raise InputError(
+            f"Distances of all pairs of n rows are n (n - 1) / 2 numbers, got {len(condensed)}."
+        ) from None
+
+
+def check_linkage(method: Any, metric: Any) -> None:
+    """Refuses a linkage that is none, or that does not go with the distance."""
+    if method not in METHODS:
+        raise InputError(f"{method!r} is no linkage. There are {', '.join(METHODS)}.")
+    euclidean = isinstance(metric, Euclidean) or metric in ("euclidean", "l2", "precomputed")
+    if method in OF_MEANS and not euclidean:
+        name = metric if isinstance(metric, str) else type(metric).__name__
+        raise InputError(
+            f"{name} was provided as metric. {method.capitalize()} can only work with euclidean "
+            "distances, whose means it merges. Use linkage='average' for other metrics."
+        )
+
+
+def merged_rows(rows: DistanceRows, method: str) -> Floats:
+    """The tree of prepared rows."""
+    if method == "single":
+        return sorted_tree(*spanning_tree(rows), len(rows))
+    if method == "ward" and are_vectors(rows):
+        merges, rises = _ward_of_centers(rows.numbers)  # type: ignore[attr-defined]
+        return sorted_tree(merges, np.sqrt(2.0 * rises), len(rows))
+    matrix = distance_matrix(rows)
+    if method in OF_MEANS:
+        matrix **= 2
+    merge = _in_order if method in ("centroid", "median") else _by_chain
+    merges, heights = merge(matrix, method)
+    if method in OF_MEANS:
+        heights = np.sqrt(np.maximum(heights, 0.0))
+    if method in ("centroid", "median"):
+        return _tree(merges, heights, len(rows))
+    return sorted_tree(merges, heights, len(rows))
+
+
+# --- Single ---------------------------------------------------------------------------------------
+
+
+def spanning_tree(rows: DistanceRows) -> tuple[Integers, Floats]:
+    """Edges (n - 1, 2) and lengths of a minimum spanning tree, in O(n) memory."""
+    if are_vectors(rows):
+        numbers, power = rows.numbers, rows.terms.power  # type: ignore[attr-defined]
+        # A tree of boxes leaves out most pairs where columns are few.
+        is_long = len(numbers) >= _MANY_ROWS and numbers.shape[1] <= _FEW_COLUMNS
+        span = minimum_spanning_tree if is_long else vector_spanning_tree
+        edges, powers = span(numbers, power)
+        return edges, rows.finish(powers)
+    n = len(rows)
+    edges, lengths = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    near, inside = np.full(n, np.inf), np.zeros(n, np.int64)
+    outside, last = np.ones(n, bool), 0
+    for edge in range(n - 1):
+        outside[last] = False
+        powers = rows.take(slice(last, last + 1)).cross_powers(rows)[0]
+        nearer = powers < near
+        near[nearer], inside[nearer] = powers[nearer], last
+        left = np.flatnonzero(outside)
+        new = int(left[np.argmin(near[left])])
+        edges[edge], lengths[edge] = (inside[new], new), near[new]
+        last = new
+    return edges, rows.finish(lengths)
+
+
+def vector_spanning_tree(X: Floats, power: float) -> tuple[Integers, Floats]:
+    """Edges and their sums of powers, by Prim's algorithm on columns."""
+    from novum.clustering import merging_kernels as kernels
+
+    n, _ = X.shape
+    columns = np.ascontiguousarray(X[1:].T)
+    outside = columns, np.arange(1, n), np.full(n - 1, np.inf), np.zeros(n - 1, np.int64)
+    point, state = X[0].copy(), np.zeros(2, np.int64)
+    edges, lengths = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    left = n - 1
+    while left:
+        steps = min(left, max(1, _BUDGET // (left * max(1, X.shape[1]))))
+        kernels.span(outside, left, steps, power, point, state, edges, lengths)
+        left -= steps
+    return edges, lengths
+
+
+# --- Chains ---------------------------------------------------------------------------------------
+
+
+def _ward_of_centers(X: Floats) -> tuple[Integers, Floats]:
+    """Merges, each by two of their rows, and the rises of the sum of squares."""
+    from novum.clustering import merging_kernels as kernels
+
+    n, p = X.shape
+    columns, sizes, rows = np.ascontiguousarray(X.T), np.ones(n), np.arange(n)
+    chain, state = np.empty(n + 1, np.int64), np.zeros(2, np.int64)
+    merges, rises = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    left = n
+    while left > 1:
+        clusters = columns, sizes, rows
+        budget = _BUDGET // max(1, p)
+        left = kernels.ward_chain(clusters, len(sizes), budget, chain, state, merges, rises)
+        if left > 64 and left <= len(sizes) // 2:
+            kept = np.flatnonzero(sizes > 0)
+            _renumber(chain, state, kept, len(sizes))
+            columns, sizes, rows = np.ascontiguousarray(columns[:, kept]), sizes[kept], rows[kept]
+    return merges, rises
+
+
+def _by_chain(matrix: Floats, method: str) -> tuple[Integers, Floats]:
+    """Merges of a matrix of distances, which is used up."""
+    from novum.clustering import merging_kernels as kernels
+
+    n = len(matrix)
+    D, sizes, rows = matrix.ravel(), np.ones(n), np.arange(n)
+    chain, state = np.empty(n + 1, np.int64), np.zeros(2, np.int64)
+    times = np.zeros((2, n), np.int64)
+    merges, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    code = METHODS.index(method) - 1
+    left = n
+    while left > 1:
+        m = len(sizes)
+        left = kernels.matrix_chain(
+            D, m, code, _BUDGET, sizes, rows, times, chain, state, merges, heights
+        )
+        if left > 64 and left <= (3 * m) // 5:
+            kept = np.flatnonzero(sizes > 0)
+            kernels.compact(D, m, kept, sizes, times)
+            _renumber(chain, state, kept, m)
+            sizes, rows = sizes[kept], rows[kept]
+            times = np.zeros((2, len(kept)), np.int64)
+            times[1] = state[1]
+    return merges, heights
+
+
+def _renumber(chain: Integers, state: Integers, kept: Any, n_slots: int) -> None:
+    """The chain in the numbers of the slots that are kept."""
+    number = np.full(n_slots, -1, np.int64)
+    number[kept] = np.arange(len(kept))
+    chain[: state[0]] = number[chain[: state[0]]]
+
+
+def _in_order(matrix: Floats, method: str) -> tuple[Integers, Floats]:
+    """Merges of the nearest two clusters at each step, by their numbers."""
+    from novum.clustering import merging_kernels as kernels
+
+    n = len(matrix)
+    np.fill_diagonal(matrix, np.inf)
+    upper = np.where(np.tri(n, dtype=bool), np.inf, matrix)
+    near, nearest = upper.argmin(axis=1), upper.min(axis=1)
+    del upper
+    sizes, rows, state = np.ones(n), np.arange(n), np.zeros(1, np.int64)
+    merges, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    left, code = n - 1, METHODS.index(method) - 1
+    while left:
+        steps = min(left, max(1, _BUDGET // (8 * n)))
+        kernels.greedy_merges(
+            matrix, code, steps, sizes, near, nearest, rows, state, merges, heights
+        )
+        left -= steps
+    return merges, heights
+
+
+# --- Trees ----------------------------------------------------------------------------------------
+
+
+def _tree(merges: Integers, heights: Floats, n: int) -> Floats:
+    """SciPy's matrix of merges that are in order and named by clusters."""
+    Z = np.empty((n - 1, 4))
+    Z[:, :2] = np.sort(merges, axis=1)
+    Z[:, 2] = heights
+    sizes = np.ones(2 * n - 1)
+    for i, (a, b) in enumerate(Z[:, :2].astype(np.int64)):
+        sizes[n + i] = sizes[a] + sizes[b]
+    Z[:, 3] = sizes[n:]
+    return Z
+
+
+def sorted_tree(merges: Integers, heights: Floats, n: int) -> Floats:
+    """SciPy's matrix of merges in any order, each named by two of its rows."""
+    from novum.clustering import merging_kernels as kernels
+
+    order = np.argsort(heights, kind="stable")
+    Z = np.empty((n - 1, 4))
+    Z[:, 2] = heights[order]
+    kernels.name_clusters(np.ascontiguousarray(merges[order]), np.arange(n), np.arange(n), Z)
+    return Z
+
+
+def cut_tree(Z: Floats, n_clusters: int) -> Integers:
+    """Labels of the rows when `n_clusters` are left, numbered by their first rows.
+
+    Examples
+    --------
+    >>> cut_tree(linkage([[0.0], [5.0], [1.0]], "single"), 2)
+    array([0, 1, 0])
+    """
+    n = len(Z) + 1
+    parent = np.arange(2 * n - 1)
+    for i in range(n - n_clusters):
+        a, b = int(Z[i, 0]), int(Z[i, 1])
+        parent[a] = parent[b] = n + i
+    # Parents have larger numbers, so from the last to the first all are known.
+    for node in range(2 * n - 2, -1, -1):
+        parent[node] = parent[parent[node]]
+    _, first, labels = np.unique(parent[:n], return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(rank[labels])

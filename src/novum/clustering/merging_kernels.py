@@ -1,0 +1,303 @@
+"""Merging clusters: minimum spanning trees and chains of nearest neighbors.
+
+The least of many distances is found through their bits: of numbers that are not negative, the
+order of the bits as whole numbers is the order of the numbers, and whole numbers are compared many
+at a time.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from novum.numerics import inner_kernel, kernel
+
+COMPLETE, AVERAGE, WEIGHTED, WARD, CENTROID, MEDIAN = range(6)
+
+
+@inner_kernel()
+def least_of(bits, n):
+    """The position of the least of the first `n` numbers, the first of equals."""
+    least = bits[0]
+    for t in range(n):
+        b = bits[t]
+        least = b if b < least else least
+    for t in range(n):
+        if bits[t] == least:
+            return t
+    return 0
+
+
+@inner_kernel()
+def powers_to(columns, n, x, power, out):
+    """Sums of powers of the differences of a point to the first `n` rows, column by column."""
+    for t in range(n):
+        out[t] = 0.0
+    for j in range(x.size):
+        a, column = x[j], columns[j]
+        if power == 2.0:
+            for t in range(n):
+                out[t] += (a - column[t]) * (a - column[t])
+        elif power == 1.0:
+            for t in range(n):
+                out[t] += abs(a - column[t])
+        elif np.isinf(power):
+            for t in range(n):
+                d = abs(a - column[t])
+                out[t] = d if d > out[t] else out[t]
+        else:
+            for t in range(n):
+                out[t] += abs(a - column[t]) ** power
+
+
+# --- Single linkage -------------------------------------------------------------------------------
+
+# columns of rows outside of the tree, their row numbers, distances to the tree, nearest in it
+OUTSIDE = "Tuple((float64[:, ::1], int64[::1], float64[::1], int64[::1]))"
+
+
+@kernel(
+    f"void({OUTSIDE}, int64, int64, float64, float64[::1], int64[::1], int64[:, ::1], float64[::1])"
+)
+def span(outside, n_outside, steps, power, point, state, edges, lengths):
+    """Prim's algorithm for some steps; `point` and `state` are the row that came last."""
+    columns, rows, near, inside = outside
+    p = point.size
+    out = np.empty(n_outside)
+    bits = near.view(np.int64)
+    for _ in range(steps):
+        last = state[0]
+        powers_to(columns, n_outside, point, power, out)
+        for t in range(n_outside):
+            nearer = out[t] < near[t]
+            near[t] = out[t] if nearer else near[t]
+            inside[t] = last if nearer else inside[t]
+        t = least_of(bits, n_outside)
+        edge = state[1]
+        edges[edge, 0], edges[edge, 1], lengths[edge] = inside[t], rows[t], near[t]
+        state[0], state[1] = rows[t], edge + 1
+        # The last row takes the place of the one that leaves.
+        n_outside -= 1
+        for j in range(p):
+            point[j] = columns[j, t]
+            columns[j, t] = columns[j, n_outside]
+        rows[t], near[t], inside[t] = rows[n_outside], near[n_outside], inside[n_outside]
+
+
+# --- Ward's method on centers ---------------------------------------------------------------------
+
+# columns of centers, weights (0: gone), numbers of rows
+CLUSTERS = "Tuple((float64[:, ::1], float64[::1], int64[::1]))"
+
+
+@kernel(f"int64({CLUSTERS}, int64, int64, int64[::1], int64[::1], int64[:, ::1], float64[::1])")
+def ward_chain(clusters, n_slots, budget, chain, state, merges, heights):
+    """Merges of mutual nearest clusters by Ward's criterion, of centers alone.
+
+    `state` is the length of the chain and the number of merges. Ends when less than half of the
+    slots are left, or after `budget` slots were looked at; returns how many are left.
+    """
+    columns, sizes, rows = clusters
+    p = columns.shape[0]
+    rises, x = np.empty(n_slots), np.empty(p)
+    bits = rises.view(np.int64)
+    left = 0
+    for t in range(n_slots):
+        left += sizes[t] > 0
+    enough = left // 2
+    seen = 0
+    while left > 1 and seen < budget and (left > enough or left < 64):
+        seen += n_slots
+        length, done = state[0], state[1]
+        if length == 0:
+            tip = 0
+            while sizes[tip] == 0:
+                tip += 1
+            chain[0] = tip
+            length = 1
+        tip = chain[length - 1]
+        for j in range(p):
+            x[j] = columns[j, tip]
+        powers_to(columns, n_slots, x, 2.0, rises)
+        size = sizes[tip]
+        for t in range(n_slots):
+            other = sizes[t]
+            rise = rises[t] * (size * other / (size + other))
+            rises[t] = rise if other > 0 else np.inf
+        rises[tip] = np.inf
+        nearest = least_of(bits, n_slots)
+        if length > 1 and rises[chain[length - 2]] <= rises[nearest]:
+            # The one before is nearest: of equals it must win, or the chain never ends.
+            other = chain[length - 2]
+            merges[done, 0], merges[done, 1] = rows[tip], rows[other]
+            heights[done] = rises[other]
+            total = size + sizes[other]
+            for j in range(p):
+                # By the way to the larger one, so that equal centers stay where they are.
+                step = (columns[j, other] - columns[j, tip]) * (sizes[other] / total)
+                columns[j, other] = columns[j, tip] + step
+            sizes[other], sizes[tip] = total, 0.0
+            left -= 1
+            state[0], state[1] = length - 2, done + 1
+        else:
+            chain[length] = nearest
+            state[0] = length + 1
+    return left
+
+
+# --- Any distances, as a matrix -------------------------------------------------------------------
+
+
+@inner_kernel()
+def merged_distance(method, a, b, between, size_a, size_b, size_c):
+    """The formula of Lance and Williams: how far a cluster c is from the union of a and b."""
+    if method == COMPLETE:
+        return max(a, b)
+    if method == AVERAGE:
+        return (size_a * a + size_b * b) / (size_a + size_b)
+    if method == WEIGHTED:
+        return 0.5 * (a + b)
+    if method == WARD:
+        total = size_a + size_b + size_c
+        return ((size_a + size_c) * a + (size_b + size_c) * b - size_c * between) / total
+    if method == CENTROID:
+        total = size_a + size_b
+        return (size_a * a + size_b * b) / total - size_a * size_b * between / (total * total)
+    return 0.5 * (a + b) - 0.25 * between
+
+
+@kernel(
+    "int64(float64[::1], int64, int64, int64, float64[::1], int64[::1], int64[:, ::1], "
+    "int64[::1], int64[::1], int64[:, ::1], float64[::1])"
+)
+def matrix_chain(D, n_slots, method, budget, sizes, rows, times, chain, state, merges, heights):
+    """Merges of mutual nearest clusters of a matrix, of which only rows are kept up to date.
+
+    A merge writes the row of the union; `times` has when each row was written (0) and last looked
+    at (1), so that whoever looks at an older row takes over what is newer. Otherwise as
+    `ward_chain`.
+    """
+    left = 0
+    for t in range(n_slots):
+        left += sizes[t] > 0
+    enough = (3 * left) // 5
+    seen = 0
+    while left > 1 and seen < budget and (left > enough or left < 64):
+        seen += n_slots
+        length, done = state[0], state[1]
+        if length == 0:
+            tip = 0
+            while sizes[tip] == 0:
+                tip += 1
+            chain[0] = tip
+            length = 1
+        tip = chain[length - 1]
+        row = D[tip * n_slots : (tip + 1) * n_slots]
+        for t in range(n_slots):
+            if times[0, t] > times[1, tip]:
+                row[t] = D[t * n_slots + tip] if sizes[t] > 0 else np.inf
+        times[1, tip] = done
+        row[tip] = np.inf
+        nearest = least_of(row.view(np.int64), n_slots)
+        if not (length > 1 and row[chain[length - 2]] <= row[nearest]):
+            chain[length] = nearest
+            state[0] = length + 1
+            continue
+        other = chain[length - 2]
+        line = D[other * n_slots : (other + 1) * n_slots]
+        for t in range(n_slots):
+            if times[0, t] > times[1, other]:
+                line[t] = D[t * n_slots + other] if sizes[t] > 0 else np.inf
+        between = row[other]
+        merges[done, 0], merges[done, 1], heights[done] = rows[tip], rows[other], between
+        size_a, size_b = sizes[tip], sizes[other]
+        sizes[tip] = 0.0
+        for t in range(n_slots):
+            if sizes[t] > 0:
+                line[t] = merged_distance(
+                    method, row[t], line[t], between, size_a, size_b, sizes[t]
+                )
+            else:
+                line[t] = np.inf
+        line[other] = np.inf
+        sizes[other] = size_a + size_b
+        times[0, other] = times[1, other] = done + 1
+        # Whoever looks next must not see the one that is gone.
+        times[0, tip] = done + 1
+        left -= 1
+        state[0], state[1] = length - 2, done + 1
+    return left
+
+
+@kernel("void(float64[::1], int64, int64[::1], float64[::1], int64[:, ::1])")
+def compact(D, n_slots, kept, sizes, times):
+    """Moves the rows and columns of `kept` slots together, at the front of the matrix."""
+    m = kept.size
+    for i in range(m):
+        a = kept[i]
+        for t in range(n_slots):
+            if times[0, t] > times[1, a] and sizes[t] > 0:
+                D[a * n_slots + t] = D[t * n_slots + a]
+        D[a * n_slots + a] = np.inf
+    for i in range(m):
+        for j in range(m):
+            D[i * m + j] = D[kept[i] * n_slots + kept[j]]
+
+
+@kernel(
+    "void(float64[:, ::1], int64, int64, float64[::1], int64[::1], float64[::1], int64[::1], "
+    "int64[::1], int64[:, ::1], float64[::1])"
+)
+def greedy_merges(D, method, steps, sizes, near, nearest, rows, state, merges, heights):
+    """Merges of the nearest two clusters, some steps of them; for criteria whose heights may fall.
+
+    `near` and `nearest` have, for every slot, the nearest slot of larger number and its distance.
+    """
+    n = sizes.size
+    for _ in range(steps):
+        done = state[0]
+        a = 0
+        for t in range(n):
+            if nearest[t] < nearest[a]:
+                a = t
+        b = near[a]
+        between = D[a, b]
+        merges[done, 0], merges[done, 1], heights[done] = rows[a], rows[b], between
+        size_a, size_b = sizes[a], sizes[b]
+        for t in range(n):
+            if sizes[t] > 0 and t != a and t != b:
+                d = merged_distance(method, D[a, t], D[b, t], between, size_a, size_b, sizes[t])
+                D[b, t] = D[t, b] = d
+        sizes[a], sizes[b] = 0.0, size_a + size_b
+        nearest[a] = np.inf
+        rows[b] = sizes.size + done
+        state[0] = done + 1
+        for t in range(n):
+            if sizes[t] == 0:
+                continue
+            if t == b or near[t] == a or near[t] == b:
+                near[t], nearest[t] = t, np.inf
+                for s in range(t + 1, n):
+                    if sizes[s] > 0 and D[t, s] < nearest[t]:
+                        near[t], nearest[t] = s, D[t, s]
+            elif t < b and D[t, b] < nearest[t]:
+                near[t], nearest[t] = b, D[t, b]
+
+
+@kernel("void(int64[:, ::1], int64[::1], int64[::1], float64[:, ::1])", vectorize=False)
+def name_clusters(merges, parent, names, Z):
+    """Merges of rows as those of clusters, by SciPy's numbers: n + i is made by merge i."""
+    n = names.size
+    for i in range(merges.shape[0]):
+        a, b = merges[i, 0], merges[i, 1]
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            parent[b] = parent[parent[b]]
+            b = parent[b]
+        first, second = min(names[a], names[b]), max(names[a], names[b])
+        size = (Z[first - n, 3] if first >= n else 1.0) + (Z[second - n, 3] if second >= n else 1.0)
+        Z[i, 0], Z[i, 1], Z[i, 3] = first, second, size
+        parent[a] = b
+        names[b] = n + i

@@ -1,0 +1,65 @@
+"""The entrance of learners by means and medians: numeric columns only, with advice for others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from novum.core.errors import InputError
+from novum.core.tables import Sample, Schema, check_features, check_sample, frame_of, is_frame
+from novum.numerics import Floats, as_argument
+
+# Squares of such numbers, and sums of many of them, are doubles.
+_LARGEST = 1e140
+
+
+def numeric_table(model: Any, X: Any, sample_weight: Any, schema: Schema | None) -> Sample:
+    """The checked sample of a table of numbers, in which cells may be missing."""
+    _refuse_levels(model, X)
+    sample = check_sample(
+        model, X, None, sample_weight, target="none", schema=schema, allow_missing=True
+    )
+    X = as_argument(sample.numeric)
+    size = float(np.nanmax(np.abs(X), initial=0.0))
+    if size > _LARGEST:
+        raise InputError(
+            f"The table has values as large as {size:.3g}, whose squares leave the range of double "
+            "precision. Divide all columns by a power of ten."
+        )
+    refuse_empty_rows(sample)
+    return sample
+
+
+def numeric_features(model: Any, X: Any) -> Floats:
+    """Rows to predict, read by the schema of the fitted model."""
+    sample = check_features(model, X, allow_missing=True)
+    if np.isnan(np.sum(sample.numeric)):
+        refuse_empty_rows(sample)
+    return as_argument(sample.numeric)
+
+
+def refuse_empty_rows(sample: Sample) -> None:
+    """Says which row has no known cell."""
+    if sample.schema.n_columns == 0:
+        return
+    unknown = np.isnan(np.asarray(sample.numeric)).all(axis=1) & (sample.codes < 0).all(axis=1)
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise InputError(
+            f"Row {row} has no cell that is known, {int(unknown.sum())} such in all, so it is in "
+            "no group. Leave such rows out."
+        )
+
+
+def _refuse_levels(model: Any, X: Any) -> None:
+    if not is_frame(X):
+        return
+    for name, kind in frame_of(X).schema.items():
+        if isinstance(kind, (nw.String, nw.Categorical, nw.Enum)):
+            raise InputError(
+                f"{type(model).__name__} has centers of numbers, but column {name!r} holds "
+                "categories. Use KMedoids(metric='gower') for columns of different kinds, or leave "
+                "the column out."
+            )
