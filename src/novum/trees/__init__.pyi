@@ -16,6 +16,7 @@ from novum.trees.forests.forest_value import Forest
 from novum.trees.forests.forest_value import check_forest as check_forest
 from novum.trees.forests.forest_value import padded_edges as padded_edges
 from novum.trees.forests.importances import PermutationImportances
+from novum.trees.forests.isolation import IsolationForest
 from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.group_descriptions import GroupDescriptions, describe_groups
 from novum.trees.growth.coding import NARROW_MISSING as NARROW_MISSING
@@ -85,6 +86,7 @@ __all__ = [
     "Forest",
     "GainRatio",
     "GroupDescriptions",
+    "IsolationForest",
     "LinearModel",
     "ModelPruning",
     "ModelTreeRegressor",

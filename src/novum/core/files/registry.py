@@ -145,6 +145,7 @@ _ESTIMATORS = {
         "DecisionTreeRegressor",
         "ExtraTreesClassifier",
         "ExtraTreesRegressor",
+        "IsolationForest",
         "ModelTreeRegressor",
         "RandomForestClassifier",
         "RandomForestRegressor",
