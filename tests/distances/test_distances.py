@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import haversine_distances
 
 from novum.core.errors import InputError
 from novum.distances import (
@@ -23,6 +24,7 @@ from novum.distances import (
     FromFunction,
     FromKernel,
     Gower,
+    Haversine,
     Mahalanobis,
     Manhattan,
     Minkowski,
@@ -135,6 +137,10 @@ def test_vectors_are_scipys() -> None:
         (FromKernel(Linear()), cdist(X, Z)),
     ):
         np.testing.assert_allclose(distance.pairwise(X, Z), theirs, rtol=1e-9, atol=1e-12)
+    places = rng.uniform([-1.5, -3], [1.5, 3], size=(30, 2))
+    np.testing.assert_allclose(
+        Haversine().pairwise(places), haversine_distances(places), rtol=1e-9, atol=1e-12
+    )
     learned = Mahalanobis().pairwise(X)
     np.testing.assert_allclose(learned, Mahalanobis(S).pairwise(X), rtol=1e-9, atol=1e-12)
     # It does not depend on units.
@@ -162,6 +168,7 @@ def test_rows_nearly_alike_keep_their_small_distance() -> None:
         (lambda: Mahalanobis([[1.0]]).pairwise([[0.0, 1.0]]), "of 1 columns, but rows have 2"),
         (lambda: Mahalanobis().pairwise([[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]]), "positive definite"),
         (lambda: distance_named("levenshtein"), "'levenshtein' is no distance"),
+        (lambda: Haversine().pairwise([[1.0, 2.0, 3.0]]), "got 3 columns"),
         (lambda: distance_named("manhattan", q=3), "does not take the parameters q"),
         (lambda: as_distance(3), "or a function of two rows, got 3"),
         (

@@ -22,7 +22,7 @@ from novum.numerics import Codes, Floats, cached_property
 
 _NONE = np.empty((0, 0))
 # How distances follow from sums of powers.
-Finish = Literal["root", "none", "half"]
+Finish = Literal["root", "none", "half", "arc"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +34,9 @@ class ColumnTerms:
     schema : Schema
     power : float
     missing : {"expected", "partial"}
-    finish : {"root", "none", "half"}
-        "half" is half of the sum, which of rows of length 1 is one minus the cosine.
+    finish : {"root", "none", "half", "arc"}
+        "half" is half of the sum, which of rows of length 1 is one minus the cosine; "arc" the
+        angle between them.
     tables : tuple of square arrays, one for each column of levels
     weights : array (n_columns,)
         Of numbers first, then of levels.
@@ -148,6 +149,8 @@ def finish_powers(terms: ColumnTerms, powers: Floats) -> Floats:
     power, how = terms.power, terms.finish
     if how == "half":
         return np.asarray(powers / 2.0)
+    if how == "arc":
+        return np.asarray(2.0 * np.arcsin(np.minimum(0.5 * np.sqrt(powers), 1.0)))
     if how == "none" or power == 1.0 or np.isinf(power):
         return powers
     return np.asarray(np.sqrt(powers) if power == 2.0 else powers ** (1.0 / power))

@@ -304,6 +304,7 @@ _VALUES = {
         "Chebyshev",
         "Cosine",
         "Euclidean",
+        "Haversine",
         "Mahalanobis",
         "Manhattan",
         "Minkowski",
