@@ -264,6 +264,11 @@ class RadiusNeighborsClassifier(RadiusMixin, VotingClassifierModel):
     weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
     outlier_label: Any = parameter(default=None)
 
+    def _fit(self, X: Any, y: Any) -> None:
+        super()._fit(X, y)
+        # What is wrong with the labels is said now.
+        self._targets_and_labels()
+
     def _shares(self, X: Any) -> list[Floats]:
         distances, rows = self.radius_neighbors(X)
         alone = np.array([len(near) == 0 for near in rows])
@@ -284,7 +289,7 @@ class RadiusNeighborsClassifier(RadiusMixin, VotingClassifierModel):
             found.append(shares)
             if alone.any() and not (classes == label).any():
                 warnings.warn(
-                    f"outlier_label {label!r} is not in training classes. All class probabilities "
+                    f"Outlier label {label!r} is not in training classes. All class probabilities "
                     "of outliers will be assigned with 0.",
                     UserWarning,
                     stacklevel=4,
