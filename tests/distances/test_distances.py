@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import haversine_distances
 
 from novum.core.errors import InputError
+from novum.core.tables import Column, Kind, Schema
 from novum.distances import (
     Chebyshev,
     Cosine,
@@ -101,6 +102,13 @@ def test_weights_of_columns_and_what_is_wrong_with_them() -> None:
         Gower({"x0": -1.0})
     with pytest.raises(InputError, match="weights of all columns are 0"):
         Gower({"x0": 0.0, "x1": 0.0}).pairwise(rows)
+
+
+def test_a_schema_gives_an_order_to_levels() -> None:
+    rows = [["low"], ["high"], ["middle"]]
+    assert Gower().pairwise(rows)[0].tolist() == [0.0, 1.0, 1.0]
+    order = Schema((Column("x0", Kind.ORDINAL, ("low", "middle", "high")),), named=False)
+    assert Gower(schema=order).pairwise(rows)[0].tolist() == [0.0, 1.0, 0.5]
 
 
 def test_levels_that_training_never_met_differ_from_all() -> None:
