@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import haversine_distances
 
 from novum.core.errors import InputError
+from novum.core.tables import Column, Kind, Schema
 from novum.distances import (
     Chebyshev,
     Cosine,
@@ -23,6 +25,7 @@ from novum.distances import (
     FromFunction,
     FromKernel,
     Gower,
+    Haversine,
     Mahalanobis,
     Manhattan,
     Minkowski,
@@ -101,6 +104,13 @@ def test_weights_of_columns_and_what_is_wrong_with_them() -> None:
         Gower({"x0": 0.0, "x1": 0.0}).pairwise(rows)
 
 
+def test_a_schema_gives_an_order_to_levels() -> None:
+    rows = [["low"], ["high"], ["middle"]]
+    assert Gower().pairwise(rows)[0].tolist() == [0.0, 1.0, 1.0]
+    order = Schema((Column("x0", Kind.ORDINAL, ("low", "middle", "high")),), named=False)
+    assert Gower(schema=order).pairwise(rows)[0].tolist() == [0.0, 1.0, 0.5]
+
+
 def test_levels_that_training_never_met_differ_from_all() -> None:
     distance = Gower()
     rows = distance.prepare([[0.0, "a"], [1.0, "b"]])
@@ -135,6 +145,10 @@ def test_vectors_are_scipys() -> None:
         (FromKernel(Linear()), cdist(X, Z)),
     ):
         np.testing.assert_allclose(distance.pairwise(X, Z), theirs, rtol=1e-9, atol=1e-12)
+    places = rng.uniform([-1.5, -3], [1.5, 3], size=(30, 2))
+    np.testing.assert_allclose(
+        Haversine().pairwise(places), haversine_distances(places), rtol=1e-9, atol=1e-12
+    )
     learned = Mahalanobis().pairwise(X)
     np.testing.assert_allclose(learned, Mahalanobis(S).pairwise(X), rtol=1e-9, atol=1e-12)
     # It does not depend on units.
@@ -162,6 +176,7 @@ def test_rows_nearly_alike_keep_their_small_distance() -> None:
         (lambda: Mahalanobis([[1.0]]).pairwise([[0.0, 1.0]]), "of 1 columns, but rows have 2"),
         (lambda: Mahalanobis().pairwise([[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]]), "positive definite"),
         (lambda: distance_named("levenshtein"), "'levenshtein' is no distance"),
+        (lambda: Haversine().pairwise([[1.0, 2.0, 3.0]]), "got 3 columns"),
         (lambda: distance_named("manhattan", q=3), "does not take the parameters q"),
         (lambda: as_distance(3), "or a function of two rows, got 3"),
         (

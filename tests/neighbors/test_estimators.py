@@ -13,7 +13,7 @@ from sklearn import neighbors as theirs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.core import load, save
-from novum.core.errors import InputError
+from novum.core.errors import InputError, UnseenLevelWarning
 from novum.core.learners.contracts import Case, check_name, estimator_checks
 from novum.distances import FromKernel, Gower, Mahalanobis, ValueDifference
 from novum.kernels import Spectrum
@@ -106,6 +106,47 @@ def test_several_targets() -> None:
     for mine, other in zip(ours.predict_proba(X), reference.predict_proba(X), strict=True):
         np.testing.assert_allclose(mine, other)
     assert KNeighborsRegressor(3).fit(X, X).predict(X).shape == X.shape
+
+
+def test_labels_of_rows_without_neighbors() -> None:
+    X, y = [[0.0], [1.0], [2.0]], ["a", "b", "b"]
+    model = RadiusNeighborsClassifier(0.5, outlier_label="none").fit(X, y)
+    with pytest.warns(UserWarning, match="not in training classes"):
+        answers = model.predict([[9.0], [1.1]])
+    assert answers.tolist() == ["none", "b"]
+    often = RadiusNeighborsClassifier(0.5, outlier_label="most_frequent").fit(X, y)
+    assert often.predict_proba([[9.0]]).tolist() == [[0.0, 1.0]]
+    both = np.array([["a", "c"], ["b", "c"], ["b", "d"]])
+    several = RadiusNeighborsClassifier(0.5, outlier_label=["a", "d"]).fit(X, both)
+    assert several.predict([[9.0]]).tolist() == [["a", "d"]]
+    with pytest.raises(InputError, match="1 labels for 2 targets"):
+        RadiusNeighborsClassifier(0.5, outlier_label=["a"]).fit(X, both).predict([[9.0]])
+
+
+def test_levels_that_training_never_met() -> None:
+    X, y = [["red", 1.0], ["red", 2.0], ["blue", 9.0]], [0.0, 0.0, 1.0]
+    model = KNeighborsRegressor(1).fit(X, y)
+    with pytest.warns(UnseenLevelWarning, match="not met in training"):
+        answer = model.predict([["green", 8.0]])
+    assert answer.tolist() == [1.0]
+
+
+def test_weights_that_are_infinite_or_zero() -> None:
+    X, y = [[0.0], [1.0], [2.0]], [0.0, 6.0, 9.0]
+    model = KNeighborsRegressor(3, weights=lambda d: 1.0 / d**2).fit(X, y)
+    assert model.predict([[1.0]]).tolist() == [6.0]
+    with pytest.raises(InputError, match="zero weights"):
+        KNeighborsRegressor(3, weights=np.zeros_like).fit(X, y).predict([[1.0]])
+
+
+def test_later_changes_of_the_table_do_not_reach_the_model() -> None:
+    for rows in (np.arange(6.0).reshape(3, 2), sparse.csr_matrix(np.arange(6.0).reshape(3, 2))):
+        model = NearestNeighbors(n_neighbors=1).fit(rows)
+        if sparse.issparse(rows):
+            rows.data[:] = 0.0
+        else:
+            rows[:] = 0.0
+        assert model.kneighbors([[4.0, 5.0]])[0].tolist() == [[0.0]]
 
 
 def test_a_neighbor_at_distance_zero_decides_alone() -> None:
@@ -213,17 +254,15 @@ SQUARE = np.array([[0.0, 1.0], [1.0, 0.0]])
                 .fit([[1.0]], ["a"])
                 .predict([[2.0]])
             ),
-            "finite numbers of at least 0",
+            "must give numbers of at least 0",
         ),
         (
             lambda: NearestNeighbors(metric="gower").fit(sparse.csr_matrix([[1.0]])),
             "is not for sparse rows",
         ),
         (
-            lambda: (
-                RadiusNeighborsClassifier(outlier_label="z").fit([[1.0]], ["a"]).predict([[9.0]])
-            ),
-            "'z' is none of the classes",
+            lambda: RadiusNeighborsClassifier(outlier_label=3).fit([[1.0]], ["a"]).predict([[9.0]]),
+            "outlier_label=3 is of another type",
         ),
     ],
 )

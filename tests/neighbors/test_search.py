@@ -26,7 +26,14 @@ from novum.neighbors import NearestNeighbors, kneighbors_graph, radius_neighbors
 from novum.neighbors.index import RowIndex, way_for
 from tests.oracles import distance_definitions as defined
 
-METRICS = [Euclidean(), Manhattan(), Chebyshev(), Minkowski(3.0), Cosine(), Mahalanobis()]
+METRICS = [
+    Euclidean(),
+    Manhattan(),
+    Chebyshev(),
+    Minkowski(3.0),
+    Cosine(),
+    Mahalanobis(),
+]
 
 
 def table(seed: int, n: int, p: int, grid: bool) -> Any:

@@ -29,6 +29,7 @@ DOORS = [
     "novum.evaluation",
     "novum.kernels",
     "novum.linear",
+    "novum.neighbors",
     "novum.svm",
     "novum.trees",
 ]

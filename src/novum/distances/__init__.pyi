@@ -4,7 +4,15 @@ from novum.distances.mixed import Gower, Overlap, ValueDifference
 from novum.distances.names import as_distance, distance_named
 from novum.distances.other import FromFunction, FromKernel, Precomputed
 from novum.distances.protocol import Distance, DistanceRows
-from novum.distances.vectors import Chebyshev, Cosine, Euclidean, Mahalanobis, Manhattan, Minkowski
+from novum.distances.vectors import (
+    Chebyshev,
+    Cosine,
+    Euclidean,
+    Haversine,
+    Mahalanobis,
+    Manhattan,
+    Minkowski,
+)
 
 __all__ = [
     "Chebyshev",
@@ -16,6 +24,7 @@ __all__ = [
     "FromFunction",
     "FromKernel",
     "Gower",
+    "Haversine",
     "Mahalanobis",
     "Manhattan",
     "Minkowski",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics import kernel
+from novum.numerics import inner_kernel, kernel
 
 # numbers, expectations against a missing cell (empty: nothing is missing), places in tables
 ROWS = "Tuple((float64[:, ::1], float64[:, ::1], int32[:, ::1]))"
@@ -17,9 +17,22 @@ ROWS = "Tuple((float64[:, ::1], float64[:, ::1], int32[:, ::1]))"
 TERMS = "Tuple((float64[::1], float64[::1], int64[::1], int64[::1], float64[::1]))"
 
 
-@kernel(f"void({ROWS}, {ROWS}, {TERMS}, float64, boolean, float64[:, ::1])")
-def cross_powers(left, right, terms, power, partial, out):
+@inner_kernel()
+def is_equal_or_not(table, place, n_levels):
+    """Whether a level is as far from all other levels as from the first of them."""
+    other = 1 if place == 0 else 0
+    for level in range(n_levels):
+        if level != place and table[level] != table[other]:
+            return False
+    return n_levels > 1
+
+
+@kernel(f"void({ROWS}, {ROWS}, int32[::1], {TERMS}, float64, boolean, float64[:, ::1])")
+def cross_powers(left, right, highest, terms, power, partial, out):
     """Powers of `left` rows against `right` rows, which are given column by column.
+
+    `highest` are the highest places in the tables that the right rows have: beyond the levels are
+    those of missing and unseen ones.
 
     With `partial`, a column counts where both cells are known, and the sum is scaled up by the
     weight of all columns over that of those; infinite where no column counts.
@@ -85,6 +98,13 @@ def cross_powers(left, right, terms, power, partial, out):
             column_places = others_places[j]
             # The place before the last is that of missing cells.
             missing = width - 2
+            plain = not partial and not np.isinf(power) and highest[j] < missing
+            if plain and is_equal_or_not(table, place, missing):
+                # Comparing places takes several at a time, looking them up in a table does not.
+                same, other = table[place], table[1 if place == 0 else 0]
+                for t in range(m):
+                    row[t] += same if column_places[t] == place else other
+                continue
             for t in range(m):
                 if partial:
                     if place == missing or column_places[t] == missing:

@@ -22,7 +22,7 @@ from novum.numerics import Codes, Floats, cached_property
 
 _NONE = np.empty((0, 0))
 # How distances follow from sums of powers.
-Finish = Literal["root", "none", "half"]
+Finish = Literal["root", "none", "half", "arc"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +34,9 @@ class ColumnTerms:
     schema : Schema
     power : float
     missing : {"expected", "partial"}
-    finish : {"root", "none", "half"}
-        "half" is half of the sum, which of rows of length 1 is one minus the cosine.
+    finish : {"root", "none", "half", "arc"}
+        "half" is half of the sum, which of rows of length 1 is one minus the cosine; "arc" the
+        angle between them.
     tables : tuple of square arrays, one for each column of levels
     weights : array (n_columns,)
         Of numbers first, then of levels.
@@ -107,23 +108,28 @@ class ColumnRows(DistanceRows):
         return np.ascontiguousarray(np.array(found).reshape(-1, len(self)).T)
 
     @cached_property
-    def _columns(self) -> tuple[Floats, Floats, Codes]:
-        """Column by column, as the kernel takes the rows that others are compared with."""
+    def _columns(self) -> tuple[Floats, Floats, Codes, Codes]:
+        """Column by column, as the kernel takes the rows that others are compared with.
+
+        The last are the highest places that the columns of levels have.
+        """
         expected = _NONE if self.is_complete else np.ascontiguousarray(self._expected.T)
         numbers = np.ascontiguousarray(self.numbers.T)
-        return numbers, expected, np.ascontiguousarray(self.places.T)
+        highest = self.places.max(axis=0, initial=0).astype(np.int32)
+        return numbers, expected, np.ascontiguousarray(self.places.T), highest
 
     def cross_powers(self, other: Self) -> Floats:
         from novum.distances import column_kernels as kernels
 
         is_complete = self.is_complete and other.is_complete
-        numbers, expected, places = other._columns
+        numbers, expected, places, highest = other._columns
         if not is_complete and other.is_complete:
             expected = np.ascontiguousarray(other._expected.T)
         out = np.empty((len(self), len(other)))
         kernels.cross_powers(
             (self.numbers, _NONE if is_complete else self._expected, self.places),
             (numbers, _NONE if is_complete else expected, places),
+            highest,
             self.terms.arrays_of_complete if is_complete else self.terms.arrays,
             self.terms.power,
             # Without a missing cell all columns count, and nothing is scaled.
@@ -148,6 +154,8 @@ def finish_powers(terms: ColumnTerms, powers: Floats) -> Floats:
     power, how = terms.power, terms.finish
     if how == "half":
         return np.asarray(powers / 2.0)
+    if how == "arc":
+        return np.asarray(2.0 * np.arcsin(np.minimum(0.5 * np.sqrt(powers), 1.0)))
     if how == "none" or power == 1.0 or np.isinf(power):
         return powers
     return np.asarray(np.sqrt(powers) if power == 2.0 else powers ** (1.0 / power))

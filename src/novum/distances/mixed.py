@@ -45,6 +45,9 @@ class Gower(Distance):
         What columns count; 1 by default.
     missing : {"expected", "partial"}, default="expected"
         "partial" is Gower's own rule: the mean over the columns that both rows have.
+    schema : Schema, optional
+        Kinds of the columns, such as an order of levels; read from the rows by default. Learners
+        bring their own.
 
     Notes
     -----
@@ -66,6 +69,7 @@ class Gower(Distance):
     takes: ClassVar[Takes] = "table"
     weights: Mapping[str, float] | None = field(default=None, hash=False)
     missing: Missing = "expected"
+    schema: Schema | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
         checked_missing(self.missing)
@@ -78,7 +82,7 @@ class Gower(Distance):
     def prepare(self, X: Any, like: ColumnRows | None = None, target: Any = None) -> ColumnRows:
         del target
         if like is None:
-            sample = read_rows(X, "Gower")
+            sample = read_rows(X, "Gower", self.schema)
             refuse_sparse(sample, "Gower")
             terms, scale = self._learned(sample)
         else:

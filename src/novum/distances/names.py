@@ -11,7 +11,15 @@ from novum.core.errors import InputError
 from novum.distances.mixed import Gower, Overlap, ValueDifference
 from novum.distances.other import FromFunction, Precomputed
 from novum.distances.protocol import Distance
-from novum.distances.vectors import Chebyshev, Cosine, Euclidean, Mahalanobis, Manhattan, Minkowski
+from novum.distances.vectors import (
+    Chebyshev,
+    Cosine,
+    Euclidean,
+    Haversine,
+    Mahalanobis,
+    Manhattan,
+    Minkowski,
+)
 
 _NAMES: dict[str, Any] = {
     "chebyshev": Chebyshev,
@@ -20,6 +28,7 @@ _NAMES: dict[str, Any] = {
     "euclidean": Euclidean,
     "gower": Gower,
     "hamming": Overlap,
+    "haversine": Haversine,
     "infinity": Chebyshev,
     "l1": Manhattan,
     "l2": Euclidean,

@@ -232,6 +232,42 @@ class Cosine(_Complete):
         return sparse.csr_array(sparse.diags_array(1.0 / lengths) @ cells)
 
 
+@dataclass(frozen=True)
+class Haversine(_Complete):
+    """The angle between two places on a sphere, given by latitude and longitude in radians.
+
+    Notes
+    -----
+    Times 6371 it is in kilometers on Earth. Missing cells are refused. Places are points of the
+    sphere inside, so that all indexes serve.
+
+    Examples
+    --------
+    >>> places = np.radians([[48.8566, 2.3522], [51.5074, -0.1278]])
+    >>> (6371 * Haversine().pairwise(places)[0, 1]).round()
+    np.float64(344.0)
+    """
+
+    finish: ClassVar[Finish] = "arc"
+
+    def _moved(self, numbers: Floats, factor: Floats | None) -> Floats:  # noqa: ARG002
+        self._refuse_missing(numbers)
+        if numbers.shape[1] != 2:
+            raise InputError(
+                "Haversine is between two columns, latitude and longitude in radians, got "
+                f"{numbers.shape[1]} columns."
+            )
+        north, east = numbers.T
+        ring = np.cos(north)
+        return np.ascontiguousarray(
+            np.stack([ring * np.cos(east), ring * np.sin(east), np.sin(north)], axis=1)
+        )
+
+    def _moved_sparse(self, table: Any) -> Any:
+        del table
+        raise InputError("Metric 'haversine' not valid for sparse input. Pass X.toarray().")
+
+
 def _directed(largest: Floats) -> Floats:
     """The largest cells of rows, of which none is all zeros."""
     if not largest.all():

@@ -8,6 +8,7 @@ itself, counted up one after the other.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -242,8 +243,9 @@ class RadiusNeighborsClassifier(RadiusMixin, VotingClassifierModel):
     ----------
     radius : float, default=1.0
     weights : as for `KNeighborsClassifier`
-    outlier_label : label, "most_frequent" or None, default=None
-        The answer where nothing is within the radius; None refuses such rows.
+    outlier_label : label, "most_frequent", list of such or None, default=None
+        The answer where nothing is within the radius, which need not be one of the classes; None
+        refuses such rows.
     algorithm, leaf_size, p, metric, metric_params, n_jobs, categorical_features
         As for `NearestNeighbors`.
 
@@ -262,6 +264,11 @@ class RadiusNeighborsClassifier(RadiusMixin, VotingClassifierModel):
     weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
     outlier_label: Any = parameter(default=None)
 
+    def _fit(self, X: Any, y: Any) -> None:
+        super()._fit(X, y)
+        # What is wrong with the labels is said now.
+        self._targets_and_labels()
+
     def _shares(self, X: Any) -> list[Floats]:
         distances, rows = self.radius_neighbors(X)
         alone = np.array([len(near) == 0 for near in rows])
@@ -272,27 +279,56 @@ class RadiusNeighborsClassifier(RadiusMixin, VotingClassifierModel):
                 "outlier_label."
             )
         found = []
-        for classes, codes in zip(self._all_classes, self.targets_.T, strict=True):
+        for classes, codes, label in self._targets_and_labels():
             shares = np.zeros((len(rows), len(classes)))
             for place, (apart, near) in enumerate(zip(distances, rows, strict=True)):
                 if len(near):
                     weights = vote_weights(self.weights, apart[np.newaxis])
                     shares[place] = class_votes(codes, near[np.newaxis], weights, len(classes))[0]
-            shares[alone] = self._of_outliers(classes, codes)
+            shares[alone] = classes == label
             found.append(shares)
+            if alone.any() and not (classes == label).any():
+                warnings.warn(
+                    f"Outlier label {label!r} is not in training classes. All class probabilities "
+                    "of outliers will be assigned with 0.",
+                    UserWarning,
+                    stacklevel=4,
+                )
         return found
 
-    def _of_outliers(self, classes: Array, codes: Integers) -> Floats:
-        share = np.zeros(len(classes))
-        if self.outlier_label is None:
-            return share
-        if isinstance(self.outlier_label, str) and self.outlier_label == "most_frequent":
-            share[np.bincount(codes).argmax()] = 1.0
-            return share
-        places = np.flatnonzero(classes == self.outlier_label)
-        if not len(places):
+    def predict(self, X: Any) -> Array:
+        """The class of most votes, the first of equals; the outlier label where nobody votes."""
+        self._check_fitted()
+        answers = []
+        targets = zip(self._targets_and_labels(), self._shares(X), strict=True)
+        for (classes, _, label), share in targets:
+            answer = classes[share.argmax(axis=1)]
+            alone = ~share.any(axis=1)
+            if alone.any():
+                answer = answer.astype(np.result_type(answer, np.asarray(label)))
+                answer[alone] = label
+            answers.append(answer)
+        return np.stack(answers, axis=1) if self.outputs_2d_ else answers[0]
+
+    def _targets_and_labels(self) -> list[tuple[Array, Integers, Any]]:
+        """Classes and codes of every target, and the answer where nothing is within the radius."""
+        labels = self.outlier_label
+        if not (self.outputs_2d_ and isinstance(labels, (list, tuple, np.ndarray))):
+            labels = [labels] * len(self._all_classes)
+        if len(labels) != len(self._all_classes):
             raise InputError(
-                f"outlier_label={self.outlier_label!r} is none of the classes {classes.tolist()}."
+                f"outlier_label has {len(labels)} labels for {len(self._all_classes)} targets. "
+                "Give one for each, or one for all."
             )
-        share[places[0]] = 1.0
-        return share
+        answers = []
+        for classes, codes, label in zip(self._all_classes, self.targets_.T, labels, strict=True):
+            if isinstance(label, str) and label == "most_frequent":
+                label = classes[np.bincount(codes).argmax()]
+            is_text = isinstance(label, str)
+            if label is not None and is_text != (classes.dtype.kind in "UO"):
+                raise InputError(
+                    f"outlier_label={label!r} is of another type than the classes "
+                    f"{classes[:3].tolist()}. Give one of their type."
+                )
+            answers.append((classes, codes, label))
+        return answers

@@ -219,7 +219,10 @@ class RowIndex:
         power = queries.terms.power
         # A little more than asked, so that roots rounded down to the radius are not lost.
         reach = radius if power == 1.0 or np.isinf(power) else radius**power
-        reach = 2.0 * radius if queries.terms.finish == "half" else reach
+        if queries.terms.finish == "half":
+            reach = 2.0 * radius
+        elif queries.terms.finish == "arc":
+            reach = (2.0 * np.sin(min(0.5 * radius, 0.5 * np.pi))) ** 2
         counts, rows, powers = self._tree.within(queries.numbers, reach * (1 + 1e-12), power)
         ends = np.cumsum(counts)[:-1]
         pairs = zip(np.split(powers, ends), np.split(rows, ends), strict=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
@@ -27,7 +29,7 @@ class NeighborsModel(Learner):
 
     algorithm: str = parameter({"auto", "brute", "kd_tree", "ball_tree"}, default="auto")
     leaf_size: int = parameter(default=30, at_least=1)
-    p: float = parameter(default=2.0, at_least=1)
+    p: Any = parameter(Interval(Real, 1, None, closed="both"), default=2.0)
     metric: Any = parameter(str, callable, Distance, default="minkowski")
     metric_params: Any = parameter(dict, None, default=None)
     n_jobs: int | None = parameter(default=None)
@@ -87,7 +89,9 @@ class NeighborsModel(Learner):
         if not isinstance(self.metric, str) or self.metric != "minkowski":
             return as_distance(self.metric, self.metric_params)
         # A table with levels has no differences; its columns count by their kinds.
-        return Gower() if self.codes_.shape[1] else as_distance("minkowski", {"p": self.p})
+        if self.codes_.shape[1]:
+            return Gower()
+        return as_distance("minkowski", {"p": self.p, **(self.metric_params or {})})
 
     @cached_property
     def _index(self) -> RowIndex:
@@ -170,7 +174,7 @@ class KNeighborsMixin(NeighborsModel):
 class RadiusMixin(NeighborsModel):
     """Questions for all rows within a radius."""
 
-    radius: float = parameter(default=1.0, at_least=0, kw_only=False)
+    radius: Any = parameter(Interval(Real, 0, None, closed="both"), default=1.0, kw_only=False)
 
     def radius_neighbors(
         self,
@@ -193,6 +197,8 @@ class RadiusMixin(NeighborsModel):
         """
         asked, own = self._asked(X)
         reach = self.radius if radius is None else radius
+        if not (np.ndim(reach) == 0 and reach >= 0):
+            raise InputError(f"The radius is a number of at least 0, got {reach!r}.")
         distances, rows = self._index.within(asked, float(reach), own)
         if sort_results:
             turns = [np.argsort(apart, kind="stable") for apart in distances]
@@ -322,7 +328,10 @@ def _check_count(k: Any, n: int, without_itself: bool) -> None:
 
 def _check_mode(mode: str) -> None:
     if mode not in ("connectivity", "distance"):
-        raise InputError(f"mode is 'connectivity' or 'distance', got {mode!r}.")
+        raise InputError(
+            'Unsupported mode, must be one of "connectivity", or "distance" but got '
+            f'"{mode}" instead.'
+        )
 
 
 def _refuse_empty_rows(sample: Sample) -> None:

@@ -35,12 +35,22 @@ def vote_weights(weights: Weights, distances: Floats) -> Floats:
         found[(found == 0.0).all(axis=1)] = 1.0
         return found
     assert callable(weights)
-    found = np.asarray(weights(distances), np.float64)
-    if found.shape != distances.shape or not (np.isfinite(found) & (found >= 0)).all():
+    with np.errstate(divide="ignore"):
+        found = np.asarray(weights(distances), np.float64)
+    if found.shape != distances.shape or not (found >= 0).all():
         raise InputError(
-            "The function given as weights must give finite numbers of at least 0, one for each "
+            "The function given as weights must give numbers of at least 0, one for each "
             f"distance: shape {distances.shape}, got shape {found.shape}."
         )
+    if not found.any(axis=1).all():
+        raise InputError(
+            "All neighbors of some sample is getting zero weights. Please modify 'weights' to "
+            "avoid this case if you are using a user-defined function: row "
+            f"{int(np.argmin(found.any(axis=1)))} is the first."
+        )
+    # An infinite weight decides alone, as a distance of 0 does.
+    endless = np.isinf(found)
+    found[endless.any(axis=1)] = endless[endless.any(axis=1)]
     return found
 
 

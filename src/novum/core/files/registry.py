@@ -318,6 +318,7 @@ _VALUES = {
         "Chebyshev",
         "Cosine",
         "Euclidean",
+        "Haversine",
         "Mahalanobis",
         "Manhattan",
         "Minkowski",

@@ -19,9 +19,10 @@ from novum.numerics.jit import as_argument
 from novum.numerics.spatial.nearest import NearestRows
 from novum.numerics.types import Array, Floats, Integers
 
-# Queries and rows of a tile of products, which stays in the cache.
-_QUERIES = 512
-_ROWS = 1024
+# Queries and rows of a tile of products, which stays in the cache; powers of two would make its
+# lines fall into the same places of the cache.
+_QUERIES = 1000
+_ROWS = 1000
 # Rows that are centered at a time.
 _STEP = 4096
 
@@ -80,6 +81,8 @@ class ScreenedRows:
 
         (n, p), m = self.rows.shape, len(queries)
         found = NearestRows(m, k, own)
+        # One tile for all products: new memory for each would cost as much as comparing them.
+        tile = np.empty(min(m, _QUERIES) * min(n, _ROWS), np.float32)
         for start in range(0, m, _QUERIES):
             lines = slice(start, start + _QUERIES)
             asked = as_argument(queries[lines])
@@ -96,7 +99,9 @@ class ScreenedRows:
                 coarse[:, :p] = np.where(np.isinf(errors)[:, np.newaxis], 0.0, moved)
             heaps = found.own[lines], found.near[lines], found.rows[lines]
             for first in range(0, n, _ROWS):
-                products = coarse @ self.coarse[first : first + _ROWS].T
+                block = self.coarse[first : first + _ROWS]
+                products = tile[: len(asked) * len(block)].reshape(len(asked), len(block))
+                np.matmul(coarse, block.T, out=products)
                 bounds = norms, errors, self.scale**2
                 kernels.screen_nearest(products, first, bounds, asked, self.rows, *heaps)
         return found.sorted()
