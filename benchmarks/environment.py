@@ -25,7 +25,7 @@ CONSTRAINTS = ROOT / "benchmarks" / "constraints.txt"
 DEFAULT = ("scikit-learn-intelex", "statsmodels", "pandas", "duckdb")
 GROUPS: dict[str, tuple[str, ...]] = {
     "bayes": (),
-    "clustering": ("fastcluster", "faiss-cpu"),
+    "clustering": ("fastcluster", "faiss-cpu", "hdbscan"),
     "core": (),
     "decomposition": (),
     "ensemble": ("lightgbm", "xgboost"),

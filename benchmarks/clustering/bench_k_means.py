@@ -59,18 +59,32 @@ class Faiss:
         self.cluster_centers_ = k_means.centroids
 
 
+PEERS = [
+    Peer("sklearn lloyd", build("sklearn.cluster:KMeans", **SAME)),
+    Peer("sklearn elkan", build("sklearn.cluster:KMeans", algorithm="elkan", **SAME)),
+    Peer("intelex lloyd", build("sklearnex.cluster:KMeans", algorithm="lloyd", **SAME)),
+    Peer("faiss (float32, 100 iterations)", lambda data: Faiss(data.start, 100)),
+]
+NOTE = "200k x 16, k = 50, the same start, tol 1e-4, at most 100 iterations"
+
 workload(
     "clustering.k_means",
     Recipe(blobs_with_start, rows(200_000), 16, 50, spread=2.0),
     cluster,
-    [
-        Peer("sklearn lloyd", build("sklearn.cluster:KMeans", **SAME)),
-        Peer("sklearn elkan", build("sklearn.cluster:KMeans", algorithm="elkan", **SAME)),
-        Peer("intelex lloyd", build("sklearnex.cluster:KMeans", algorithm="lloyd", **SAME)),
-        Peer("faiss (float32, 100 iterations)", lambda data: Faiss(data.start, 100)),
-    ],
+    PEERS,
     novum=novum("novum.clustering:KMeans", **SAME),
     target=3.0,
     quality=Quality("inertia", "low", 2e-3),
-    note="200k x 16, k = 50, the same start, tol 1e-4, at most 100 iterations",
+    note=NOTE,
+)
+
+workload(
+    "clustering.k_means.structureless",
+    Recipe(blobs_with_start, rows(200_000), 16, 1, spread=2.0, starts=50),
+    cluster,
+    PEERS,
+    novum=novum("novum.clustering:KMeans", **SAME),
+    target=1.4,
+    quality=Quality("inertia", "low", 2e-3),
+    note=f"one normal cloud, {NOTE}",
 )

@@ -8,9 +8,12 @@ from benchmarks.datasets import blobs
 from benchmarks.recipes import Data
 
 
-def blobs_with_start(n: int, p: int, k: int, seed: int = 0, spread: float = 1.0) -> Data:
-    """Blobs, k rows as starting centers, and the matching parameters of a mixture."""
+def blobs_with_start(
+    n: int, p: int, k: int, seed: int = 0, spread: float = 1.0, starts: int | None = None
+) -> Data:
+    """Blobs, k rows (or `starts`) as starting centers, and the parameters of such a mixture."""
     data = blobs(n, p, k, seed=seed, spread=spread)
+    k = k if starts is None else starts
     chosen = np.random.default_rng(seed + 1).choice(n, k, replace=False)
     variance = data.X.var(0)
     data.k = k

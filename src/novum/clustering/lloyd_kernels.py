@@ -41,16 +41,31 @@ def squares_to_centers(x, turned, out):
 
 
 @inner_kernel()
-def two_nearest(squares):
-    """The nearest center, its square, and the second smallest square."""
-    best, first, second = 0, np.inf, np.inf
-    for j in range(squares.size):
-        s = squares[j]
-        if s < second:
-            if s < first:
-                best, first, second = j, s, first
-            else:
-                second = s
+def two_nearest(squares, bits):
+    """The nearest center, its square, and the second smallest square.
+
+    `bits` are those of the squares as whole numbers, whose order is the same and which are compared
+    many at a time.
+    """
+    k = bits.size
+    least = bits[0]
+    for j in range(k):
+        b = bits[j]
+        least = b if b < least else least
+    best = 0
+    while bits[best] != least:
+        best += 1
+    first = squares[best]
+    squares[best] = np.inf
+    least = bits[0]
+    for j in range(k):
+        b = bits[j]
+        least = b if b < least else least
+    second = np.inf
+    for j in range(k):
+        if bits[j] == least:
+            second = squares[j]
+            break
     return best, first, second
 
 
@@ -67,9 +82,10 @@ def square_apart(x, z):
 def assign(X, turned, labels, squares):
     """The nearest center of every row, and the squared distance to it."""
     out = np.empty(turned.shape[1])
+    bits = out.view(np.int64)
     for i in range(X.shape[0]):
         squares_to_centers(X[i], turned, out)
-        best, first, _ = two_nearest(out)
+        best, first, _ = two_nearest(out, bits)
         labels[i], squares[i] = best, first
 
 
@@ -81,6 +97,7 @@ def assign_partially(X, turned, labels, squares):
     """
     p, k = turned.shape
     out = np.empty(k)
+    bits = out.view(np.int64)
     for i in range(X.shape[0]):
         n_known = 0
         for j in range(k):
@@ -92,7 +109,7 @@ def assign_partially(X, turned, labels, squares):
             n_known += 1
             for j in range(k):
                 out[j] += (a - column[j]) * (a - column[j])
-        best, first, _ = two_nearest(out)
+        best, first, _ = two_nearest(out, bits)
         labels[i] = best
         squares[i] = first * p / n_known if n_known > 0 else 0.0
 
@@ -160,6 +177,7 @@ def bounded_pass(X, weights, origin, centers, bounds, counts, sums):
     labels, upper, lower = bounds
     p, k = turned.shape
     out = np.empty(k)
+    bits = out.view(np.int64)
     far, farther = 0, 0.0
     for j in range(1, k):
         if moved[j] > moved[far]:
@@ -181,7 +199,7 @@ def bounded_pass(X, weights, origin, centers, bounds, counts, sums):
             if upper[i] < limit:
                 continue
         squares_to_centers(X[i], turned, out)
-        best, first, second = two_nearest(out)
+        best, first, second = two_nearest(out, bits)
         upper[i], lower[i] = np.sqrt(first), np.sqrt(second)
         if best == old:
             continue

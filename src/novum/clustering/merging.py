@@ -203,7 +203,7 @@ def _ward_of_centers(X: Floats) -> tuple[Integers, Floats]:
         clusters = columns, sizes, rows
         budget = _BUDGET // max(1, p)
         left = kernels.ward_chain(clusters, len(sizes), budget, chain, state, merges, rises)
-        if left > 64 and left <= len(sizes) // 2:
+        if left > 64 and left <= (7 * len(sizes)) // 8:
             kept = np.flatnonzero(sizes > 0)
             _renumber(chain, state, kept, len(sizes))
             columns, sizes, rows = np.ascontiguousarray(columns[:, kept]), sizes[kept], rows[kept]

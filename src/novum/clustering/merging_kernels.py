@@ -28,26 +28,35 @@ def least_of(bits, n):
     return 0
 
 
+# Rows taken at a time, whose sums stay in the nearest cache.
+PIECE = 1024
+
+
 @inner_kernel()
 def powers_to(columns, n, x, power, out):
     """Sums of powers of the differences of a point to the first `n` rows, column by column."""
-    for t in range(n):
-        out[t] = 0.0
-    for j in range(x.size):
-        a, column = x[j], columns[j]
-        if power == 2.0:
-            for t in range(n):
-                out[t] += (a - column[t]) * (a - column[t])
-        elif power == 1.0:
-            for t in range(n):
-                out[t] += abs(a - column[t])
-        elif np.isinf(power):
-            for t in range(n):
-                d = abs(a - column[t])
-                out[t] = d if d > out[t] else out[t]
-        else:
-            for t in range(n):
-                out[t] += abs(a - column[t]) ** power
+    start = 0
+    while start < n:
+        m = min(PIECE, n - start)
+        piece = out[start : start + m]
+        for t in range(m):
+            piece[t] = 0.0
+        for j in range(x.size):
+            a, column = x[j], columns[j, start : start + m]
+            if power == 2.0:
+                for t in range(m):
+                    piece[t] += (a - column[t]) * (a - column[t])
+            elif power == 1.0:
+                for t in range(m):
+                    piece[t] += abs(a - column[t])
+            elif np.isinf(power):
+                for t in range(m):
+                    d = abs(a - column[t])
+                    piece[t] = d if d > piece[t] else piece[t]
+            else:
+                for t in range(m):
+                    piece[t] += abs(a - column[t]) ** power
+        start += m
 
 
 # --- Single linkage -------------------------------------------------------------------------------
@@ -94,8 +103,8 @@ CLUSTERS = "Tuple((float64[:, ::1], float64[::1], int64[::1]))"
 def ward_chain(clusters, n_slots, budget, chain, state, merges, heights):
     """Merges of mutual nearest clusters by Ward's criterion, of centers alone.
 
-    `state` is the length of the chain and the number of merges. Ends when less than half of the
-    slots are left, or after `budget` slots were looked at; returns how many are left.
+    `state` is the length of the chain and the number of merges. Ends when an eighth of the
+    slots is gone, or after `budget` slots were looked at; returns how many are left.
     """
     columns, sizes, rows = clusters
     p = columns.shape[0]
@@ -104,7 +113,7 @@ def ward_chain(clusters, n_slots, budget, chain, state, merges, heights):
     left = 0
     for t in range(n_slots):
         left += sizes[t] > 0
-    enough = left // 2
+    enough = (7 * left) // 8
     seen = 0
     while left > 1 and seen < budget and (left > enough or left < 64):
         seen += n_slots

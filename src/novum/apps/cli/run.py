@@ -215,7 +215,11 @@ def run(
         n_jobs=jobs_of(jobs),
         coverage=coverage_of(coverage),
     )
-    _work(request, free_folder(table) if output is None else output, quiet, as_json)
+    folder = free_folder(table) if output is None else output
+    if request.task == "clusters":
+        _find_groups(request, folder, quiet, as_json)
+        return
+    _work(request, folder, quiet, as_json)
 
 
 def free_folder(table: str) -> Path:
@@ -255,6 +259,34 @@ def _work(request: Request | None, folder: Path, quiet: bool, as_json: bool) -> 
             say(out, sentence)
     else:
         show_result(out, record, files)
+
+
+def _find_groups(request: Request, folder: Path, quiet: bool, as_json: bool) -> None:
+    """A run without a target."""
+    from novum.apps.cli.progress import Progress
+    from novum.apps.cli.run_summary import written
+    from novum.apps.cli.streams import output, say, write_json
+    from novum.apps.job.clusters import ASSIGNMENTS, run_clusters
+    from novum.apps.report.groups import write_groups_report
+
+    out, shown = output(), None if quiet else Progress("starting")
+    try:
+        with nullcontext() if shown is None else shown:
+            found = run_clusters(request, folder, RunListener(shown, None))
+            write_groups_report(found, folder / REPORT)
+    except KeyboardInterrupt:
+        raise _stopped(folder) from None
+    files = written(folder) | {"assignments": str(folder / ASSIGNMENTS)}
+    if as_json:
+        write_json({"files": files, "record": found.plain()})
+        return
+    if not quiet:
+        for line in found.choice.table.as_text().splitlines():
+            say(out, line)
+    for sentence in (*found.verdict, *found.not_done):
+        say(out, sentence, "" if quiet else "bold")
+    for what, path in files.items():
+        say(out, path if quiet else f"{what:<12}{path}")
 
 
 def _recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord | SeveralRecord:

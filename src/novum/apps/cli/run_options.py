@@ -127,6 +127,7 @@ class TaskChoice(StrEnum):
     labels = "labels"
     regression = "regression"
     counts = "counts"
+    clusters = "clusters"
 
 
 class PresetChoice(StrEnum):
@@ -148,7 +149,7 @@ _TASK, _COLUMNS, _ROWS, _EFFORT = "Task", "Columns", "Rows", "Effort"
 Target = Annotated[
     list[str] | None, _option(_TASK, "Column to predict, or several: a,b.", metavar="COLUMN")
 ]
-Task = Annotated[TaskChoice, _option(_TASK, "What the target is.")]
+Task = Annotated[TaskChoice, _option(_TASK, "What the target is; clusters has none.")]
 Positive = Annotated[
     str | None, _option(_TASK, "The positive one of two classes.", metavar="LABEL")
 ]

@@ -13,7 +13,9 @@ from typing import Literal, get_args
 from novum.core.errors import InputError
 
 Preset = Literal["quick", "standard", "thorough"]
-TaskChoice = Literal["auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts"]
+TaskChoice = Literal[
+    "auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts", "clusters"
+]
 TASKS: tuple[str, ...] = get_args(TaskChoice)
 KINDS = ("numeric", "nominal", "ordinal", "text", "date", "id", "drop")
 
@@ -30,7 +32,7 @@ class Request:
         Column to predict; None only for a bundled table, which knows its own, and for several.
     targets : tuple of str
         All columns to predict, where they are several; none of them is a feature.
-    task : {"auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts"}
+    task : {"auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts", "clusters"}
     metric : str or None
         A measure of `novum.evaluation`; None takes the cost of the working point if there is one,
         else accuracy, the mean error in levels, the root mean squared error of numbers, or the

@@ -86,10 +86,15 @@ def _page(record: RunRecord | SeveralRecord, detail: Detail) -> str:
     else:
         made = {name: partial(draw, record, detail) for name, draw in _SECTIONS.items()}
     sections = [_section(name, draw) for name, draw in made.items()]
-    style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8") + PAGE_COLORS
     targets = record.targets if isinstance(record, SeveralRecord) else (record.task.target,)
     title = f"Predicting {label(', '.join(targets), 60)} from {label(first.data.name, 60)}"
-    version = f" {first.versions['novum']}" if first.versions.get("novum") else ""
+    version = first.versions.get("novum") or ""
+    return document(title, _header(record, detail, title), sections, version)
+
+
+def document(title: str, head_of_page: Markup, sections: list[Section], version: str) -> str:
+    """A whole page: its head, a list of contents, the sections."""
+    style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8") + PAGE_COLORS
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -101,11 +106,12 @@ def _page(record: RunRecord | SeveralRecord, detail: Detail) -> str:
         element("style", Markup(style)),
     )
     links = [element("li", element("a", s.title, href=f"#{s.key}")) for s in sections]
-    maker = f"Made by novum{version} from run.json. This file loads nothing and runs nothing."
+    by = f"novum {version}" if version else "novum"
+    maker = f"Made by {by} from run.json. This file loads nothing and runs nothing."
     body = element(
         "body",
         element("a", "Skip to what was learned", class_="skip", href="#main"),
-        _header(record, detail, title),
+        head_of_page,
         element("nav", element("ol", links), aria_label="Contents"),
         element("main", (s.as_html() for s in sections), id="main", tabindex="-1"),
         element("footer", element("p", maker)),

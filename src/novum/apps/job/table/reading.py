@@ -95,7 +95,7 @@ class LoadedTable:
     schema : Schema
         Of all columns, the target's too.
     target : str
-        Name of the column to predict.
+        Name of the column to predict; empty where there is none.
     sha256 : str
         Of the file's bytes.
     report : ReadReport
@@ -149,7 +149,7 @@ def read(request: Request) -> LoadedTable:
     loaded = _read_bundled(request) if is_bundled else _read_file(request)
     _check_targets(request.targets)
     roles = {
-        "target": loaded.target,
+        "target": loaded.target or None,
         "weight": request.weight,
         "exposure": request.exposure,
         "group": request.group,
@@ -163,8 +163,9 @@ def read(request: Request) -> LoadedTable:
                 f"{suggestion(name, loaded.schema.names)}"
             )
     for target in request.targets or (loaded.target,):
-        _check_roles(roles | {"target": target})
-        check_declared(request, roles | {"target": target}, loaded.schema.names, loaded.name)
+        both = roles | {"target": target or None}
+        _check_roles(both)
+        check_declared(request, both, loaded.schema.names, loaded.name)
     return loaded
 
 
@@ -241,6 +242,9 @@ def _read_file(request: Request) -> LoadedTable:
             words = str(error).replace("`kinds` declares column", "--kind declares column")
             raise FileFormatError(words, line=error.line, column=error.column) from None
     target = request.target or next(iter(request.targets), None)
+    if target is None and request.task == "clusters":
+        # Groups are found without a target.
+        target = ""
     if target is None:
         raise InputError(
             f"Which column of {printable(path.name)} is to be predicted? Name it with --target. "

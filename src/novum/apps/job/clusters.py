@@ -1,0 +1,362 @@
+"""The job without a target: groups of rows, how many there are and why, what tells them apart.
+
+    table -> features -> choice of the number -> groups -> descriptions, pictures -> files
+
+Tables of numbers are scaled to unit variance and grouped by k-means, which compares the cells that
+are there; tables with columns of levels are grouped by k-medoids with Gower's distance. A target
+that is named, or that a bundled table has, takes no part: at the end groups are compared with it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import warnings
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from novum import __version__
+from novum.apps.job.building import imported
+from novum.apps.job.clock import Listener, Silent
+from novum.apps.job.outputs import MODEL, RUN, safe_cell
+from novum.apps.job.request import Request
+from novum.apps.job.table.features import features_of, ids_of
+from novum.apps.job.table.reading import read
+from novum.clustering import (
+    ClusterChoice,
+    Dendrogram,
+    KMeans,
+    KMedoids,
+    choose_clusters,
+    linkage,
+    silhouette_samples,
+)
+from novum.core import Pipeline, save
+from novum.core.errors import InputError
+from novum.core.files import replacing
+from novum.core.runtime import stream
+from novum.core.tables import Kind
+from novum.core.text import printable
+from novum.decomposition import PCA
+from novum.display import Axis, Bars, Chart, Cloud, counted, number
+from novum.distances import Gower
+from novum.evaluation import Interval, agreement_measures
+from novum.trees import GroupDescriptions, describe_groups
+
+ASSIGNMENTS = "assignments.csv"
+# Numbers of groups that are compared, and tables without groups.
+_MOST_GROUPS = {"quick": 6, "standard": 10, "thorough": 15}
+_REFERENCES = {"quick": 8, "standard": 20, "thorough": 50}
+# Rows of a picture, and rows whose distances k-medoids holds.
+_DRAWN, _COMPARED = 1500, 6000
+_REFUSED = {
+    "metric": "--metric",
+    "cost": "--cost",
+    "prior": "--prior",
+    "positive": "--positive",
+    "test": "--test",
+    "time": "--time",
+    "group": "--group",
+    "exposure": "--exposure",
+    "plan": "--plan",
+    "weight": "--weight",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterRun:
+    """What a run without a target found.
+
+    Attributes
+    ----------
+    name : str
+        Of the table.
+    n_rows : int
+    verdict : tuple of str
+        What was found, in sentences.
+    kinds : tuple of (column, kind, reason)
+        How columns were understood.
+    not_done : tuple of str
+    settings : dict
+    choice : ClusterChoice
+    descriptions : GroupDescriptions or None
+    agreement : dict of Interval
+        With a known target, else empty.
+    target : str
+    charts : tuple of (title, caption, Chart or Dendrogram)
+    labels : int array (n_rows,)
+    """
+
+    name: str
+    n_rows: int
+    verdict: tuple[str, ...]
+    kinds: tuple[tuple[str, str, str], ...]
+    not_done: tuple[str, ...]
+    settings: dict[str, Any]
+    choice: ClusterChoice
+    descriptions: GroupDescriptions | None
+    agreement: dict[str, Interval]
+    target: str
+    charts: tuple[tuple[str, str, Any], ...]
+    labels: Any
+    date: str = field(default_factory=lambda: date.today().isoformat())
+
+    def plain(self) -> dict[str, Any]:
+        """The record as plain data."""
+        groups = () if self.descriptions is None else self.descriptions
+        return {
+            "task": "clusters",
+            "novum": __version__,
+            "date": self.date,
+            "table": self.name,
+            "n_rows": self.n_rows,
+            "settings": self.settings,
+            "verdict": list(self.verdict),
+            "kinds": [list(kind) for kind in self.kinds],
+            "n_groups": self.choice.n_clusters,
+            "reason": self.choice.reason,
+            "p_value": self.choice.p_value,
+            "votes": self.choice.votes,
+            "numbers": [asdict(row) for row in self.choice.rows],
+            "groups": [asdict(group) | {"sentence": group.sentence} for group in groups],
+            "agreement": {
+                name: [found.estimate, found.low, found.high]
+                for name, found in self.agreement.items()
+            },
+            "not_done": list(self.not_done),
+        }
+
+
+def run_clusters(request: Request, folder: Path, listener: Listener | None = None) -> ClusterRun:
+    """Groups the rows of a table and writes the model, the assignments and the record."""
+    told: Listener = listener or Silent()
+    given = [option for name, option in _REFUSED.items() if getattr(request, name) is not None]
+    if given or request.targets:
+        raise InputError(
+            f"{(given or ['several targets'])[0]} does not go with --task clusters, which has no "
+            "target to judge by. Leave it out."
+        )
+    if (folder / RUN).exists():
+        raise InputError(f"{folder} holds a finished run. Name another folder with --output.")
+    told.stage("reading the table")
+    loaded = read(request)
+    features, _, special, kinds = features_of(loaded, request)
+    apart = {*special.dates, *special.texts}
+    columns = [column for column in features if column.name not in apart]
+    if not columns:
+        raise InputError(
+            f"{printable(loaded.name)} has no column of numbers or levels to find groups in. Dates "
+            "and free text take no part: derive numbers from them first."
+        )
+    table = loaded.table.select([column.name for column in columns])
+    rows = _with_a_cell(table)
+    table = table.take(rows)
+    told.stage("choosing the number of groups")
+    is_numeric = all(column.kind is Kind.NUMERIC for column in columns)
+    choice, model, labels, space = _grouped(table, is_numeric, request)
+    told.stage("describing the groups")
+    found = describe_groups(labels, table) if choice.n_clusters > 1 else None
+    agreement, target = _agreement(loaded, rows, labels)
+    told.stage("drawing pictures")
+    charts = _charts(table, space, labels, choice, is_numeric, request.seed)
+    result = ClusterRun(
+        loaded.name,
+        loaded.n_rows,
+        _verdict(choice, found, agreement, target),
+        kinds,
+        _not_done(apart, loaded.n_rows - len(rows), model),
+        asdict(request),
+        choice,
+        found,
+        agreement,
+        target,
+        charts,
+        labels,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    if model is not None:
+        save(model, folder / MODEL)
+    _write_assignments(folder / ASSIGNMENTS, labels, rows, loaded.n_rows, ids_of(loaded, request))
+    with replacing(folder / RUN) as file:
+        file.write(json.dumps(result.plain(), indent=1, default=_plain_value).encode())
+    return result
+
+
+def _grouped(table: Any, is_numeric: bool, request: Request) -> tuple[ClusterChoice, Any, Any, Any]:
+    """The choice, the model of all rows, its labels, and the rows as groups were sought in them."""
+    scaler = imported("novum.data.scaling:StandardScaler")().fit(table) if is_numeric else None
+    X = (
+        table
+        if scaler is None
+        else np.column_stack(
+            [np.asarray(c, np.float64) for c in scaler.transform(table).itercolumns()]
+        )
+    )
+    learner: Any = KMeans(n_init=5) if is_numeric else KMedoids(metric=Gower())
+    n = table.num_rows
+    rng = stream(request.seed, "rows")
+    some = np.sort(rng.permutation(n)[:_COMPARED]) if not is_numeric else np.arange(n)
+    choice = choose_clusters(
+        X if is_numeric else table.take(some),
+        learner,
+        range(1, _MOST_GROUPS[request.preset] + 1),
+        n_references=_REFERENCES[request.preset],
+        n_subsamples=_REFERENCES[request.preset],
+        random_state=request.seed,
+    )
+    if choice.model is None:
+        return choice, None, np.zeros(n, np.int64), X
+    if scaler is None:
+        return choice, choice.model, np.asarray(choice.model.predict(table)), X
+    whole = Pipeline([("scale", scaler), ("groups", choice.model)])
+    return choice, whole, np.asarray(choice.labels), X
+
+
+def _with_a_cell(table: Any) -> Any:
+    """Rows with at least one cell that is known."""
+    known = np.zeros(table.num_rows, bool)
+    for column in table.itercolumns():
+        known |= np.asarray(column.is_valid())
+    if known.sum() < 3:
+        raise InputError(f"{counted(int(known.sum()), 'row')} with cells are too few for groups.")
+    return np.flatnonzero(known)
+
+
+def _agreement(loaded: Any, rows: Any, labels: Any) -> tuple[dict[str, Interval], str]:
+    name = loaded.target
+    if not name or len(np.unique(labels)) < 2 or loaded.column(name).kind is Kind.NUMERIC:
+        return {}, name or ""
+    known = loaded.table.column(name).take(rows)
+    present = np.asarray(known.is_valid())
+    true = np.array([str(cell) for cell in known.to_pylist()], object)[present]
+    if len(true) < 2:
+        return {}, name
+    measures = agreement_measures(true.astype(str), labels[present], n_resamples=200)
+    return measures, name
+
+
+def _verdict(
+    choice: ClusterChoice,
+    found: GroupDescriptions | None,
+    agreement: dict[str, Interval],
+    target: str,
+) -> tuple[str, ...]:
+    said = [choice.reason]
+    if found is not None:
+        said += [group.sentence for group in found]
+        statement = choice.model.certificate_.details.get("statement")
+        if statement:
+            said.append(f"The sum that the grouping minimizes is {statement}.")
+    if agreement:
+        rand = agreement["adjusted_rand"]
+        said.append(
+            f"Groups agree with {printable(target)!r}, which took no part, to {rand!r} (adjusted "
+            "Rand, 1 is equality)."
+        )
+    return tuple(said)
+
+
+def _not_done(apart: set[str], n_empty: int, model: Any) -> tuple[str, ...]:
+    said = [
+        f"Column {printable(name)!r} is a date or free text and took no part."
+        for name in sorted(apart)
+    ]
+    if n_empty:
+        said.append(f"{counted(n_empty, 'row')} without any known cell belong to no group.")
+    if model is None:
+        said.append("There is no model, because there is one group.")
+    return tuple(said)
+
+
+# --- Pictures -------------------------------------------------------------------------------------
+
+
+def _charts(
+    table: Any, X: Any, labels: Any, choice: ClusterChoice, is_numeric: bool, seed: int
+) -> tuple[tuple[str, str, Any], ...]:
+    charts: list[tuple[str, str, Any]] = [
+        ("How many groups", "Every criterion from its least to its largest value.", choice.chart())
+    ]
+    n = table.num_rows
+    some = np.sort(stream(seed, "drawn").permutation(n)[:_DRAWN])
+    part = X[some] if is_numeric else table.take(some)
+    metric: Any = "euclidean" if is_numeric else Gower()
+    if len(np.unique(labels[some])) > 1 and len(some) > len(np.unique(labels[some])):
+        samples = silhouette_samples(part, labels[some], metric=metric)
+        charts.append(
+            (
+                "Silhouettes",
+                "One bar for each row, sorted within its group; below 0 it is nearer to another.",
+                _silhouette_chart(samples, labels[some]),
+            )
+        )
+    if is_numeric and X.shape[1] > 1 and not np.isnan(part).any():
+        charts.append(
+            (
+                "Projection",
+                "Rows along the two directions of largest variance, colored by group.",
+                _projection_chart(part, labels[some]),
+            )
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = linkage(part, "ward" if is_numeric else "average", metric)
+    charts.append(
+        (
+            "Tree of merges",
+            "Leaves are rows or clusters of rows; branches meet at the height of their merge.",
+            Dendrogram(tree, most=24),
+        )
+    )
+    return tuple(charts)
+
+
+def _silhouette_chart(samples: Any, labels: Any) -> Chart:
+    marks, start = [], 0.0
+    for place, label in enumerate(np.unique(labels)):
+        lengths = np.sort(samples[labels == label])[::-1]
+        places = start + np.arange(len(lengths))
+        low, high = np.minimum(lengths, 0.0), np.maximum(lengths, 0.0)
+        marks.append(Bars(low, high, places, places + 1.0, label=f"group {label}", color=place))
+        start += len(lengths) + max(len(samples) * 0.02, 1.0)
+    title = f"Silhouettes, {number(float(samples.mean()))} on average"
+    return Chart(Axis("silhouette", grid=True), Axis("rows", ticks=()), marks, title)
+
+
+def _projection_chart(X: Any, labels: Any) -> Chart:
+    model = PCA(2).fit(X)
+    Z = model.transform(X)
+    marks = [
+        Cloud(Z[labels == label, 0], Z[labels == label, 1], f"group {label}", place, opacity=0.7)
+        for place, label in enumerate(np.unique(labels))
+    ]
+    shares = model.explained_variance_ratio_
+    x, y = (Axis(f"component {i + 1} ({100 * shares[i]:.0f} %)") for i in range(2))
+    return Chart(x, y, marks, "Projection of the groups", height=420.0)
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+def _write_assignments(path: Path, labels: Any, rows: Any, n_rows: int, ids: Any) -> None:
+    """One line for each row of the table: its number, its name if it has one, its group."""
+    groups: list[Any] = [""] * n_rows
+    for row, label in zip(rows.tolist(), labels.tolist(), strict=True):
+        groups[row] = label
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["row", *(["id"] if ids is not None else []), "group"])
+    for row, group in enumerate(groups):
+        name = [safe_cell(ids[row])] if ids is not None else []
+        writer.writerow([row + 1, *name, group])
+    with replacing(path) as file:
+        file.write(text.getvalue().encode("utf-8"))
+
+
+def _plain_value(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else str(value)
