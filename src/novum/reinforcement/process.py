@@ -257,9 +257,12 @@ class MarkovDecisionProcess:
     def transition(self, state: Any, action: Any) -> dict[Any, float]:
         """Probabilities of the next states; those of probability zero are left out."""
         pair = self.pair(self.states.position(state), self.actions.position(action))
-        row = self.pairs.rows_of(np.array([pair]))
-        dense = np.asarray(row.todense() if sparse.issparse(row) else row).ravel()
-        return {self.states[s]: float(dense[s]) for s in np.flatnonzero(dense).tolist()}
+        steps = self.outcomes
+        chances: dict[Any, float] = {}
+        for k in range(int(steps.start[pair]), int(steps.start[pair + 1])):
+            name = self.states[int(steps.next_state[k])]
+            chances[name] = chances.get(name, 0.0) + float(steps.probability[k])
+        return {name: chance for name, chance in chances.items() if chance > 0}
 
     def reward(self, state: Any, action: Any) -> float:
         """The expected reward of an action."""
