@@ -1,3 +1,4 @@
+from novum.evaluation.agents.agent_comparison import AgentComparison, compare_agents
 from novum.evaluation.baselines.dummy import DummyClassifier, DummyRegressor
 from novum.evaluation.calibration.calibrated_classifier import CalibratedClassifierCV
 from novum.evaluation.calibration.methods import (
@@ -218,6 +219,7 @@ from novum.evaluation.validation.splits import (
 
 __all__ = [
     "Adaptive",
+    "AgentComparison",
     "AnovaF",
     "AssociationTest",
     "BayesErrorCurve",
@@ -322,6 +324,7 @@ __all__ = [
     "choose_threshold",
     "cllr",
     "compare",
+    "compare_agents",
     "compare_scores",
     "complexity_curve",
     "conditional_risk",

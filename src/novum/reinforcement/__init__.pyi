@@ -56,6 +56,7 @@ from novum.reinforcement.pictures import PlanPicture
 from novum.reinforcement.planning.average_reward import AveragePlan, average_reward
 from novum.reinforcement.planning.linear_program import RewardRange, policy_ranges
 from novum.reinforcement.planning.plan import Plan
+from novum.reinforcement.planning.plan import loss_sentence as loss_sentence
 from novum.reinforcement.planning.solve import solve
 from novum.reinforcement.policy import Policy
 from novum.reinforcement.policy_worth import (

@@ -93,7 +93,7 @@ def _page(record: RunRecord | SeveralRecord, detail: Detail) -> str:
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy(style)),
+        element("meta", http_equiv="Content-Security-Policy", content=content_policy(style)),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
@@ -133,7 +133,7 @@ def _section(name: str, draw: Callable[[], Section]) -> Section:
         return Section(name.lower().replace(" ", "-"), name, name, [Paragraph(text(sentence))])
 
 
-def _policy(style: str) -> Markup:
+def content_policy(style: str) -> Markup:
     """The content policy: nothing but this very style sheet, and pictures inside the file."""
     digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
     return Markup(

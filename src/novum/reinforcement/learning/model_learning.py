@@ -41,6 +41,8 @@ from novum.reinforcement.pairs import END, Pairs
 from novum.reinforcement.planning.policy_iteration import first_policy, improve
 
 BLOCK = 4096
+# A process that was drawn may have loops that earn; without a discount it would have no values.
+MOST_DISCOUNT = 0.999
 
 
 @dataclass(frozen=True)
@@ -167,14 +169,16 @@ class AdaptiveDynamicProgramming(ModelAgent):
         n_plans = getattr(self, "n_plans_", 0)
         key = np.uint64(self.key_)
         chosen: Integers | None = None
+        drawn_models = isinstance(self.rule, ThompsonSampling)
+        discount = min(self.discount_, MOST_DISCOUNT) if drawn_models else self.discount_
         returns, lengths = [self.episode_returns_], [self.episode_lengths_]
         done = 0
         while done < steps:
             check_cancelled()
             pairs = self._model(world, n_plans)
             start = first_policy(pairs) if chosen is None else chosen
-            plan = improve(pairs, self.discount_, start)
-            assert plan is not None, "the prior lets every step end"
+            plan = improve(pairs, discount, start)
+            assert plan is not None, "a step ends, or is discounted"
             chosen, n_plans = plan.chosen, n_plans + 1
             bounds = cumulative_within(self._shares(world, chosen), world.start)
             most = np.maximum(2 * self.visits_, 1)
