@@ -103,6 +103,21 @@ def test_linear_agents_learn_to_balance(agent: Any, tmp_path: Path) -> None:
     assert again.partial_fit(environment, 500).steps_ == steps + 500
 
 
+def test_tiles_in_one_call_are_the_plain_loop() -> None:
+    class PlainTiles:
+        """The same features, of another class: through the loop for any features."""
+
+        n_features = CART.n_features
+        active = staticmethod(CART.active)
+        transform = staticmethod(CART.transform)
+
+    environment = gymnasium.make("CartPole-v1")
+    one = LinearSarsa(1500, features=CART, random_state=0).fit(environment)
+    other = LinearSarsa(1500, features=PlainTiles(), random_state=0).fit(environment)
+    # Sums of tiles are rounded in another order, so that a tie may fall another way later on.
+    np.testing.assert_array_equal(one.episode_returns_[:12], other.episode_returns_[:12])
+
+
 def test_vectors_of_environments() -> None:
     environments = gymnasium.make_vec("CartPole-v1", num_envs=4)
     agent = LinearSarsa(8000, features=CART, random_state=0).fit(environments)

@@ -74,14 +74,17 @@ class TileCoding:
     def n_features(self) -> int:
         return self.tilings * (self.tiles + 1) ** len(self.low)
 
+    @cached_property
+    def shifts(self) -> Floats:
+        """How far each tiling is shifted, in tiles: by odd multiples, so that all differ."""
+        steps = np.arange(self.tilings)[:, np.newaxis] * (2 * np.arange(len(self.low)) + 1)
+        return (steps % self.tilings) / self.tilings
+
     def active(self, states: ArrayLike) -> Integers:
         """The tile of each tiling that is on, of shape (n, tilings)."""
         unit = _unit(states, self.low, self.high) * self.tiles
         d = unit.shape[1]
-        # Shifts by odd multiples, so that tilings differ in every direction.
-        steps = np.arange(self.tilings)[:, np.newaxis] * (2 * np.arange(d) + 1)
-        shifts = (steps % self.tilings) / self.tilings
-        cells = np.minimum((unit[:, np.newaxis, :] + shifts).astype(np.int64), self.tiles)
+        cells = np.minimum((unit[:, np.newaxis, :] + self.shifts).astype(np.int64), self.tiles)
         sizes = (self.tiles + 1) ** np.arange(d)
         return np.asarray(cells @ sizes + np.arange(self.tilings) * (self.tiles + 1) ** d)
 

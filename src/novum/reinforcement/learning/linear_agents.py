@@ -25,7 +25,7 @@ from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
 from novum.core.runtime import RandomSource, fitting, stream
 from novum.numerics import Floats, Integers, chance, lean_kernel
 from novum.reinforcement.environments.worlds import check_discrete_actions, is_environment
-from novum.reinforcement.learning.features import features_of
+from novum.reinforcement.learning.features import TileCoding, features_of
 from novum.reinforcement.learning.schedules import EpsilonGreedy, LinearDecay, schedule_of
 
 # Values beyond this many times the largest possible return are no values any more.
@@ -262,6 +262,9 @@ class _Run:
         return True
 
     def single(self, environment: Any, steps: int) -> None:
+        if self.traces is None and isinstance(self.agent.features_, TileCoding):
+            self.tiles(environment, steps)
+            return
         agent, state, total, length = self.agent, None, 0.0, 0
         encoded: Any = None
         action = 0
@@ -287,6 +290,48 @@ class _Run:
                 self.lengths.append(length)
                 state = None
             if agent.steps_ % 256 == 0 and self.has_diverged():
+                return
+
+    def tiles(self, environment: Any, steps: int) -> None:
+        """As `single`, with tiles: features, choice and update in one compiled call."""
+        agent, tiles = self.agent, self.agent.features_
+        low, high = np.array(tiles.low), np.array(tiles.high)
+        shifts, scale = tiles.shifts, tiles.tiles / (high - low)
+        on = np.empty(tiles.tilings, np.int64)
+        ahead = np.empty(tiles.tilings, np.int64)
+        is_greedy, weights, key = agent._is_greedy_target, agent.weights_, self.key
+        limit = agent.max_episode_steps or np.inf
+        seed = agent.key_ + len(agent.episode_returns_)
+        fresh, total, length, action = True, 0.0, 0, 0
+        for _ in range(steps):
+            step = agent.steps_
+            epsilon = self.epsilon.at(step)
+            if fresh:
+                state = environment.reset(seed=int((seed + len(self.returns)) % 2**31))[0]
+                total, length = 0.0, 0
+                action = _tile_step(
+                    np.asarray(state, np.float64), low, scale, shifts, tiles.tiles, weights, on,
+                    -1, 0.0, True, 0.0, 0.0, is_greedy, epsilon, key, step, on,
+                )  # fmt: skip
+            state, reward, ended, cut, _ = environment.step(action)
+            length += 1
+            reward = float(reward)
+            total += reward
+            if abs(reward) > self.largest:
+                self.largest = abs(reward)
+            step += 1
+            agent.steps_ = step
+            action = _tile_step(
+                np.asarray(state, np.float64), low, scale, shifts, tiles.tiles, weights, on,
+                action, reward, ended, agent.discount, self.step_size.at(step) / tiles.tilings,
+                is_greedy, epsilon, key, step, ahead,
+            )  # fmt: skip
+            on, ahead = ahead, on
+            fresh = ended or cut or length >= limit
+            if fresh:
+                self.returns.append(total)
+                self.lengths.append(length)
+            if step % 256 == 0 and self.has_diverged():
                 return
 
     def vector(self, environments: Any, steps: int) -> None:
@@ -325,6 +370,50 @@ class _Run:
 
 def _draw(key: Any, counter: int) -> float:
     return float(_chance(key, np.uint64(counter)))
+
+
+@lean_kernel(
+    "int64(float64[::1], float64[::1], float64[::1], float64[:,::1], int64, float64[:,::1], "
+    "int64[::1], int64, float64, bool_, float64, float64, bool_, float64, uint64, int64, "
+    "int64[::1])"
+)
+def _tile_step(
+    state, low, scale, shifts, tiles, out_weights, on, action, reward, ended, discount, rate,
+    is_greedy, epsilon, key, step, out_on,
+):  # fmt: skip
+    """Tiles of a state, the next action, and the update of the pair before; -1 is no pair."""
+    n_actions, tilings = out_weights.shape[0], shifts.shape[0]
+    per_tiling = (tiles + 1) ** state.size
+    if action >= 0:
+        now = 0.0
+        for k in range(tilings):
+            now += out_weights[action, on[k]]
+    for k in range(tilings):
+        place, size = k * per_tiling, 1
+        for j in range(state.size):
+            unit = min(max((state[j] - low[j]) * scale[j], 0.0), float(tiles))
+            place += size * min(int(unit + shifts[k, j]), tiles)
+            size *= tiles + 1
+        out_on[k] = place
+    best, top, own = 0, -np.inf, 0.0
+    explores = chance(key, np.uint64(4 * step + 1)) < epsilon
+    chosen = int(n_actions * chance(key, np.uint64(4 * step + 2))) if explores else -1
+    for a in range(n_actions):
+        total = 0.0
+        for k in range(tilings):
+            total += out_weights[a, out_on[k]]
+        if total > top:
+            best, top = a, total
+        if a == chosen:
+            own = total
+    if chosen < 0:
+        chosen, own = best, top
+    if action >= 0:
+        following = 0.0 if ended else discount * (top if is_greedy else own)
+        error = reward + following - now
+        for k in range(tilings):
+            out_weights[action, on[k]] += rate * error
+    return chosen
 
 
 @lean_kernel("float64(uint64, uint64)")
