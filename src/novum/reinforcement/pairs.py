@@ -61,6 +61,8 @@ class Pairs:
     reward : array (n_pairs,)
     order : int64 array (n_pairs,), optional
         Which row is that of a pair; None where rows are in the order of pairs.
+    known_sums : array (n_pairs,), optional
+        Sums of rows, where reading has found them.
     """
 
     start: Integers
@@ -68,6 +70,7 @@ class Pairs:
     rows: Any
     reward: Floats
     order: Integers | None = None
+    known_sums: Floats | None = None
 
     @property
     def n_states(self) -> int:
@@ -94,6 +97,8 @@ class Pairs:
     @cached_property
     def row_sums(self) -> Floats:
         """The probability that a step does not end the process."""
+        if self.known_sums is not None:
+            return self.known_sums
         return self.expected(np.ones(self.n_states))
 
     def expected(self, values: Floats) -> Floats:
@@ -116,8 +121,9 @@ class Pairs:
         """The first pair of each state that has the largest value."""
         best = self.best(action_values) if best is None else best
         hits = np.flatnonzero(action_values == best[self.state])
-        states, first = np.unique(self.state[hits], return_index=True)
-        assert len(states) == self.n_states
+        # Hits are in the order of states: the first of each is where the state changes.
+        first = np.flatnonzero(np.diff(self.state[hits], prepend=-1))
+        assert len(first) == self.n_states
         return np.asarray(hits[first], np.int64)
 
     def subset(self, kept: Mask) -> tuple[Pairs, Integers]:
@@ -180,7 +186,7 @@ def pairs_of_arrays(
                 sums, least, order = sums[order], least[order], None
             row_order = np.arange(len(state)) if order is None else order
             flat = _checked(flat, sums, least, row_order, pair_action, states, actions, state)
-            return Pairs(start, pair_action, flat, no_reward, order)
+            return Pairs(start, pair_action, flat, no_reward, order, _kept_sums(sums, row_order))
         transitions = [sparse.csr_array(transitions[a]) for a in range(n_actions)]
     rows = _interleaved(transitions, state, action, pair_action, n_states)
     least = np.zeros(len(state))
@@ -191,7 +197,13 @@ def pairs_of_arrays(
     sums = rows @ np.ones(n_states)
     places = np.arange(len(state))
     rows = _checked(rows, sums, least, places, pair_action, states, actions, state)
-    return Pairs(start, pair_action, rows, no_reward)
+    return Pairs(start, pair_action, rows, no_reward, None, _kept_sums(sums, places))
+
+
+def _kept_sums(sums: Floats, order: Integers) -> Floats:
+    """Sums of rows as they are after the division by them."""
+    own = sums[order]
+    return np.where(np.abs(own - 1) > ROUNDED, np.where(own > 0, 1.0, 0.0), own)
 
 
 def _first_only(n_actions: int) -> Mask:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,7 +138,7 @@ def _interval(
 
 
 def _with_reward(pairs: Pairs, reward: Floats) -> Pairs:
-    return Pairs(pairs.start, pairs.action, pairs.rows, reward, pairs.order)
+    return replace(pairs, reward=reward)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from novum.numerics import Floats, one_blas_thread
 from novum.reinforcement.pairs import Pairs
 from novum.reinforcement.planning import successive as steps
 from novum.reinforcement.planning.backward_induction import backward_induction
-from novum.reinforcement.planning.components import sweep_components
+from novum.reinforcement.planning.components import improve_by_sweeps, sweep_components
 from novum.reinforcement.planning.linear_program import by_linear_program
 from novum.reinforcement.planning.loss_bound import LossBound, loss_bound
 from novum.reinforcement.planning.plan import Plan, policy_of_pairs
@@ -38,6 +38,10 @@ from novum.reinforcement.process import MarkovDecisionProcess
 
 # Up to here a policy's equations are solved in milliseconds.
 FEW_STATES = 500
+# And up to here those of sparse policies, mostly, in a few hundredths of a second.
+SPARSE_SYSTEM = 20_000
+# Seconds after which sweeps that come nearer too slowly give way to exact solutions.
+PATIENCE = 30.0
 METHODS = (
     "auto",
     "value_iteration",
@@ -161,9 +165,16 @@ def _auto(pairs: Pairs, discount: float, tol: float) -> tuple[Approximation, str
         solution = improve(pairs, discount, started.chosen)
         assert solution is not None
         return solution, "modified policy iteration, then policy iteration"
+    if pairs.n_states <= SPARSE_SYSTEM:
+        solution = improve_by_sweeps(pairs, discount, started.chosen)
+        return solution, "policy iteration with sweeps, after a try of modified policy iteration"
     # The first values come too low or too high by what all states share; better from zero.
-    solution = sweep_components(pairs, discount, tol)
-    return solution, "Gauss-Seidel along components, after a try of modified policy iteration"
+    solution = sweep_components(pairs, discount, tol, most_seconds=PATIENCE)
+    how = "Gauss-Seidel along components, after a try of modified policy iteration"
+    if not solution.is_done:
+        solution = improve_by_sweeps(pairs, discount, solution.chosen)
+        how += ", and policy iteration with sweeps at last"
+    return solution, how
 
 
 def _watching(pairs: Pairs) -> Callable[[steps.Pace], bool]:

@@ -80,7 +80,10 @@ def successive(
     chosen: Integers = np.zeros(0, np.int64)
     while sweeps < most_sweeps:
         check_cancelled()
-        action_values = active.reward + discount * active.expected(values)
+        action_values = active.reward
+        if sweeps:
+            # From zero there is nothing to expect yet.
+            action_values = active.reward + discount * active.expected(values)
         best = active.best(action_values)
         change = best - values
         low, high = float(change.min()), float(change.max())
@@ -104,9 +107,9 @@ def successive(
                 tuple(trace),
                 True,
             )
-        if give_up is not None and sweeps >= 4 and sweeps % 4 == 0:
+        if give_up is not None and sweeps >= 3:
             spent = time.perf_counter() - began
-            rate = (bounds[-1] / bounds[-4]) ** (1 / 3) if bounds[-4] > 0 else 0.0
+            rate = (bounds[-1] / bounds[-3]) ** 0.5 if bounds[-3] > 0 else 0.0
             if give_up(Pace(sweeps, bound, rate, spent / sweeps, max(tol * scale, floor))):
                 chosen = places[active.greedy(action_values, best)]
                 return Approximation(best, chosen, sweeps, tuple(trace), False)
@@ -119,7 +122,9 @@ def successive(
         else:
             values = best
         if evaluations:
-            values = _evaluated(pairs, discount, chosen, values, span, evaluations, is_whole)
+            # Few at first: the policy still changes, and another method may take over.
+            most = min(evaluations, 4 * 2**sweeps)
+            values = _evaluated(pairs, discount, chosen, values, span, most, is_whole)
     return Approximation(values, chosen, sweeps, tuple(trace), False)
 
 
@@ -136,7 +141,7 @@ def _evaluated(
     rows, reward = pairs.rows_of(chosen), pairs.reward[chosen]
     for step in range(most):
         following = reward + discount * (rows @ values)
-        if step % 4 == 3:
+        if step % 4 == 3 or pairs.is_dense:
             change = following - values
             low, high = float(change.min()), float(change.max())
             if high - low <= 0.03 * span:
