@@ -40,6 +40,32 @@ def grid_process(side: int, seed: int = 0) -> Data:
     return Data(P=P, R=R, discount=DISCOUNT, sparse=True)
 
 
+def sparse_process(states: int, actions: int, following: int, seed: int = 0) -> Data:
+    """Random next states, a few for each pair: mixes fast."""
+    rng = np.random.default_rng(seed)
+    here = np.repeat(np.arange(states), following)
+    P = []
+    for _ in range(actions):
+        chances = rng.dirichlet(np.ones(following), states).ravel()
+        there = rng.integers(0, states, states * following)
+        P.append(sp.csr_matrix((chances, (here, there)), shape=(states, states)))
+    return Data(P=P, R=rng.random((states, actions)), discount=DISCOUNT, sparse=True)
+
+
+def chain_process(states: int, seed: int = 0) -> Data:
+    """A line to be walked in either direction, with discount 0.9999: mixes slowly."""
+    rng = np.random.default_rng(seed)
+    ahead = sp.diags([np.full(states - 1, 0.9)], [1], shape=(states, states)).tolil()
+    back = sp.diags([np.full(states - 1, 0.9)], [-1], shape=(states, states)).tolil()
+    ahead[states - 1, states - 1], back[0, 0] = 0.9, 0.9
+    P = [
+        (ahead + sp.diags([np.full(states, 0.1)], [0])).tocsr(),
+        (back + sp.diags([np.full(states, 0.1)], [0])).tocsr(),
+    ]
+    R = rng.random((states, 2))
+    return Data(P=P, R=R, discount=0.9999, sparse=True)
+
+
 def _step(side: int, wall: np.ndarray, goal: np.ndarray, down: int, right: int) -> np.ndarray:
     states = np.arange(side * side)
     row, column = np.divmod(states, side)
@@ -49,7 +75,7 @@ def _step(side: int, wall: np.ndarray, goal: np.ndarray, down: int, right: int) 
 
 
 def policy_value(data: Data, policy: np.ndarray) -> np.ndarray:
-    """The value of a policy, exactly (dense) or by 1500 sweeps (sparse, 0.99^1500 < 1e-6)."""
+    """The value of a policy, exactly."""
     states, actions = data.R.shape
     rows = np.arange(states)
     reward = data.R[rows, policy]
@@ -59,7 +85,14 @@ def policy_value(data: Data, policy: np.ndarray) -> np.ndarray:
         return value
     parts = [sp.diags((policy == a).astype(float)) @ data.P[a] for a in range(actions)]
     P = sum(parts[1:], parts[0]).tocsr()
-    value = np.zeros(states)
-    for _ in range(1500):
-        value = reward + data.discount * (P @ value)
-    return value
+    if data.discount <= DISCOUNT:
+        value = np.zeros(states)
+        for _ in range(1500):  # 0.99^1500 < 1e-6
+            value = reward + data.discount * (P @ value)
+        return value
+    from scipy.sparse.linalg import spsolve
+
+    solved: np.ndarray = spsolve(
+        sp.identity(states, format="csc") - data.discount * P.tocsc(), reward
+    )
+    return solved

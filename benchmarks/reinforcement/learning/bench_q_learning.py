@@ -75,6 +75,32 @@ def plain_loop(_data: Data) -> Train:
     return train
 
 
+def ours(data: Data) -> Train:
+    """The same schedule of step sizes and exploration."""
+    import warnings
+
+    import gymnasium
+
+    from novum.reinforcement import EpsilonGreedy, LinearDecay, QLearning, ScheduleWarning
+
+    del data
+
+    def train(name: str, options: dict[str, Any], steps: int, seed: int) -> np.ndarray:
+        environment: Any = gymnasium.make(name, **options)
+        agent = QLearning(
+            steps,
+            step_size=0.1,
+            exploration=EpsilonGreedy(LinearDecay(1.0, 0.05, steps // 2)),
+            discount=0.99,
+            random_state=seed,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ScheduleWarning)
+            return agent.fit(environment).action_values_
+
+    return train
+
+
 for key, environment, options in (
     ("frozen_lake", "FrozenLake-v1", {"map_name": "4x4"}),
     ("taxi", "Taxi-v4", {}),
@@ -84,6 +110,7 @@ for key, environment, options in (
         Recipe(task, environment, rows(200_000), **options),
         learn,
         [Peer("gymnasium, Python loop", plain_loop)],
+        novum=Peer("novum", ours, ours=True),
         target=400.0,
         quality=Quality("greedy_return", tolerance=0.3),
         note=f"{environment}, 200k steps, step size 0.1, discount 0.99, epsilon 1 to 0.05",

@@ -16,7 +16,13 @@ from benchmarks.clock import Clock
 from benchmarks.peers import Make, Peer
 from benchmarks.recipes import Data, Recipe, rows
 from benchmarks.registry import Figures, Quality, workload
-from benchmarks.reinforcement.processes import dense_process, grid_process, policy_value
+from benchmarks.reinforcement.processes import (
+    chain_process,
+    dense_process,
+    grid_process,
+    policy_value,
+    sparse_process,
+)
 
 Solve = Callable[[Data], tuple[Any, Any]]
 STOP: dict[str, Any] = {"epsilon": 1e-4, "max_iter": 10_000}
@@ -75,6 +81,22 @@ def toolbox(kind: str, **options: Any) -> Make:
     return make
 
 
+def ours(method: str = "auto", tol: float = 1e-6) -> Peer:
+    """Novum; the tolerance is relative to values of about 80, so that it is that of the others."""
+
+    def make(_data: Data) -> Solve:
+        from novum.reinforcement import MarkovDecisionProcess, solve
+
+        def run(data: Data) -> tuple[Any, Any]:
+            process = MarkovDecisionProcess(data.P, data.R, data.discount)
+            plan = solve(process, method=method, tol=tol)
+            return plan.values, plan.policy.choices
+
+        return run
+
+    return Peer("novum", make, ours=True)
+
+
 DENSE = Recipe(dense_process, rows(2_000), 10)
 GRID = Recipe(grid_process, rows(500, quick=50))
 SAME_VALUE = Quality("policy_value", tolerance=1e-3)
@@ -89,6 +111,7 @@ workload(
         Peer("quantecon", quantecon("value_iteration", **STOP)),
         Peer("pymdptoolbox", toolbox("ValueIteration", **STOP)),
     ],
+    novum=ours("value_iteration"),
     target=1.0,
     quality=SAME_VALUE,
     note=DENSE_NOTE + ", epsilon 1e-4, value iteration",
@@ -103,6 +126,7 @@ workload(
         Peer("pymdptoolbox policy", toolbox("PolicyIteration")),
         Peer("pymdptoolbox modified", toolbox("PolicyIterationModified", **STOP)),
     ],
+    novum=ours(),
     target=1.0,
     quality=SAME_VALUE,
     note=DENSE_NOTE,
@@ -115,6 +139,7 @@ workload(
         Peer("quantecon", quantecon("value_iteration", **STOP)),
         Peer("pymdptoolbox", toolbox("ValueIteration", **STOP)),
     ],
+    novum=ours(),
     target=6.0,
     quality=SAME_VALUE,
     limit=120,
@@ -129,8 +154,34 @@ workload(
         Peer("quantecon policy", quantecon("policy_iteration"), slow=True),
         Peer("pymdptoolbox modified", toolbox("PolicyIterationModified", **STOP), slow=True),
     ],
+    novum=ours(),
     target=6.0,
     quality=SAME_VALUE,
     limit=120,
     note=GRID_NOTE,
+)
+workload(
+    "reinforcement.planning.dynamic_programming.sparse",
+    Recipe(sparse_process, rows(50_000), 5, 8),
+    solve,
+    [Peer("quantecon modified", quantecon("modified_policy_iteration", **STOP))],
+    novum=ours(),
+    target=1.3,
+    quality=SAME_VALUE,
+    note="50k states, 5 actions, 8 next states each, discount 0.99",
+)
+workload(
+    "reinforcement.planning.dynamic_programming.chain",
+    Recipe(chain_process, rows(2_000)),
+    solve,
+    [
+        Peer("quantecon modified", quantecon("modified_policy_iteration", **STOP)),
+        Peer("quantecon policy", quantecon("policy_iteration")),
+        Peer("pymdptoolbox policy", toolbox("PolicyIteration"), slow=True),
+    ],
+    novum=ours(tol=1e-8),
+    target=10.0,
+    quality=Quality("policy_value", tolerance=1e-3),
+    limit=120,
+    note="a line of 2000 states, discount 0.9999",
 )

@@ -11,6 +11,7 @@ from novum.clustering import (
     silhouette_score,
     v_measure_score,
 )
+from novum.evaluation.agents.agent_comparison import AgentComparison, compare_agents
 from novum.evaluation.baselines.dummy import DummyClassifier, DummyRegressor
 from novum.evaluation.calibration.calibrated_classifier import CalibratedClassifierCV
 from novum.evaluation.calibration.methods import (
@@ -233,6 +234,7 @@ from novum.evaluation.validation.splits import (
 
 __all__ = [
     "Adaptive",
+    "AgentComparison",
     "AnovaF",
     "AssociationTest",
     "BayesErrorCurve",
@@ -342,6 +344,7 @@ __all__ = [
     "choose_threshold",
     "cllr",
     "compare",
+    "compare_agents",
     "compare_scores",
     "complexity_curve",
     "conditional_risk",

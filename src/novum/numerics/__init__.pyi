@@ -16,6 +16,7 @@ from novum.numerics.cholesky import (
     mahalanobis,
 )
 from novum.numerics.column_moments import ColumnMoments, column_moments_of
+from novum.numerics.counted_chance import chance, chance_bits, chance_word
 from novum.numerics.counting import (
     MISSING,
     UNSEEN,
@@ -77,6 +78,7 @@ from novum.numerics.losses import (
     SquaredHingeLoss,
     SquaredLoss,
 )
+from novum.numerics.markov_chains import communicating_classes, is_closed, stationary_of
 from novum.numerics.moments import (
     Moments,
     Parts,
@@ -193,6 +195,9 @@ __all__ = [
     "best_of",
     "blocks_of_rows",
     "cached_property",
+    "chance",
+    "chance_bits",
+    "chance_word",
     "check_definite",
     "check_same_rows",
     "check_scatter",
@@ -204,6 +209,7 @@ __all__ = [
     "cholesky_update",
     "column_moments_of",
     "column_norms",
+    "communicating_classes",
     "coordinates",
     "count_by_class",
     "count_jointly",
@@ -230,6 +236,7 @@ __all__ = [
     "inner_kernel",
     "inverse_triangle",
     "invert",
+    "is_closed",
     "is_in_span",
     "is_separated",
     "is_small",
@@ -264,6 +271,7 @@ __all__ = [
     "score_differences",
     "set_bits",
     "solve_triangle",
+    "stationary_of",
     "stationary_point",
     "subspace_angles",
     "trailing_zeros",

@@ -1,1 +1,9 @@
-"""Markov decision processes: planning and learning."""
+"""Markov decision processes: planning where the world is known, learning to act where it is not.
+
+The names of this door and where they live are listed in `__init__.pyi`; each is imported when it
+is first used.
+"""
+
+from novum import lazy_door
+
+__getattr__, __dir__, __all__ = lazy_door(__name__, __file__)

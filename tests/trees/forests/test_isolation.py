@@ -19,7 +19,6 @@ from novum.core.learners.contracts import check_files_keep_predictions, check_th
 from novum.trees import IsolationForest, Tree
 from tests.trees.forest_tables import mixed_table
 
-
 RESAMPLED = {
     f"check_sample_weight_equivalence_on_{kind}_data": "draws depend on the number of rows"
     for kind in ("dense", "sparse")

@@ -98,7 +98,7 @@ def document(title: str, head_of_page: Markup, sections: list[Section], version:
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy(style)),
+        element("meta", http_equiv="Content-Security-Policy", content=content_policy(style)),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
@@ -139,7 +139,7 @@ def _section(name: str, draw: Callable[[], Section]) -> Section:
         return Section(name.lower().replace(" ", "-"), name, name, [Paragraph(text(sentence))])
 
 
-def _policy(style: str) -> Markup:
+def content_policy(style: str) -> Markup:
     """The content policy: nothing but this very style sheet, and pictures inside the file."""
     digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
     return Markup(

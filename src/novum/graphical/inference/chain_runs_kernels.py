@@ -15,8 +15,7 @@ import math
 
 import numpy as np
 
-from novum.graphical.inference.chance_kernels import mixed, uniform
-from novum.numerics import lean_kernel
+from novum.numerics import chance, chance_word, lean_kernel
 
 # Below this the sum of weights has lost digits to underflow, and logarithms are used.
 _LOW = 1e-280
@@ -114,15 +113,15 @@ def sweep_blocks(
         old = cells[block]
         draw = sweep * np.uint64(n_blocks) + np.uint64(block)
         if metropolis:
-            u = uniform(key, draw * np.uint64(2)) * n
+            u = chance(key, draw * np.uint64(2)) * n
             chosen = np.int64(u)
-            gain = uniform(key, draw * np.uint64(2) + np.uint64(1)) * chances[at + old]
+            gain = chance(key, draw * np.uint64(2) + np.uint64(1)) * chances[at + old]
             if gain >= chances[at + chosen] and chances[at + old] > 0.0:
                 chosen = old
             if kept:
                 out_sums[first + chosen] += 1.0
         else:
-            chosen = draw_cell(uniform(key, draw), at, n, chances)
+            chosen = draw_cell(chance(key, draw), at, n, chances)
             if kept:
                 for c in range(n):
                     out_sums[first + c] += chances[at + c]
@@ -174,7 +173,7 @@ def run_chain(
                 cell_starts, block_of, code_starts, code_steps, states, radixes, cell_keys,
                 split_cards, part_starts, context_starts, contexts, context_strides, part_logs,
                 part_rows, offered_codes[number], offered_logs[number],
-                uniform(jump_key, np.uint64(sweep)), cells, codes, keys,
+                chance(jump_key, np.uint64(sweep)), cells, codes, keys,
             )  # fmt: skip
             if jumped:
                 place_rows(sender_starts, receivers, move_starts, moves, cells, places)
@@ -197,7 +196,7 @@ def start_chain(cell_starts, key, out_cells):
     """Every block at one of its cells, all alike: starts far from each other."""
     for block in range(out_cells.size):
         n = cell_starts[block + 1] - cell_starts[block]
-        out_cells[block] = np.int64(mixed(key, np.uint64(block)) % np.uint64(n))
+        out_cells[block] = np.int64(chance_word(key, np.uint64(block)) % np.uint64(n))
 
 
 @lean_kernel("void(float64[:,:,::1], int64[::1], int64[::1], float64[:,:,::1])")

@@ -1,54 +1,18 @@
-"""Random numbers in kernels, counted: the number of a draw decides its value.
-
-    u(key, i) = upper 53 bits of mix(key + i * golden) / 2^53            (splitmix64)
-
-(Steele, Lea and Flood 2014.) Draws may be made in any order and in any slices of the work, and
-stay the same. The key comes from a stream of `novum.core.runtime.randomness`.
-"""
+"""A walk along a Markov chain, drawn by counted random numbers (`numerics.counted_chance`)."""
 
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics import lean_kernel
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
-_UNIT = 1.0 / (1 << 53)
-
-
-@lean_kernel("uint64(uint64, uint64)")
-def mixed(key, counter):
-    """64 bits that depend on every bit of the key and the counter."""
-    x = key + counter * _GOLDEN
-    x = (x ^ (x >> np.uint64(30))) * _FIRST
-    x = (x ^ (x >> np.uint64(27))) * _SECOND
-    return x ^ (x >> np.uint64(31))
-
-
-@lean_kernel("int64(uint64, uint64)")
-def bits(key, counter):
-    """A whole number from 0 up to, and without, 2^53."""
-    return np.int64(mixed(key, counter) >> np.uint64(11))
-
-
-@lean_kernel("float64(uint64, uint64)")
-def uniform(key, counter):
-    """A number from 0 up to, and without, 1."""
-    return bits(key, counter) * _UNIT
-
-
-# --- A walk ---------------------------------------------------------------------------------------
-# A walk along a Markov chain.
+from novum.numerics import chance, lean_kernel
 
 
 @lean_kernel("void(float64[:,::1], uint64, int64, int64, int64, int32[::1])")
 def walk(cumulative, key, state, start, stop, out_states):
     """States after steps `start ... stop`, the first of them drawn from `state`."""
     for step in range(start, stop):
-        u = uniform(key, np.uint64(step))
+        u = chance(key, np.uint64(step))
         low, high = 0, cumulative.shape[1] - 1
         # The first state whose cumulative probability exceeds u.
         while low < high:

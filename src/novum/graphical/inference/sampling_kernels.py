@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from novum.graphical.inference.chance_kernels import bits, uniform
-from novum.numerics import fast_kernel, kernel, lean_kernel
+from novum.numerics import chance as uniform
+from novum.numerics import chance_bits, fast_kernel, kernel, lean_kernel
 
 BLOCK = 1024
 # Above every draw of 53 bits.
@@ -75,19 +75,19 @@ def draw_block(
         counter = np.uint64(first) * n_all + np.uint64(v)
         if cards[v] == 2:
             for r in range(n_rows):
-                u = bits(key, counter + np.uint64(r) * n_all)
+                u = chance_bits(key, counter + np.uint64(r) * n_all)
                 out_codes[v, column + r] = u >= cumulative[offsets[r]]
         elif cards[v] <= _FEW:
             last = cards[v] - 1
             for r in range(n_rows):
-                u = bits(key, counter + np.uint64(r) * n_all)
+                u = chance_bits(key, counter + np.uint64(r) * n_all)
                 state = 0
                 for k in range(last):
                     state += u >= cumulative[offsets[r] + k]
                 out_codes[v, column + r] = state
         else:
             for r in range(n_rows):
-                u = bits(key, counter + np.uint64(r) * n_all)
+                u = chance_bits(key, counter + np.uint64(r) * n_all)
                 state = 0
                 while u >= cumulative[offsets[r] + state]:
                     state += 1

@@ -1,0 +1,1 @@
+"""Judging agents that learn to act."""

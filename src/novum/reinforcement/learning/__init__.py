@@ -1,0 +1,1 @@
+"""Learning to act where the transitions are not known."""
