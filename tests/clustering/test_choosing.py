@@ -70,6 +70,16 @@ def test_mixed_columns_with_missing_cells() -> None:
     assert again.n_clusters == 2
 
 
+def test_a_missing_cell_changes_no_choice() -> None:
+    X = groups(3)
+    X[4, 0] = np.nan
+    choice = choose_clusters(X, range=[1, 2, 3, 4], **QUICK)
+    assert choice.n_clusters == 3
+    cloud = np.random.default_rng(0).normal(size=(120, 3))
+    cloud[5, 1] = np.nan
+    assert choose_clusters(cloud, range=[1, 2, 3], **QUICK).n_clusters == 1
+
+
 def test_what_is_shown() -> None:
     pytest.importorskip("matplotlib").use("Agg")
     choice = choose_clusters(groups(3), KMeans(n_init=2), range(1, 6), **QUICK)

@@ -10,11 +10,11 @@ For every k of a range the learner groups the rows, and
     stability      the largest mean agreement (adjusted Rand) of groupings of subsamples with that
                    of all rows
 
-Reference tables are uniform in the box of the principal axes for complete numbers, and have their
-columns shuffled, each for itself, for other tables. They also tell whether there are groups at all:
-where the largest silhouette is no larger than what tables without groups have in one of 20 cases
-(by Student's t over the reference tables), the answer is one group. Otherwise it is the k that most
-criteria name, of equals the one of larger silhouette.
+Reference tables have numbers that are uniform in the box of their principal axes, and columns of
+levels that are shuffled, each for itself; the same cells are missing. They also tell whether there
+are groups at all: where the largest silhouette is no larger than what tables without groups have in
+one of 20 cases (by Student's t over the reference tables), the answer is one group. Otherwise it is
+the k that most criteria name, of equals the one of larger silhouette.
 
 References
 ----------
@@ -53,7 +53,6 @@ from novum.core.tables import (
     as_table,
     cells_of,
     check_sample,
-    column_names,
     n_rows_of,
     rows_of,
     set_columns,
@@ -214,16 +213,30 @@ class _Job:
         return float(function(X, labels))
 
     def reference(self, X: Any, rng: np.random.Generator) -> Any:
-        """A table of the same size without groups."""
+        """A table of the same size without groups, with the same cells missing."""
         if self.has_means:
-            rows = np.asarray(X, np.float64)
-            center = rows.mean(axis=0)
-            axes = np.linalg.svd(rows - center, full_matrices=False)[2]
-            turned = (rows - center) @ axes.T
-            low, high = turned.min(axis=0), turned.max(axis=0)
-            return center + rng.uniform(low, high, turned.shape) @ axes
-        orders = (rng.permutation(n_rows_of(X)) for _ in column_names(X))
-        return set_columns(X, {j: cells_of(X, j, order) for j, order in enumerate(orders)})
+            return _uniform(np.asarray(X, np.float64), rng)
+        sample = check_sample(reader_of("choose_clusters"), X, target="none", allow_missing=True)
+        cells = np.asarray(sample.numeric, np.float64)
+        missing = np.isnan(cells)
+        counts = np.maximum((~missing).sum(axis=0), 1)
+        means = np.where(missing, 0.0, cells).sum(axis=0) / counts
+        drawn = _uniform(np.where(missing, means, cells), rng) if cells.size else cells
+        drawn[missing] = np.nan
+        columns = {int(place): drawn[:, j] for j, place in enumerate(sample.schema.numeric)}
+        for place in map(int, sample.schema.categorical):
+            columns[place] = cells_of(X, place, rng.permutation(n_rows_of(X)))
+        return set_columns(X, columns)
+
+
+def _uniform(rows: Floats, rng: np.random.Generator) -> Floats:
+    """Rows drawn uniformly from the box of the principal axes of others."""
+    center = rows.mean(axis=0)
+    axes = np.linalg.svd(rows - center, full_matrices=False)[2]
+    turned = (rows - center) @ axes.T
+    return np.asarray(
+        center + rng.uniform(turned.min(axis=0), turned.max(axis=0), turned.shape) @ axes
+    )
 
 
 def _against_references(
@@ -294,10 +307,11 @@ def _votes(rows: tuple[CountRow, ...]) -> dict[str, int]:
     corner = bend([row.k for row in rows], [row.within for row in rows])
     if corner is not None:
         votes["elbow"] = corner
-    for name, sign in (("silhouette", 1.0), ("stability", 1.0)):
-        known = {r.k: sign * getattr(r, name)[0] for r in rows if getattr(r, name)}
+    # Of equally clear numbers the smaller, of equally stable ones the larger says more.
+    for name, order in (("silhouette", -1), ("stability", 1)):
+        known = {r.k: round(getattr(r, name)[0], 9) for r in rows if getattr(r, name)}
         if known:
-            votes[name] = max(known, key=lambda k: (known[k], -k))
+            votes[name] = max(known, key=lambda k: (known[k], order * k))
     for name, sign in (("calinski_harabasz", 1.0), ("davies_bouldin", -1.0)):
         known = {r.k: sign * getattr(r, name) for r in rows if getattr(r, name) is not None}
         if known:
@@ -341,7 +355,8 @@ def _reason(k: int, rows: tuple[CountRow, ...], votes: dict[str, int], p_value: 
     text += f"; the mean silhouette is {row.silhouette[0]:.2f}"
     if row.stability:
         text += f", and groupings of subsamples agree to {row.stability[0]:.2f}"
-    return f"{text} ({_p_text(p_value)} in tables without groups)."
+    more = " More groups were not tried." if k == rows[-1].k else ""
+    return f"{text} ({_p_text(p_value)} in tables without groups).{more}"
 
 
 def _p_text(p_value: float) -> str:

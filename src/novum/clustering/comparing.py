@@ -15,8 +15,8 @@ from novum.core.tables import Sample, check_sample
 from novum.distances import ColumnRows, Distance, DistanceRows, distance_named
 from novum.numerics import Floats
 
-# Distances in a block.
-_BLOCK = 2_000_000
+# Distances in a block: few enough that the memory of one block serves the next.
+_BLOCK = 250_000
 
 
 class MatrixRows(DistanceRows):

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from novum import __version__
 from novum.apps.job.building import imported
@@ -213,8 +214,9 @@ def _grouped(table: Any, is_numeric: bool, request: Request) -> tuple[ClusterCho
         return choice, None, np.zeros(n, np.int64), X
     if scaler is None:
         return choice, choice.model, np.asarray(choice.model.predict(table)), X
-    whole = Pipeline([("scale", scaler), ("groups", choice.model)])
-    return choice, whole, np.asarray(choice.labels), X
+    # Once more from the table, so that the model knows its columns by their names.
+    whole = Pipeline([("scale", clone(scaler)), ("groups", clone(choice.model))]).fit(table)
+    return choice, whole, np.asarray(whole.predict(table)), X
 
 
 def _with_a_cell(table: Any) -> Any:
@@ -249,9 +251,9 @@ def _verdict(
     said = [choice.reason]
     if found is not None:
         said += [group.sentence for group in found]
-        statement = choice.model.certificate_.details.get("statement")
-        if statement:
-            said.append(f"The sum that the grouping minimizes is {statement}.")
+        statement = choice.model.certificate_.details.get("statement", "")
+        if statement.startswith("within"):
+            said.append(f"The sum of squared distances to the centers is {statement}.")
     if agreement:
         rand = agreement["adjusted_rand"]
         said.append(
