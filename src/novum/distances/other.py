@@ -71,8 +71,8 @@ class FromKernel(Distance):
 
     @property
     def takes(self) -> Takes:  # type: ignore[override]
-        found: Takes = self.kernel.takes
-        return found
+        kind: Takes = self.kernel.takes
+        return kind
 
     def prepare(self, X: Any, like: KernelRows | None = None, target: Any = None) -> KernelRows:
         del target
