@@ -149,6 +149,8 @@ class KernelDensity(Learner, BaseEstimator):
         random_state : int, generator or None
         """
         self._check_fitted()
+        if n_samples < 0:
+            raise InputError(f"n_samples is a number of at least 0, got {n_samples}.")
         rng = np.random.default_rng(seed_sequence(random_state))
         n, d = self.numbers_.shape
         shares = None if self.weights_ is None else self.weights_ / self.weights_.sum()

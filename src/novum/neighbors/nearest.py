@@ -16,7 +16,7 @@ from novum.core.errors import InputError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
 from novum.core.runtime import fitting
 from novum.core.tables import Sample, check_features, check_sample
-from novum.distances import Distance, DistanceRows, FromKernel, Gower, as_distance
+from novum.distances import Distance, DistanceRows, FromKernel, Gower, Precomputed, as_distance
 from novum.neighbors.index import RowIndex, way_for
 from novum.numerics import Codes, Floats, Integers, cached_property
 
@@ -318,8 +318,9 @@ def rows_to_keep(model: Any, X: Any, y: Any, target: Literal["none", "numbers"])
     if isinstance(model.metric, FromKernel) and model.metric.takes == "objects":
         model.objects_ = list(X)
         X = np.arange(len(model.objects_), dtype=np.float64)[:, np.newaxis]
-    if isinstance(model.metric, str) and model.metric == "precomputed" and not sparse.issparse(X):
-        X = np.asarray(X, np.float64)
+    if isinstance(model.metric, str) and model.metric == "precomputed":
+        # What is no matrix of distances is said before anything is read as a table.
+        X = Precomputed().prepare(X).cells
     sample = check_sample(model, X, y, target=target, allow_missing=True, accept_sparse=True)
     is_shared = isinstance(X, np.ndarray) and np.may_share_memory(sample.numeric, X)
     if is_shared or sparse.issparse(X):
