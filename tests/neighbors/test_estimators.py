@@ -198,6 +198,11 @@ def test_sparse_rows_functions_and_matrices() -> None:
     dense = KNeighborsClassifier().fit(X, y).predict_proba(X)
     for rows in (sparse.csr_matrix(X), sparse.csc_matrix(X)):
         np.testing.assert_allclose(KNeighborsClassifier().fit(rows, y).predict_proba(rows), dense)
+        # Either may be asked with the other.
+        for asked in (X, rows):
+            for trained in (X, rows):
+                mixed = KNeighborsClassifier().fit(trained, y).predict_proba(asked)
+                np.testing.assert_allclose(mixed, dense)
     own = KNeighborsClassifier(metric=lambda x, z: float(np.abs(x - z).sum())).fit(X, y)
     l1 = KNeighborsClassifier(metric="manhattan").fit(X, y)
     np.testing.assert_allclose(own.predict_proba(X), l1.predict_proba(X))
@@ -236,6 +241,8 @@ SQUARE = np.array([[0.0, 1.0], [1.0, 0.0]])
             "square; got shape .1, 2.",
         ),
         (lambda: NearestNeighbors(metric="precomputed").fit(-SQUARE), "at least 0, but"),
+        (lambda: NearestNeighbors(metric="precomputed").fit([["a"]]), "holds numbers"),
+        (lambda: NearestNeighbors().fit([[1.0]]).radius_neighbors([[1.0]], -1), "got -1"),
         (
             lambda: NearestNeighbors(metric="precomputed").fit([[0.0, 1.0], [2.0, 0.0]]),
             "rows 0 and 1 are 1 and 2 apart",

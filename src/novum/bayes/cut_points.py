@@ -76,7 +76,8 @@ def mdl_cuts(values: Floats, counts: Floats) -> Floats:
         H, H_left, H_right = _entropies(whole[np.newaxis])[0], _entropies(left), _entropies(right)
         gains = H - (n_left * H_left + n_right * H_right) / n
         best = int(np.argmax(gains))
-        k, k_left, k_right = (int((part > 0).sum()) for part in (whole, left[best], right[best]))
+        sides = whole, left[best], right[best]
+        k, k_left, k_right = (int((side > 0).sum()) for side in sides)
         price = np.log2(max(n - 1.0, 1.0)) + np.log2(3.0**k - 2.0)
         price -= k * H - k_left * H_left[best] - k_right * H_right[best]
         if gains[best] * n > price:

@@ -167,17 +167,17 @@ class KernelColumn:
         return ValueBlock(columns, tuple(model._laws(sums.law_sums(j)) for model, j in pairs))
 
     def _laws(self, sums: tuple[Any, ...]) -> tuple[Any, ...]:
-        parts = [part for part in sums if part is not None and part.weight > 0]
-        whole = reduce(add, parts) if parts else None
+        present = [cells for cells in sums if cells is not None and cells.weight > 0]
+        whole = reduce(add, present) if present else None
         if whole is None or not whole.spread > 0:
             return (None,) * len(sums)
         return tuple(
             KernelLaw(
-                (part if part is not None else whole).counts.values,
-                (part if part is not None else whole).counts.weights,
-                self._width(part if part is not None and part.spread > 0 else whole),
+                (cells if cells is not None else whole).counts.values,
+                (cells if cells is not None else whole).counts.weights,
+                self._width(cells if cells is not None and cells.spread > 0 else whole),
             )
-            for part in sums
+            for cells in sums
         )
 
     def _width(self, cells: CellCounts) -> float:
@@ -241,20 +241,20 @@ class BinnedColumn:
         return ValueBlock(columns, tuple(model._laws(sums.law_sums(j)) for model, j in pairs))
 
     def _laws(self, sums: tuple[Any, ...]) -> tuple[Any, ...]:
-        parts = [part for part in sums if part is not None and part.weight > 0]
-        if not parts:
+        present = [cells for cells in sums if cells is not None and cells.weight > 0]
+        if not present:
             return (None,) * len(sums)
-        whole = reduce(add, parts).counts
+        whole = reduce(add, present).counts
         cuts = self._cuts(whole, sums)
         if not len(cuts):
             return (None,) * len(sums)
         edges = np.concatenate([whole.values[:1], cuts, whole.values[-1:]])
         laws = []
-        for part in sums:
+        for cells in sums:
             counts = np.full(len(edges) - 1, float(self.smoothing))
-            if part is not None:
-                bins = np.searchsorted(cuts, part.counts.values, side="right")
-                counts += np.bincount(bins, part.counts.weights, len(counts))
+            if cells is not None:
+                bins = np.searchsorted(cuts, cells.counts.values, side="right")
+                counts += np.bincount(bins, cells.counts.weights, len(counts))
             total = counts.sum()
             empty = np.full(len(counts), 1.0 / len(counts))
             laws.append(HistogramLaw(edges, counts / total if total > 0 else empty))
@@ -268,7 +268,7 @@ class BinnedColumn:
         if self.rule == "equal_frequency":
             return equal_frequency_cuts(whole.values, whole.weights, self.bins)
         counts = np.zeros((len(whole.values), len(sums)))
-        for k, part in enumerate(sums):
-            if part is not None:
-                counts[np.searchsorted(whole.values, part.counts.values), k] = part.counts.weights
+        for k, cells in enumerate(sums):
+            if cells is not None:
+                counts[np.searchsorted(whole.values, cells.counts.values), k] = cells.counts.weights
         return mdl_cuts(whole.values, counts)

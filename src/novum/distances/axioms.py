@@ -69,48 +69,48 @@ def check_metric(distance: Distance, X: Any) -> tuple[Violation, ...]:
             f"check_metric looks at all triples of at most {_MOST_ROWS} rows, got {n}."
         )
     room = 16 * EPSILON * np.abs(D).max(initial=0.0)
-    found = []
+    violations = []
     least = np.unravel_index(np.argmin(D), D.shape)
     if D[least] < -room:
-        found.append(_said("positivity", least, f"are {D[least]:g} apart, less than 0"))
+        violations.append(_said("positivity", least, f"are {D[least]:g} apart, less than 0"))
     own = int(np.argmax(np.abs(np.diagonal(D))))
     if abs(D[own, own]) > room:
-        found.append(
+        violations.append(
             Violation("identity", (own,), f"Row {own} is {D[own, own]:g} apart from itself.")
         )
     together = np.where(np.eye(n, dtype=bool), np.inf, D)
     if n > 1 and together.min() == 0:
         pair = np.unravel_index(np.argmin(together), D.shape)
-        found.append(_said("identity", pair, "are 0 apart, though they are two rows"))
+        violations.append(_said("identity", pair, "are 0 apart, though they are two rows"))
     skew = np.abs(D - D.T)
     worst = np.unravel_index(np.argmax(skew), D.shape)
     if skew[worst] > room:
         i, j = worst
         words = f"are {D[i, j]:g} apart one way and {D[j, i]:g} the other"
-        found.append(_said("symmetry", worst, words))
-    found += _triangles(D, room)
-    return tuple(found)
+        violations.append(_said("symmetry", worst, words))
+    violations += _triangles(D, room)
+    return tuple(violations)
 
 
 def _triangles(D: Floats, room: float) -> list[Violation]:
-    worst, place = room, (0, 0, 0)
+    worst, triple = room, (0, 0, 0)
     for y in range(len(D)):
         longer = D - (D[:, [y]] + D[[y], :])
         x, z = np.unravel_index(np.argmax(longer), D.shape)
         if longer[x, z] > worst:
-            worst, place = float(longer[x, z]), (int(x), y, int(z))
+            worst, triple = float(longer[x, z]), (int(x), y, int(z))
     if worst <= room:
         return []
-    a, b, c = place
+    a, b, c = triple
     text = (
         f"The triangle inequality fails: rows {a} and {c} are {D[a, c]:g} apart, but over row {b} "
         f"only {D[a, b] + D[b, c]:g}."
     )
-    return [Violation("triangle", place, text)]
+    return [Violation("triangle", triple, text)]
 
 
 def _said(axiom: str, pair: Any, words: str) -> Violation:
-    i, j = (int(place) for place in pair)
+    i, j = (int(row) for row in pair)
     return Violation(axiom, (i, j), f"Rows {i} and {j} {words}.")
 
 

@@ -18,11 +18,11 @@ TERMS = "Tuple((float64[::1], float64[::1], int64[::1], int64[::1], float64[::1]
 
 
 @inner_kernel()
-def is_equal_or_not(table, place, n_levels):
+def is_equal_or_not(table, own, n_levels):
     """Whether a level is as far from all other levels as from the first of them."""
-    other = 1 if place == 0 else 0
+    other = 1 if own == 0 else 0
     for level in range(n_levels):
-        if level != place and table[level] != table[other]:
+        if level != own and table[level] != table[other]:
             return False
     return n_levels > 1
 
@@ -43,14 +43,14 @@ def cross_powers(left, right, highest, terms, power, partial, out):
     n, p = numbers.shape
     m, q = out.shape[1], places.shape[1]
     complete = expected.size == 0 and others_expected.size == 0
-    known = np.empty(m if partial else 0)
+    counted = np.empty(m if partial else 0)
     total = weights.sum()
     for i in range(n):
         row = out[i]
         for t in range(m):
             row[t] = 0.0
-        for t in range(known.size):
-            known[t] = 0.0
+        for t in range(counted.size):
+            counted[t] = 0.0
         for j in range(p):
             x = numbers[i, j]
             column = others[j]
@@ -75,7 +75,7 @@ def cross_powers(left, right, highest, terms, power, partial, out):
                 if partial:
                     if x_missing or z_missing:
                         continue
-                    known[t] += weights[j]
+                    counted[t] += weights[j]
                 if x_missing and z_missing:
                     term = both[j]
                 elif x_missing:
@@ -93,29 +93,29 @@ def cross_powers(left, right, highest, terms, power, partial, out):
                 else:
                     row[t] += term
         for j in range(q):
-            width, place = widths[j], places[i, j]
-            table = tables[starts[j] + place * width : starts[j] + (place + 1) * width]
+            width, level = widths[j], places[i, j]
+            table = tables[starts[j] + level * width : starts[j] + (level + 1) * width]
             column_places = others_places[j]
             # The place before the last is that of missing cells.
             missing = width - 2
             plain = not partial and not np.isinf(power) and highest[j] < missing
-            if plain and is_equal_or_not(table, place, missing):
+            if plain and is_equal_or_not(table, level, missing):
                 # Comparing places takes several at a time, looking them up in a table does not.
-                same, other = table[place], table[1 if place == 0 else 0]
+                same, other = table[level], table[1 if level == 0 else 0]
                 for t in range(m):
-                    row[t] += same if column_places[t] == place else other
+                    row[t] += same if column_places[t] == level else other
                 continue
             for t in range(m):
                 if partial:
-                    if place == missing or column_places[t] == missing:
+                    if level == missing or column_places[t] == missing:
                         continue
-                    known[t] += weights[p + j]
+                    counted[t] += weights[p + j]
                 if np.isinf(power):
                     row[t] = max(row[t], table[column_places[t]])
                 else:
                     row[t] += table[column_places[t]]
-        for t in range(known.size):
-            if known[t] == 0.0:
+        for t in range(counted.size):
+            if counted[t] == 0.0:
                 row[t] = np.inf
             elif not np.isinf(power):
-                row[t] *= total / known[t]
+                row[t] *= total / counted[t]

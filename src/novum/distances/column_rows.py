@@ -104,8 +104,8 @@ class ColumnRows(DistanceRows):
     @cached_property
     def _expected(self) -> Floats:
         columns = zip(self.terms.observed, self.numbers.T, strict=True)
-        found = [observed.expected(np.nan_to_num(column)) for observed, column in columns]
-        return np.ascontiguousarray(np.array(found).reshape(-1, len(self)).T)
+        expectations = [observed.expected(np.nan_to_num(column)) for observed, column in columns]
+        return np.ascontiguousarray(np.array(expectations).reshape(-1, len(self)).T)
 
     @cached_property
     def _columns(self) -> tuple[Floats, Floats, Codes, Codes]:

@@ -52,11 +52,11 @@ class ObservedColumn:
             below = np.searchsorted(cells, x, side="right")
             sums = np.concatenate([[0.0], np.cumsum(cells)])
             return np.asarray((x * (2.0 * below - n) + sums[n] - 2.0 * sums[below]) / n)
-        found = np.empty(len(x))
+        means = np.empty(len(x))
         for start in range(0, len(x), _BLOCK):
-            part = x[start : start + _BLOCK, np.newaxis]
-            found[start : start + _BLOCK] = (np.abs(part - cells) ** self.power).mean(axis=1)
-        return found
+            block = x[start : start + _BLOCK, np.newaxis]
+            means[start : start + _BLOCK] = (np.abs(block - cells) ** self.power).mean(axis=1)
+        return means
 
     @cached_property
     def both(self) -> float:

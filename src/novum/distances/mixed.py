@@ -104,8 +104,8 @@ class Gower(Distance):
         n_numbers = numbers.shape[1]
         scale = np.zeros(n_numbers)
         for j in range(n_numbers):
-            known = numbers[:, j][~np.isnan(numbers[:, j])]
-            width = float(np.ptp(known)) if len(known) else 0.0
+            observed_cells = numbers[:, j][~np.isnan(numbers[:, j])]
+            width = float(np.ptp(observed_cells)) if len(observed_cells) else 0.0
             scale[j] = weights[j] / (total * width) if width > 0 else 0.0
         tables = []
         columns = [c for c in sample.schema.columns if c.kind is not Kind.NUMERIC]
@@ -203,12 +203,12 @@ class Overlap(Distance):
 def _codes_among(numbers: Floats, values: tuple[Floats, ...]) -> Array:
     """Numbers as codes of the values that training had."""
     codes = np.empty(numbers.shape, np.int32)
-    for j, known in enumerate(values):
+    for j, levels in enumerate(values):
         column = numbers[:, j]
-        place = np.searchsorted(known, column)
-        met = place < len(known)
-        met[met] = known[place[met]] == column[met]
-        codes[:, j] = np.where(np.isnan(column), MISSING, np.where(met, place, UNSEEN))
+        codes_met = np.searchsorted(levels, column)
+        met = codes_met < len(levels)
+        met[met] = levels[codes_met[met]] == column[met]
+        codes[:, j] = np.where(np.isnan(column), MISSING, np.where(met, codes_met, UNSEEN))
     return codes
 
 
@@ -278,9 +278,9 @@ class ValueDifference(Distance):
         return ColumnRows(terms, scaled, places_of(sample, tables))
 
     def _table(self, codes: Any, classes: Any, k: int, prior: Floats) -> Floats:
-        known = codes >= 0
+        observed = codes >= 0
         counts = np.zeros((k, len(prior)))
-        np.add.at(counts, (codes[known], classes[known]), 1.0)
+        np.add.at(counts, (codes[observed], classes[observed]), 1.0)
         totals = counts.sum(axis=1, keepdims=True)
         chances = counts + self.alpha
         sums = chances.sum(axis=1, keepdims=True)

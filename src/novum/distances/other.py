@@ -71,8 +71,8 @@ class FromKernel(Distance):
 
     @property
     def takes(self) -> Takes:  # type: ignore[override]
-        found: Takes = self.kernel.takes
-        return found
+        kind: Takes = self.kernel.takes
+        return kind
 
     def prepare(self, X: Any, like: KernelRows | None = None, target: Any = None) -> KernelRows:
         del target
@@ -213,7 +213,12 @@ class Precomputed(Distance):
         table = X.numeric if isinstance(X, Sample) else X
         if sparse.issparse(table):
             raise InputError("A precomputed matrix of distances is dense: X.toarray().")
-        cells = np.asarray(table, np.float64)
+        try:
+            cells = np.asarray(table, np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"A precomputed matrix of distances holds numbers, and this does not: {error}."
+            ) from error
         if like is None:
             _check_square(cells)
             return PrecomputedRows(cells, np.arange(len(cells)))

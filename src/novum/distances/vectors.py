@@ -46,8 +46,10 @@ class VectorDistance(Distance):
         name = type(self).__name__
         sample = read_rows(X, name, None if like is None else like.terms.schema)
         refuse_levels(sample, name)
-        if sample.is_sparse or isinstance(like, SparseRows):
+        if isinstance(like, SparseRows) or (like is None and sample.is_sparse):
             return self._prepared_sparse(sample, like)
+        if sample.is_sparse:
+            sample = replace(sample, numeric=sample.numeric.toarray())
         numbers = as_argument(sample.numeric)
         if like is not None:
             numbers = self._moved(numbers, like.terms.factor)
@@ -69,8 +71,6 @@ class VectorDistance(Distance):
     def _prepared_sparse(self, sample: Sample, like: Any) -> SparseRows:
         if not sample.is_sparse:
             sample = replace(sample, numeric=sparse.csr_array(sample.numeric))
-        if isinstance(like, ColumnRows):
-            raise InputError("Training rows were dense, but these are sparse: X.toarray().")
         settings = sample.schema, self.power, self.missing, self.finish
         terms = like.terms if like is not None else ColumnTerms(*settings, (), np.ones(0), ())
         return SparseRows.of(terms, self._moved_sparse(sample.numeric))

@@ -20,7 +20,12 @@ from novum.core.errors import InputError
 from novum.core.learners import fitted, parameter
 from novum.core.runtime import fitting
 from novum.core.tables import check_classes, plain_target
-from novum.neighbors.nearest import KNeighborsMixin, NeighborsModel, RadiusMixin, rows_to_keep
+from novum.neighbors.nearest import (
+    ChosenNeighborsMixin,
+    NeighborsModel,
+    RadiusMixin,
+    rows_to_keep,
+)
 from novum.neighbors.votes import class_votes, vote_weights
 from novum.numerics import Array, Floats, Integers
 
@@ -53,10 +58,10 @@ class NeighborCurve:
         return int(self.n_neighbors[least[-1]])
 
     def __repr__(self) -> str:
-        place = int(np.flatnonzero(self.n_neighbors == self.best)[0])
+        at = int(np.flatnonzero(self.n_neighbors == self.best)[0])
         return (
-            f"Leave-one-out error {self.errors[place]:.4g} (standard error "
-            f"{self.standard_errors[place]:.2g}) with {self.best} neighbors, the best of "
+            f"Leave-one-out error {self.errors[at]:.4g} (standard error "
+            f"{self.standard_errors[at]:.2g}) with {self.best} neighbors, the best of "
             f"{self.n_neighbors[0]} to {self.n_neighbors[-1]}."
         )
 
@@ -104,14 +109,18 @@ class VotingClassifierModel(DecisionMixin, ClassifierMixin, NeighborsModel):
         labels = plain_target(y)
         self.outputs_2d_ = labels.ndim == 2 and labels.shape[1] > 1
         columns = labels.T if self.outputs_2d_ else [labels]
-        found = [check_classes(column, type(self).__name__) for column in columns]
-        codes = np.stack([codes for _, codes in found], axis=1)
+        labels_and_codes = [check_classes(column, type(self).__name__) for column in columns]
+        codes = np.stack([codes for _, codes in labels_and_codes], axis=1)
         if len(codes) != sample.n_rows:
             raise InputError(
                 f"X has {sample.n_rows} rows, but y has {len(codes)}: found input variables with "
                 "inconsistent numbers of samples. Pass one target for each row."
             )
-        self.classes_ = [classes for classes, _ in found] if self.outputs_2d_ else found[0][0]
+        self.classes_ = (
+            [classes for classes, _ in labels_and_codes]
+            if self.outputs_2d_
+            else labels_and_codes[0][0]
+        )
         self.targets_ = codes.astype(np.int64)
         shares = [np.bincount(column) / len(codes) for column in self.targets_.T]
         self.class_prior_ = shares if self.outputs_2d_ else shares[0]
@@ -138,11 +147,11 @@ class VotingClassifierModel(DecisionMixin, ClassifierMixin, NeighborsModel):
         """The class of most votes, the first of equals."""
         self._check_fitted()
         pairs = zip(self._all_classes, self._shares(X), strict=True)
-        found = [classes[share.argmax(axis=1)] for classes, share in pairs]
-        return np.stack(found, axis=1) if self.outputs_2d_ else found[0]
+        answers = [classes[share.argmax(axis=1)] for classes, share in pairs]
+        return np.stack(answers, axis=1) if self.outputs_2d_ else answers[0]
 
 
-class KNeighborsClassifier(KNeighborsMixin, VotingClassifierModel):
+class KNeighborsClassifier(ChosenNeighborsMixin, VotingClassifierModel):
     """A vote of the k nearest rows.
 
     Parameters
@@ -170,24 +179,6 @@ class KNeighborsClassifier(KNeighborsMixin, VotingClassifierModel):
     >>> KNeighborsClassifier(3).fit(X, y).predict([[1.1], [2.9]]).tolist()
     ['a', 'b']
     """
-
-    n_neighbors: int | str = parameter({"auto"}, default=5, at_least=1, kw_only=False)  # type: ignore[assignment]
-    weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
-
-    n_neighbors_: int = fitted()
-
-    def _fit(self, X: Any, y: Any) -> None:
-        super()._fit(X, y)
-        self.n_neighbors_ = (
-            self.curve().best if isinstance(self.n_neighbors, str) else int(self.n_neighbors)
-        )
-
-    def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
-    ) -> Any:
-        self._check_fitted()
-        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
-        return super().kneighbors(X, k, return_distance)
 
     def _shares(self, X: Any) -> list[Floats]:
         distances, rows = self._nearest(X, self.n_neighbors_)
@@ -219,20 +210,20 @@ class KNeighborsClassifier(KNeighborsMixin, VotingClassifierModel):
         distances, rows = self._nearest(None, k)
         losses = np.empty((n, k))
         for start in range(0, n, _ROWS):
-            part = slice(start, start + _ROWS)
-            truth = self.targets_[part, 0]
+            block = slice(start, start + _ROWS)
+            truth = self.targets_[block, 0]
             votes = np.zeros((len(truth), len(self.classes_)))
             lines = np.arange(len(truth))
-            for place in range(k):
+            for at in range(k):
                 if self.weights in (None, "uniform"):
-                    votes[lines, self.targets_[rows[part, place], 0]] += 1.0
+                    votes[lines, self.targets_[rows[block, at], 0]] += 1.0
                 else:
-                    near = slice(0, place + 1)
-                    weights = vote_weights(self.weights, distances[part, near])
+                    near = slice(0, at + 1)
+                    weights = vote_weights(self.weights, distances[block, near])
                     votes = class_votes(
-                        self.targets_[:, 0], rows[part, near], weights, len(self.classes_)
+                        self.targets_[:, 0], rows[block, near], weights, len(self.classes_)
                     )
-                losses[part, place] = votes.argmax(axis=1) != truth
+                losses[block, at] = votes.argmax(axis=1) != truth
         return curve_of(losses)
 
 
@@ -278,15 +269,15 @@ class RadiusNeighborsClassifier(RadiusMixin, VotingClassifierModel):
                 f"training row is within {self.radius:g}. Take a larger radius, or give "
                 "outlier_label."
             )
-        found = []
+        votes = []
         for classes, codes, label in self._targets_and_labels():
             shares = np.zeros((len(rows), len(classes)))
-            for place, (apart, near) in enumerate(zip(distances, rows, strict=True)):
+            for query, (apart, near) in enumerate(zip(distances, rows, strict=True)):
                 if len(near):
                     weights = vote_weights(self.weights, apart[np.newaxis])
-                    shares[place] = class_votes(codes, near[np.newaxis], weights, len(classes))[0]
+                    shares[query] = class_votes(codes, near[np.newaxis], weights, len(classes))[0]
             shares[alone] = classes == label
-            found.append(shares)
+            votes.append(shares)
             if alone.any() and not (classes == label).any():
                 warnings.warn(
                     f"Outlier label {label!r} is not in training classes. All class probabilities "
@@ -294,7 +285,7 @@ class RadiusNeighborsClassifier(RadiusMixin, VotingClassifierModel):
                     UserWarning,
                     stacklevel=4,
                 )
-        return found
+        return votes
 
     def predict(self, X: Any) -> Array:
         """The class of most votes, the first of equals; the outlier label where nobody votes."""

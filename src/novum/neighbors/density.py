@@ -149,6 +149,8 @@ class KernelDensity(Learner, BaseEstimator):
         random_state : int, generator or None
         """
         self._check_fitted()
+        if n_samples < 0:
+            raise InputError(f"n_samples is a number of at least 0, got {n_samples}.")
         rng = np.random.default_rng(seed_sequence(random_state))
         n, d = self.numbers_.shape
         shares = None if self.weights_ is None else self.weights_ / self.weights_.sum()
@@ -209,14 +211,14 @@ class KernelDensity(Learner, BaseEstimator):
                 "grows without bound as the bandwidth falls. Use 'silverman', or give a number."
             )
         best = int(peaks[np.argmax(curve[peaks])])
-        found = minimize_scalar(
+        optimum = minimize_scalar(
             lambda w: -self._left_out(float(np.exp(w)), _FINE),
             bounds=(widths[best - 1], widths[best + 1]),
             method="bounded",
             options={"xatol": 1e-4},
         )
-        self.leave_one_out_ = float(-found.fun)
-        return float(np.exp(found.x))
+        self.leave_one_out_ = float(-optimum.fun)
+        return float(np.exp(optimum.x))
 
     def _left_out(self, h: float, rtol: float) -> float:
         """Mean log-density of a row under the others."""

@@ -178,7 +178,7 @@ class RowIndex:
         self, queries: Any, k: int, own: Integers | None
     ) -> tuple[Floats, Integers]:
         m = len(queries)
-        found = NearestRows(m, k, own)
+        heaps = NearestRows(m, k, own)
         height = max(1, _BLOCK // max(min(len(self.rows), _WIDTH), 1))
         for start in range(0, m, height):
             asked = queries if m <= height else queries.take(slice(start, start + height))
@@ -186,8 +186,8 @@ class RowIndex:
                 powers = asked.cross_powers(block)
                 # Infinitely far is far, but still a neighbor where there are no others.
                 np.minimum(powers, _FAR, out=powers)
-                found.add(powers, first, start)
-        near, rows = found.sorted()
+                heaps.add(powers, first, start)
+        near, rows = heaps.sorted()
         near[near == _FAR] = np.inf
         return near, rows
 
@@ -202,14 +202,14 @@ class RowIndex:
         for start in range(0, len(queries), step):
             asked = queries.take(slice(start, start + step))
             if by_tree:
-                found = self._within_tree(asked, radius)
+                hits = self._within_tree(asked, radius)
             else:
                 powers = np.concatenate([asked.cross_powers(b) for b in self._blocks], axis=1)
-                found = []
+                hits = []
                 for line in self.rows.finish(powers):
                     near = np.flatnonzero(line <= radius)
-                    found.append((line[near], near))
-            for query, (apart, near) in enumerate(found, start):
+                    hits.append((line[near], near))
+            for query, (apart, near) in enumerate(hits, start):
                 others = slice(None) if own is None else near != own[query]
                 distances.append(apart[others])
                 rows.append(near[others])
@@ -226,13 +226,13 @@ class RowIndex:
         counts, rows, powers = self._tree.within(queries.numbers, reach * (1 + 1e-12), power)
         ends = np.cumsum(counts)[:-1]
         pairs = zip(np.split(powers, ends), np.split(rows, ends), strict=True)
-        found = []
+        hits = []
         for sums, near in pairs:
             order = np.argsort(near)
             apart = self.rows.finish(sums[order])
             inside = apart <= radius
-            found.append((apart[inside], near[order][inside]))
-        return found
+            hits.append((apart[inside], near[order][inside]))
+        return hits
 
 
 def _are_vectors(rows: Any) -> bool:

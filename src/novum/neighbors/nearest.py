@@ -16,7 +16,7 @@ from novum.core.errors import InputError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
 from novum.core.runtime import fitting
 from novum.core.tables import Sample, check_features, check_sample
-from novum.distances import Distance, DistanceRows, FromKernel, Gower, as_distance
+from novum.distances import Distance, DistanceRows, FromKernel, Gower, Precomputed, as_distance
 from novum.neighbors.index import RowIndex, way_for
 from novum.numerics import Codes, Floats, Integers, cached_property
 
@@ -171,6 +171,31 @@ class KNeighborsMixin(NeighborsModel):
         return sparse.csr_matrix((cells, rows.ravel(), ends), shape=shape)
 
 
+class ChosenNeighborsMixin(KNeighborsMixin):
+    """The k nearest rows as voters, whose number may be chosen by leaving out."""
+
+    n_neighbors: int | str = parameter({"auto"}, default=5, at_least=1, kw_only=False)  # type: ignore[assignment]
+    weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
+
+    n_neighbors_: int = fitted()
+
+    def _fit(self, X: Any, y: Any) -> None:
+        super()._fit(X, y)
+        is_chosen = isinstance(self.n_neighbors, str)
+        self.n_neighbors_ = self.curve().best if is_chosen else int(self.n_neighbors)
+
+    def curve(self, most: int | None = None) -> Any:
+        """Leave-one-out errors over the number of neighbors."""
+        raise NotImplementedError
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        self._check_fitted()
+        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
+        return super().kneighbors(X, k, return_distance)
+
+
 class RadiusMixin(NeighborsModel):
     """Questions for all rows within a radius."""
 
@@ -204,8 +229,8 @@ class RadiusMixin(NeighborsModel):
             turns = [np.argsort(apart, kind="stable") for apart in distances]
             distances = [apart[turn] for apart, turn in zip(distances, turns, strict=True)]
             rows = [near[turn] for near, turn in zip(rows, turns, strict=True)]
-        found = _ragged(rows)
-        return (_ragged(distances), found) if return_distance else found
+        numbers = _ragged(rows)
+        return (_ragged(distances), numbers) if return_distance else numbers
 
     def radius_neighbors_graph(
         self,
@@ -293,8 +318,9 @@ def rows_to_keep(model: Any, X: Any, y: Any, target: Literal["none", "numbers"])
     if isinstance(model.metric, FromKernel) and model.metric.takes == "objects":
         model.objects_ = list(X)
         X = np.arange(len(model.objects_), dtype=np.float64)[:, np.newaxis]
-    if isinstance(model.metric, str) and model.metric == "precomputed" and not sparse.issparse(X):
-        X = np.asarray(X, np.float64)
+    if isinstance(model.metric, str) and model.metric == "precomputed":
+        # What is no matrix of distances is said before anything is read as a table.
+        X = Precomputed().prepare(X).cells
     sample = check_sample(model, X, y, target=target, allow_missing=True, accept_sparse=True)
     is_shared = isinstance(X, np.ndarray) and np.may_share_memory(sample.numeric, X)
     if is_shared or sparse.issparse(X):

@@ -14,7 +14,12 @@ from novum.core.errors import InputError
 from novum.core.learners import fitted, parameter
 from novum.core.runtime import fitting
 from novum.neighbors.classifier import MOST_NEIGHBORS, NeighborCurve, curve_of
-from novum.neighbors.nearest import KNeighborsMixin, NeighborsModel, RadiusMixin, rows_to_keep
+from novum.neighbors.nearest import (
+    ChosenNeighborsMixin,
+    NeighborsModel,
+    RadiusMixin,
+    rows_to_keep,
+)
 from novum.neighbors.votes import mean_votes, vote_weights
 from novum.numerics import Floats
 
@@ -55,11 +60,11 @@ class AveragingModel(RegressorMixin, NeighborsModel):
 
     def predict(self, X: Any) -> Floats:
         """Means of the neighbors, (n_rows,) or (n_rows, n_targets)."""
-        found = self._means(X)
-        return found if self.outputs_2d_ else found[:, 0]
+        means = self._means(X)
+        return means if self.outputs_2d_ else means[:, 0]
 
 
-class KNeighborsRegressor(KNeighborsMixin, AveragingModel):
+class KNeighborsRegressor(ChosenNeighborsMixin, AveragingModel):
     """The mean of the k nearest rows.
 
     Parameters
@@ -83,24 +88,6 @@ class KNeighborsRegressor(KNeighborsMixin, AveragingModel):
     >>> KNeighborsRegressor(2).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 8.0]).predict([[0.4], [1.9]])
     array([0.5, 4.5])
     """
-
-    n_neighbors: int | str = parameter({"auto"}, default=5, at_least=1, kw_only=False)  # type: ignore[assignment]
-    weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
-
-    n_neighbors_: int = fitted()
-
-    def _fit(self, X: Any, y: Any) -> None:
-        super()._fit(X, y)
-        self.n_neighbors_ = (
-            self.curve().best if isinstance(self.n_neighbors, str) else int(self.n_neighbors)
-        )
-
-    def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
-    ) -> Any:
-        self._check_fitted()
-        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
-        return super().kneighbors(X, k, return_distance)
 
     def _means(self, X: Any) -> Floats:
         self._check_fitted()
@@ -128,11 +115,11 @@ class KNeighborsRegressor(KNeighborsMixin, AveragingModel):
         k = min(MOST_NEIGHBORS, n - 1) if most is None else most
         distances, rows = self._nearest(None, k)
         losses = np.empty((n, k))
-        for place in range(k):
-            near = slice(0, place + 1)
+        for at in range(k):
+            near = slice(0, at + 1)
             weights = vote_weights(self.weights, distances[:, near])
             means = mean_votes(self.targets_, rows[:, near], weights)
-            losses[:, place] = ((means - self.targets_) ** 2).mean(axis=1)
+            losses[:, at] = ((means - self.targets_) ** 2).mean(axis=1)
         return curve_of(losses)
 
 
@@ -168,12 +155,12 @@ class RadiusNeighborsRegressor(RadiusMixin, AveragingModel):
         import warnings
 
         distances, rows = self.radius_neighbors(X)
-        found = np.full((len(rows), self.targets_.shape[1]), np.nan)
-        for place, (apart, near) in enumerate(zip(distances, rows, strict=True)):
+        answers = np.full((len(rows), self.targets_.shape[1]), np.nan)
+        for at, (apart, near) in enumerate(zip(distances, rows, strict=True)):
             if len(near):
                 weights = vote_weights(self.weights, apart[np.newaxis])
-                found[place] = mean_votes(self.targets_, near[np.newaxis], weights)[0]
-        alone = np.isnan(found[:, 0])
+                answers[at] = mean_votes(self.targets_, near[np.newaxis], weights)[0]
+        alone = np.isnan(answers[:, 0])
         if alone.any():
             warnings.warn(
                 f"{int(alone.sum())} rows have no neighbors within {self.radius:g}; their answer "
@@ -181,4 +168,4 @@ class RadiusNeighborsRegressor(RadiusMixin, AveragingModel):
                 UserWarning,
                 stacklevel=3,
             )
-        return found
+        return answers

@@ -29,29 +29,29 @@ def vote_weights(weights: Weights, distances: Floats) -> Floats:
     if weights == "distance":
         same = distances == 0.0
         with np.errstate(divide="ignore"):
-            found = 1.0 / distances
-        found[same.any(axis=1)] = same[same.any(axis=1)]
+            votes = 1.0 / distances
+        votes[same.any(axis=1)] = same[same.any(axis=1)]
         # All may be infinitely far; then all count the same.
-        found[(found == 0.0).all(axis=1)] = 1.0
-        return found
+        votes[(votes == 0.0).all(axis=1)] = 1.0
+        return votes
     assert callable(weights)
     with np.errstate(divide="ignore"):
-        found = np.asarray(weights(distances), np.float64)
-    if found.shape != distances.shape or not (found >= 0).all():
+        votes = np.asarray(weights(distances), np.float64)
+    if votes.shape != distances.shape or not (votes >= 0).all():
         raise InputError(
             "The function given as weights must give numbers of at least 0, one for each "
-            f"distance: shape {distances.shape}, got shape {found.shape}."
+            f"distance: shape {distances.shape}, got shape {votes.shape}."
         )
-    if not found.any(axis=1).all():
+    if not votes.any(axis=1).all():
         raise InputError(
             "All neighbors of some sample is getting zero weights. Please modify 'weights' to "
             "avoid this case if you are using a user-defined function: row "
-            f"{int(np.argmin(found.any(axis=1)))} is the first."
+            f"{int(np.argmin(votes.any(axis=1)))} is the first."
         )
     # An infinite weight decides alone, as a distance of 0 does.
-    endless = np.isinf(found)
-    found[endless.any(axis=1)] = endless[endless.any(axis=1)]
-    return found
+    endless = np.isinf(votes)
+    votes[endless.any(axis=1)] = endless[endless.any(axis=1)]
+    return votes
 
 
 def class_votes(codes: Integers, rows: Integers, weights: Floats, n_classes: int) -> Floats:

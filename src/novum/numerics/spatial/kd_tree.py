@@ -59,14 +59,13 @@ class KDTree:
         rows = as_argument(rows)
         n, p = rows.shape
         n_levels = max(1, int(np.ceil(np.log2(max(n, 1) / leaf_size))) + 1)
-        n_nodes, n_leaves = 2**n_levels - 1, 2 ** (n_levels - 1)
+        n_nodes = 2**n_levels - 1
         order, starts = np.arange(n), np.zeros(n_nodes + 1, np.int64)
         low, high = np.empty((n_nodes, p)), np.empty((n_nodes, p))
         values, cells = np.empty(n), np.empty(n * p)
         for level in range(n_levels - 1):
             kernels.part_level(rows, level, order, starts, values)
-        kernels.leaf_cells(rows, order, starts, n_leaves - 1, n_leaves, cells)
-        kernels.boxes(cells, starts, n_levels, low, high)
+        kernels.fill_leaves(rows, order, starts, n_levels, low, high, cells)
         return cls(cells, order, starts, low, high, n_levels, p)
 
     def nearest(
@@ -176,9 +175,5 @@ class KDTree:
         return self.cells, self.order, self.starts, self.low, self.high
 
     def _in_leaf_order(self, queries: Floats) -> Integers:
-        from novum.numerics.spatial import kd_tree_kernels as kernels
-
-        leaves = np.empty(len(queries), np.int64)
-        asked = as_argument(queries)
-        kernels.nearest_leaf(self._arrays, self.n_levels, asked, leaves)
-        return np.argsort(leaves, kind="stable")
+        """Queries such that neighbors in the order are neighbors in space."""
+        return KDTree.of(queries).order

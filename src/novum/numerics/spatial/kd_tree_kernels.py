@@ -56,7 +56,7 @@ BUILD = "void(float64[:, ::1], int64, int64[::1], int64[::1], float64[::1])"
 SAMPLE = 128
 
 
-@kernel(BUILD)
+@kernel(BUILD, vectorize=False)
 def part_level(rows, level, order, starts, values):
     """Parts the rows of every node of a level at the median of a column in which they spread.
 
@@ -88,41 +88,37 @@ def part_level(rows, level, order, starts, values):
         starts[2 * node + 2] = start + middle
 
 
-@kernel("void(float64[::1], int64[::1], int64, float64[:, ::1], float64[:, ::1])")
-def boxes(cells, starts, n_levels, low, high):
-    """Corners of the boxes of all nodes, from the cells of the leaves upwards."""
-    p = low.shape[1]
-    n = cells.size // max(p, 1)
+LEAVES = (
+    "void(float64[:, ::1], int64[::1], int64[::1], int64, float64[:, ::1], float64[:, ::1], "
+    "float64[::1])"
+)
+
+
+@kernel(LEAVES, vectorize=False)
+def fill_leaves(rows, order, starts, n_levels, low, high, cells):
+    """Cells leaf by leaf, column by column within a leaf; corners of the boxes of all nodes."""
+    n, p = rows.shape
     first_leaf = 2 ** (n_levels - 1) - 1
     for node in range(2 * first_leaf, -1, -1):
+        least, most = low[node], high[node]
         if node < first_leaf:
+            a, b = 2 * node + 1, 2 * node + 2
             for j in range(p):
-                low[node, j] = min(low[2 * node + 1, j], low[2 * node + 2, j])
-                high[node, j] = max(high[2 * node + 1, j], high[2 * node + 2, j])
+                least[j] = low[a, j] if low[a, j] < low[b, j] else low[b, j]
+                most[j] = high[a, j] if high[a, j] > high[b, j] else high[b, j]
             continue
+        for j in range(p):
+            least[j], most[j] = np.inf, -np.inf
         start = starts[node]
         stop = n if node == 2 * first_leaf else starts[node + 1]
-        m = stop - start
-        for j in range(p):
-            least, most = np.inf, -np.inf
-            for t in range(start * p + j * m, start * p + (j + 1) * m):
-                least = cells[t] if cells[t] < least else least
-                most = cells[t] if cells[t] > most else most
-            low[node, j], high[node, j] = least, most
-
-
-@kernel("void(float64[:, ::1], int64[::1], int64[::1], int64, int64, float64[::1])")
-def leaf_cells(rows, order, starts, first_leaf, n_leaves, cells):
-    """The cells of the rows, leaf by leaf, column by column within a leaf."""
-    n, p = rows.shape
-    for leaf in range(n_leaves):
-        start = starts[first_leaf + leaf]
-        stop = n if leaf + 1 == n_leaves else starts[first_leaf + leaf + 1]
         m = stop - start
         for t in range(m):
             row = rows[order[start + t]]
             for j in range(p):
-                cells[start * p + j * m + t] = row[j]
+                x = row[j]
+                cells[start * p + j * m + t] = x
+                least[j] = x if x < least[j] else least[j]
+                most[j] = x if x > most[j] else most[j]
 
 
 @inner_kernel()
@@ -175,25 +171,6 @@ def leaf_powers(x, cells, n, power, out):
 TREE = "Tuple((float64[::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1]))"
 # nodes to look at, bounds of their distances, and distances of the rows of a leaf
 SCRATCH = "Tuple((int64[::1], float64[::1], float64[::1]))"
-
-
-@kernel(f"void({TREE}, int64, float64[:, ::1], int64[::1])")
-def nearest_leaf(tree, n_levels, queries, out):
-    """The leaf that every query comes to by the nearer box, or the nearer middle of two."""
-    low, high = tree[3], tree[4]
-    first_leaf = 2 ** (n_levels - 1) - 1
-    for q in range(queries.shape[0]):
-        x, node = queries[q], 0
-        while node < first_leaf:
-            a, b = 2 * node + 1, 2 * node + 2
-            gap, middle = 0.0, 0.0
-            for j in range(x.size):
-                gap += max(low[a, j] - x[j], x[j] - high[a, j], 0.0)
-                gap -= max(low[b, j] - x[j], x[j] - high[b, j], 0.0)
-                middle += abs(2.0 * x[j] - low[a, j] - high[a, j])
-                middle -= abs(2.0 * x[j] - low[b, j] - high[b, j])
-            node = a if gap < 0.0 or (gap == 0.0 and middle <= 0.0) else b
-        out[q] = node
 
 
 NEAREST = (

@@ -12,10 +12,10 @@ class NearestRows:
 
     Examples
     --------
-    >>> found = NearestRows(1, 2)
-    >>> found.add(np.array([[3.0, 1.0]]), 0)
-    >>> found.add(np.array([[2.0, 9.0]]), 2)
-    >>> found.sorted()
+    >>> heaps = NearestRows(1, 2)
+    >>> heaps.add(np.array([[3.0, 1.0]]), 0)
+    >>> heaps.add(np.array([[2.0, 9.0]]), 2)
+    >>> heaps.sorted()
     (array([[1., 2.]]), array([[1, 2]]))
     """
 
@@ -29,8 +29,8 @@ class NearestRows:
         """Takes distances of the queries from `start` on to the rows from `first` on."""
         from novum.numerics.spatial import nearest_kernels as kernels
 
-        part = slice(start, start + len(powers))
-        kernels.keep_nearest(powers, first, self.own[part], self.near[part], self.rows[part])
+        lines = slice(start, start + len(powers))
+        kernels.keep_nearest(powers, first, self.own[lines], self.near[lines], self.rows[lines])
 
     def sorted(self) -> tuple[Floats, Integers]:
         """Distances and row numbers, the nearest first."""
@@ -52,6 +52,6 @@ def nearest_of_few(
     """
     from novum.numerics.spatial import nearest_kernels as kernels
 
-    found = NearestRows(len(queries), k, own)
-    kernels.nearest_of_few(rows, queries, found.own, power, found.near, found.rows)
-    return found.near, found.rows
+    heaps = NearestRows(len(queries), k, own)
+    kernels.nearest_of_few(rows, queries, heaps.own, power, heaps.near, heaps.rows)
+    return heaps.near, heaps.rows

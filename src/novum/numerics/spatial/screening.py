@@ -80,7 +80,7 @@ class ScreenedRows:
         from novum.numerics.spatial import nearest_kernels as kernels
 
         (n, p), m = self.rows.shape, len(queries)
-        found = NearestRows(m, k, own)
+        nearest_rows = NearestRows(m, k, own)
         # One tile for all products: new memory for each would cost as much as comparing them.
         tile = np.empty(min(m, _QUERIES) * min(n, _ROWS), np.float32)
         for start in range(0, m, _QUERIES):
@@ -97,11 +97,11 @@ class ScreenedRows:
                 errors[~(lengths < 1e15) | is_extreme] = np.inf
                 coarse = np.ones((len(asked), p + 1), np.float32)
                 coarse[:, :p] = np.where(np.isinf(errors)[:, np.newaxis], 0.0, moved)
-            heaps = found.own[lines], found.near[lines], found.rows[lines]
+            heaps = nearest_rows.own[lines], nearest_rows.near[lines], nearest_rows.rows[lines]
             for first in range(0, n, _ROWS):
                 block = self.coarse[first : first + _ROWS]
                 products = tile[: len(asked) * len(block)].reshape(len(asked), len(block))
                 np.matmul(coarse, block.T, out=products)
                 bounds = norms, errors, self.scale**2
                 kernels.screen_nearest(products, first, bounds, asked, self.rows, *heaps)
-        return found.sorted()
+        return nearest_rows.sorted()
