@@ -443,10 +443,14 @@ def _checked(request: Request) -> Request:
         value = getattr(request, name)
         if value not in words:
             raise InputError(f"{name}={value!r} is none of {', '.join(words)}.")
-    if request.task == "clusters":
+    elsewhere = {
+        "clusters": "novum.clustering.choose_clusters",
+        "novelty": "novum.evaluation.compare_detectors",
+    }
+    if request.task in elsewhere:
         raise InputError(
-            "task='clusters' has no target to run for; it is for the command line, `novum run "
-            "TABLE --task clusters`. In Python use novum.clustering.choose_clusters."
+            f"task={request.task!r} has no target to run for; it is for the command line, `novum "
+            f"run TABLE --task {request.task}`. In Python use {elsewhere[request.task]}."
         )
     if not 0.0 <= request.holdout <= 0.9:
         raise InputError(f"holdout is a share between 0 and 0.9, got {request.holdout!r}.")

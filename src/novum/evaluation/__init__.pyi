@@ -98,6 +98,7 @@ from novum.evaluation.decisions.risk import (
     empirical_bayes_risk,
     risk_of_actions,
 )
+from novum.evaluation.detectors import DetectorComparison, DetectorResult, compare_detectors
 from novum.evaluation.inspection.complexity_curves import (
     ComplexityCurve,
     complexity_curve,
@@ -258,6 +259,8 @@ __all__ = [
     "Decision",
     "Density",
     "DetCurve",
+    "DetectorComparison",
+    "DetectorResult",
     "Distance",
     "DistanceConcentration",
     "DummyClassifier",
@@ -345,6 +348,7 @@ __all__ = [
     "cllr",
     "compare",
     "compare_agents",
+    "compare_detectors",
     "compare_scores",
     "complexity_curve",
     "conditional_risk",

@@ -216,8 +216,8 @@ def run(
         coverage=coverage_of(coverage),
     )
     folder = free_folder(table) if output is None else output
-    if request.task == "clusters":
-        _find_groups(request, folder, quiet, as_json)
+    if request.task in ("clusters", "novelty"):
+        _without_target(request, folder, quiet, as_json)
         return
     _work(request, folder, quiet, as_json)
 
@@ -261,32 +261,46 @@ def _work(request: Request | None, folder: Path, quiet: bool, as_json: bool) -> 
         show_result(out, record, files)
 
 
-def _find_groups(request: Request, folder: Path, quiet: bool, as_json: bool) -> None:
-    """A run without a target."""
+def _without_target(request: Request, folder: Path, quiet: bool, as_json: bool) -> None:
+    """A run that predicts nothing: groups of rows, or unusual ones."""
     from novum.apps.cli.progress import Progress
     from novum.apps.cli.run_summary import written
     from novum.apps.cli.streams import output, say, write_json
-    from novum.apps.job.clusters import ASSIGNMENTS, run_clusters
-    from novum.apps.report.groups import write_groups_report
 
     out, shown = output(), None if quiet else Progress("starting")
     try:
         with nullcontext() if shown is None else shown:
-            found = run_clusters(request, folder, RunListener(shown, None))
-            write_groups_report(found, folder / REPORT)
+            found, table, rows = _searched(request, folder, RunListener(shown, None))
     except KeyboardInterrupt:
         raise _stopped(folder) from None
-    files = written(folder) | {"assignments": str(folder / ASSIGNMENTS)}
+    files = written(folder) | {rows.partition(".")[0]: str(folder / rows)}
     if as_json:
         write_json({"files": files, "record": found.plain()})
         return
     if not quiet:
-        for line in found.choice.table.as_text().splitlines():
+        for line in table.as_text().splitlines():
             say(out, line)
     for sentence in (*found.verdict, *found.not_done):
         say(out, sentence, "" if quiet else "bold")
     for what, path in files.items():
         say(out, path if quiet else f"{what:<12}{path}")
+
+
+def _searched(request: Request, folder: Path, listener: Any) -> tuple[Any, Any, str]:
+    """What was found with its report written, its table, and the file with a line for each row."""
+    if request.task == "clusters":
+        from novum.apps.job.clusters import ASSIGNMENTS, run_clusters
+        from novum.apps.report.groups import write_groups_report
+
+        groups = run_clusters(request, folder, listener)
+        write_groups_report(groups, folder / REPORT)
+        return groups, groups.choice.table, ASSIGNMENTS
+    from novum.apps.job.novelty import SCORES, run_novelty
+    from novum.apps.report.novelty import write_novelty_report
+
+    unusual = run_novelty(request, folder, listener)
+    write_novelty_report(unusual, folder / REPORT)
+    return unusual, unusual.comparison.table(), SCORES
 
 
 def _recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord | SeveralRecord:

@@ -128,6 +128,7 @@ class TaskChoice(StrEnum):
     regression = "regression"
     counts = "counts"
     clusters = "clusters"
+    novelty = "novelty"
 
 
 class PresetChoice(StrEnum):
@@ -149,7 +150,7 @@ _TASK, _COLUMNS, _ROWS, _EFFORT = "Task", "Columns", "Rows", "Effort"
 Target = Annotated[
     list[str] | None, _option(_TASK, "Column to predict, or several: a,b.", metavar="COLUMN")
 ]
-Task = Annotated[TaskChoice, _option(_TASK, "What the target is; clusters has none.")]
+Task = Annotated[TaskChoice, _option(_TASK, "What the target is; clusters and novelty need none.")]
 Positive = Annotated[
     str | None, _option(_TASK, "The positive one of two classes.", metavar="LABEL")
 ]

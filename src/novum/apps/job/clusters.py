@@ -55,7 +55,7 @@ _MOST_GROUPS = {"quick": 6, "standard": 10, "thorough": 15}
 _REFERENCES = {"quick": 8, "standard": 20, "thorough": 50}
 # Rows of a picture, and rows whose distances k-medoids holds.
 _DRAWN, _COMPARED = 1500, 6000
-_REFUSED = {
+REFUSED = {
     "metric": "--metric",
     "cost": "--cost",
     "prior": "--prior",
@@ -136,7 +136,7 @@ class ClusterRun:
 def run_clusters(request: Request, folder: Path, listener: Listener | None = None) -> ClusterRun:
     """Groups the rows of a table and writes the model, the assignments and the record."""
     told: Listener = listener or Silent()
-    given = [option for name, option in _REFUSED.items() if getattr(request, name) is not None]
+    given = [option for name, option in REFUSED.items() if getattr(request, name) is not None]
     if given or request.targets:
         raise InputError(
             f"{(given or ['several targets'])[0]} does not go with --task clusters, which has no "
@@ -155,7 +155,7 @@ def run_clusters(request: Request, folder: Path, listener: Listener | None = Non
             "and free text take no part: derive numbers from them first."
         )
     table = loaded.table.select([column.name for column in columns])
-    rows = _with_a_cell(table)
+    rows = rows_with_a_cell(table)
     table = table.take(rows)
     told.stage("choosing the number of groups")
     is_numeric = all(column.kind is Kind.NUMERIC for column in columns)
@@ -184,20 +184,14 @@ def run_clusters(request: Request, folder: Path, listener: Listener | None = Non
         save(model, folder / MODEL)
     _write_assignments(folder / ASSIGNMENTS, labels, rows, loaded.n_rows, ids_of(loaded, request))
     with replacing(folder / RUN) as file:
-        file.write(json.dumps(result.plain(), indent=1, default=_plain_value).encode())
+        file.write(json.dumps(result.plain(), indent=1, default=plain_value).encode())
     return result
 
 
 def _grouped(table: Any, is_numeric: bool, request: Request) -> tuple[ClusterChoice, Any, Any, Any]:
     """The choice, the model of all rows, its labels, and the rows as groups were sought in them."""
     scaler = imported("novum.data.scaling:StandardScaler")().fit(table) if is_numeric else None
-    X = (
-        table
-        if scaler is None
-        else np.column_stack(
-            [np.asarray(c, np.float64) for c in scaler.transform(table).itercolumns()]
-        )
-    )
+    X = table if scaler is None else as_numbers(scaler.transform(table))
     learner: Any = KMeans(n_init=5) if is_numeric else KMedoids(metric=Gower())
     n = table.num_rows
     rng = stream(request.seed, "rows")
@@ -219,7 +213,12 @@ def _grouped(table: Any, is_numeric: bool, request: Request) -> tuple[ClusterCho
     return choice, whole, np.asarray(whole.predict(table)), X
 
 
-def _with_a_cell(table: Any) -> Any:
+def as_numbers(table: Any) -> Any:
+    """The columns of an Arrow table of numbers side by side, NaN where cells are missing."""
+    return np.column_stack([np.asarray(column, np.float64) for column in table.itercolumns()])
+
+
+def rows_with_a_cell(table: Any) -> Any:
     """Rows with at least one cell that is known."""
     known = np.zeros(table.num_rows, bool)
     for column in table.itercolumns():
@@ -360,5 +359,5 @@ def _write_assignments(path: Path, labels: Any, rows: Any, n_rows: int, ids: Any
         file.write(text.getvalue().encode("utf-8"))
 
 
-def _plain_value(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else str(value)

@@ -14,8 +14,9 @@ from novum.core.errors import InputError
 
 Preset = Literal["quick", "standard", "thorough"]
 TaskChoice = Literal[
-    "auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts", "clusters"
-]
+    "auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts",
+    "clusters", "novelty",
+]  # fmt: skip
 TASKS: tuple[str, ...] = get_args(TaskChoice)
 KINDS = ("numeric", "nominal", "ordinal", "text", "date", "id", "drop")
 
@@ -32,7 +33,8 @@ class Request:
         Column to predict; None only for a bundled table, which knows its own, and for several.
     targets : tuple of str
         All columns to predict, where they are several; none of them is a feature.
-    task : {"auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts", "clusters"}
+    task : {"auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts", \
+"clusters", "novelty"}
     metric : str or None
         A measure of `novum.evaluation`; None takes the cost of the working point if there is one,
         else accuracy, the mean error in levels, the root mean squared error of numbers, or the

@@ -36,7 +36,7 @@ def groups_page(run: ClusterRun) -> str:
     """The page as HTML."""
     from novum.apps.report.page import document
 
-    sections = [_groups(run), _number(run), _table(run)]
+    sections = [_groups(run), _number(run), columns_section(run.name, run.n_rows, run.kinds)]
     if run.not_done:
         sections.append(
             Section("not-done", "What was not done", "Not done", [Bullets(run.not_done)])
@@ -65,7 +65,8 @@ def _header(run: ClusterRun) -> Markup:
     )
 
 
-def _figures(run: ClusterRun, titles: tuple[str, ...]) -> list[Any]:
+def figures_of(run: Any, titles: tuple[str, ...]) -> list[Any]:
+    """The charts of a run with these titles, as figures of its page."""
     return [
         Figure(title, caption, chart.as_svg(title.lower().replace(" ", "-")))
         for title, caption, chart in run.charts
@@ -99,20 +100,19 @@ def _groups(run: ClusterRun) -> Section:
             Column("right", True),
         ]
         blocks += [Table("Groups", heads, lines), run.descriptions.table()]
-    blocks += _figures(run, ("Projection", "Silhouettes", "Tree of merges"))
+    blocks += figures_of(run, ("Projection", "Silhouettes", "Tree of merges"))
     return Section("groups", "The groups", "Groups", blocks)
 
 
 def _number(run: ClusterRun) -> Section:
     blocks: list[Any] = [Paragraph(text(run.choice.reason)), run.choice.table]
-    blocks += _figures(run, ("How many groups",))
+    blocks += figures_of(run, ("How many groups",))
     return Section("number", "Why so many", "Number", blocks)
 
 
-def _table(run: ClusterRun) -> Section:
-    lines = [[label(name, 60), kind, reason] for name, kind, reason in run.kinds]
+def columns_section(name: str, n_rows: int, kinds: Any) -> Section:
+    """How the columns of a table were understood."""
+    lines = [[label(column, 60), kind, reason] for column, kind, reason in kinds]
     table = Table("Columns", ["column", "kind", Column("reason", is_long=True)], lines)
-    said = (
-        f"{label(run.name, 60)} has {counted(run.n_rows, 'row')} and {number(len(lines))} columns."
-    )
+    said = f"{label(name, 60)} has {counted(n_rows, 'row')} and {number(len(lines))} columns."
     return Section("table", "The table as it was understood", "Table", [Paragraph(said), table])

@@ -242,7 +242,7 @@ def _read_file(request: Request) -> LoadedTable:
             words = str(error).replace("`kinds` declares column", "--kind declares column")
             raise FileFormatError(words, line=error.line, column=error.column) from None
     target = request.target or next(iter(request.targets), None)
-    if target is None and request.task == "clusters":
+    if target is None and request.task in ("clusters", "novelty"):
         # Groups are found without a target.
         target = ""
     if target is None:

@@ -1,0 +1,347 @@
+"""The job of finding unusual rows: several detectors, what they agree on, and why a row stands out.
+
+    table -> features -> detectors on the same folds -> consensus -> reasons, pictures -> files
+
+Detectors of different kinds are compared by how they rank rows that they have not seen
+(`novum.evaluation.detectors`). Where a target of two classes is named, its rarer class says what is
+novel, and the detectors are judged by it; it is no feature. The model that is written is the best
+detector, fitted to all rows (those that are known to be novel left out).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from novum import __version__
+from novum.apps.job.building import imported
+from novum.apps.job.clock import Listener, Silent
+from novum.apps.job.clusters import REFUSED, as_numbers, plain_value, rows_with_a_cell
+from novum.apps.job.mistakes import cell_text
+from novum.apps.job.outputs import MODEL, RUN, safe_cell
+from novum.apps.job.request import Request
+from novum.apps.job.table.features import features_of, ids_of
+from novum.apps.job.table.reading import read
+from novum.core import Pipeline, save
+from novum.core.errors import InputError
+from novum.core.files import replacing
+from novum.core.tables import Kind
+from novum.core.text import printable
+from novum.decomposition import PCA
+from novum.display import Axis, Bars, Chart, Cloud, counted
+from novum.evaluation import DetectorComparison, compare_detectors
+from novum.trees import IsolationForest
+
+SCORES = "scores.csv"
+# Rows that are told with reasons, and rows of a picture.
+_TOLD, _DRAWN = 10, 1500
+_TREES = {"quick": 100, "standard": 200, "thorough": 500}
+
+
+@dataclass(frozen=True)
+class UnusualRow:
+    """A row that stands out.
+
+    Attributes
+    ----------
+    row : int
+        From 1, as in the table.
+    name : str
+        Its identifier, or empty.
+    rank : float
+        Share of rows that are less unusual, by the consensus.
+    reasons : tuple of (column, cell, share)
+        The columns that make it stand out, with their shares of what does.
+    """
+
+    row: int
+    name: str
+    rank: float
+    reasons: tuple[tuple[str, str, float], ...]
+
+    @property
+    def sentence(self) -> str:
+        what = ", ".join(f"{printable(c, 40)} = {cell}" for c, cell, _ in self.reasons)
+        name = f" ({printable(self.name, 40)})" if self.name else ""
+        return f"Row {self.row}{name}: {what or 'no single column tells why'}."
+
+
+@dataclass(frozen=True, eq=False)
+class NoveltyRun:
+    """What a search for unusual rows found.
+
+    Attributes
+    ----------
+    name : str
+        Of the table.
+    n_rows : int
+    verdict : tuple of str
+    kinds : tuple of (column, kind, reason)
+    not_done : tuple of str
+    settings : dict
+    comparison : DetectorComparison
+    unusual : tuple of UnusualRow
+    target : str
+        The column that says what is novel, or empty.
+    charts : tuple of (title, caption, Chart)
+    """
+
+    name: str
+    n_rows: int
+    verdict: tuple[str, ...]
+    kinds: tuple[tuple[str, str, str], ...]
+    not_done: tuple[str, ...]
+    settings: dict[str, Any]
+    comparison: DetectorComparison
+    unusual: tuple[UnusualRow, ...]
+    target: str
+    charts: tuple[tuple[str, str, Any], ...]
+    date: str = field(default_factory=lambda: date.today().isoformat())
+
+    def plain(self) -> dict[str, Any]:
+        """The record as plain data."""
+
+        def three(found: Any) -> Any:
+            return None if found is None else [found.estimate, found.low, found.high]
+
+        return {
+            "task": "novelty",
+            "novum": __version__,
+            "date": self.date,
+            "table": self.name,
+            "n_rows": self.n_rows,
+            "settings": self.settings,
+            "verdict": list(self.verdict),
+            "kinds": [list(kind) for kind in self.kinds],
+            "detectors": [
+                {
+                    "name": r.name,
+                    "area": three(r.area),
+                    "agreement": three(r.agreement),
+                    "stability": three(r.stability),
+                    "seconds": r.seconds,
+                }
+                for r in self.comparison.results
+            ],
+            "unusual": [asdict(row) for row in self.unusual],
+            "not_done": list(self.not_done),
+        }
+
+
+def run_novelty(request: Request, folder: Path, listener: Listener | None = None) -> NoveltyRun:
+    """Ranks the rows of a table by how unusual they are; writes model, scores and record."""
+    told: Listener = listener or Silent()
+    given = [option for name, option in REFUSED.items() if getattr(request, name) is not None]
+    if given or request.targets:
+        raise InputError(
+            f"{(given or ['several targets'])[0]} does not go with --task novelty. Leave it out."
+        )
+    if (folder / RUN).exists():
+        raise InputError(f"{folder} holds a finished run. Name another folder with --output.")
+    told.stage("reading the table")
+    loaded = read(request)
+    features, _, special, kinds = features_of(loaded, request)
+    apart = {*special.dates, *special.texts}
+    columns = [column for column in features if column.name not in apart]
+    if not columns:
+        raise InputError(
+            f"{printable(loaded.name)} has no column of numbers or levels to look at. Dates and "
+            "free text take no part: derive numbers from them first."
+        )
+    table = loaded.table.select([column.name for column in columns])
+    rows = rows_with_a_cell(table)
+    table = table.take(rows)
+    known, target = _known(loaded, rows)
+    n_missing = sum(column.null_count for column in table.itercolumns())
+    detectors = _detectors(columns, n_missing == 0, request)
+    told.stage(f"comparing {len(detectors)} detectors")
+    comparison = compare_detectors(detectors, table, known, random_state=request.seed)
+    told.stage("looking for reasons")
+    ordinary = np.arange(table.num_rows) if known is None else np.flatnonzero(~known)
+    forest = clone(detectors["isolation forest"]).fit(table.take(ordinary))
+    ids = ids_of(loaded, request)
+    unusual = _unusual(forest, table, comparison, rows, ids)
+    told.stage("fitting the best detector")
+    model = clone(detectors[comparison.best]).fit(table.take(ordinary))
+    told.stage("drawing pictures")
+    charts = _charts(table, columns, comparison)
+    result = NoveltyRun(
+        loaded.name,
+        loaded.n_rows,
+        _verdict(comparison, unusual, target),
+        kinds,
+        _not_done(apart, loaded.n_rows - len(rows), n_missing, comparison),
+        asdict(request),
+        comparison,
+        unusual,
+        target,
+        charts,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    save(model, folder / MODEL)
+    _write_scores(folder / SCORES, comparison, rows, loaded.n_rows, ids)
+    with replacing(folder / RUN) as file:
+        file.write(json.dumps(result.plain(), indent=1, default=plain_value).encode())
+    return result
+
+
+def _known(loaded: Any, rows: Any) -> tuple[Any, str]:
+    """Which rows are novel, by the rarer of two classes of a target that was named."""
+    name = loaded.target
+    if not name:
+        return None, ""
+    cells = loaded.table.column(name).take(rows).to_pylist()
+    classes = sorted({str(cell) for cell in cells if cell is not None})
+    if len(classes) != 2:
+        return None, ""
+    texts = np.array([str(cell) for cell in cells])
+    counts = [(texts == label).sum() for label in classes]
+    return texts == classes[int(np.argmin(counts))], name
+
+
+def _detectors(columns: Any, is_complete: bool, request: Request) -> dict[str, Any]:
+    """Detectors of different kinds, each behind what it needs."""
+    is_numeric = all(column.kind is Kind.NUMERIC for column in columns)
+    forest = IsolationForest(n_estimators=_TREES[request.preset], random_state=request.seed)
+    gower = imported("novum.distances:Gower")()
+
+    def scaled(learner: Any) -> Any:
+        if not is_numeric:
+            return learner
+        scaler = imported("novum.data.scaling:StandardScaler")()
+        return Pipeline([("scale", scaler), ("detector", learner)])
+
+    metric = {} if is_numeric else {"metric": gower}
+    near = imported("novum.neighbors:NeighborDistance")
+    local = imported("novum.neighbors:LocalOutlierFactor")
+    found = {
+        "isolation forest": forest,
+        "neighbor distance": scaled(near(**metric)),
+        "local outlier factor": scaled(local(novelty=True, **metric)),
+    }
+    if is_complete:
+        found["one-class support vectors"] = scaled(imported("novum.svm:OneClassSVM")(nu=0.1))
+    if is_numeric and is_complete:
+        density = imported("novum.neighbors:KernelDensity")
+        found["kernel density"] = scaled(density(bandwidth="scott"))
+    return found
+
+
+def _unusual(
+    forest: IsolationForest, table: Any, comparison: DetectorComparison, rows: Any, ids: Any
+) -> tuple[UnusualRow, ...]:
+    """The most unusual rows, each with the columns that make random cuts isolate it."""
+    places = comparison.most_unusual[:_TOLD]
+    found = forest.contributions(table.take(places))
+    told = []
+    for at, place in enumerate(places.tolist()):
+        pull = -np.minimum(found.values[at], 0.0)
+        total = float(pull.sum())
+        order = np.argsort(-pull, kind="stable")[:3]
+        reasons = tuple(
+            (found.columns[j], cell_text(table, found.columns[j], place), float(pull[j] / total))
+            for j in order
+            if total > 0 and pull[j] > 0.1 * total
+        )
+        row = int(rows[place])
+        name = "" if ids is None else str(ids[row])
+        told.append(UnusualRow(row + 1, name, float(comparison.consensus[place]), reasons))
+    return tuple(told)
+
+
+def _verdict(
+    comparison: DetectorComparison, unusual: tuple[UnusualRow, ...], target: str
+) -> tuple[str, ...]:
+    said = [comparison.sentence]
+    if target:
+        said.append(
+            f"What is novel is told by the rarer class of {printable(target)!r}, which took no "
+            "part in learning."
+        )
+    said.append("The most unusual rows, and what makes them so:")
+    said += [row.sentence for row in unusual[:5]]
+    return tuple(said)
+
+
+def _not_done(
+    apart: set[str], n_empty: int, n_missing: int, comparison: DetectorComparison
+) -> tuple[str, ...]:
+    said = [
+        f"Column {printable(name)!r} is a date or free text and took no part."
+        for name in sorted(apart)
+    ]
+    if n_empty:
+        said.append(f"{counted(n_empty, 'row')} without any known cell have no score.")
+    if n_missing:
+        said.append(
+            f"{counted(n_missing, 'cell')} {'is' if n_missing == 1 else 'are'} missing: one-class "
+            "support vectors and kernel densities, which need all of them, were not compared."
+        )
+    said += [f"{name} was not compared: {why}" for name, why in comparison.not_done.items()]
+    return tuple(said)
+
+
+def _charts(
+    table: Any, columns: Any, comparison: DetectorComparison
+) -> tuple[tuple[str, str, Any], ...]:
+    consensus = np.sort(comparison.consensus)
+    edges = np.linspace(0.0, 1.0, 21)
+    counts, _ = np.histogram(consensus, edges)
+    bars = Bars(edges[:-1], edges[1:], np.zeros(20), counts.astype(float))
+    spread = Chart(
+        Axis("mean rank over the detectors", (0, 1)), Axis("rows", grid=True), [bars], "Consensus"
+    )
+    charts: list[tuple[str, str, Any]] = [
+        ("Detectors", "Each with its interval.", comparison.chart()),
+        (
+            "Consensus",
+            "A heap at the right end, apart from the others, are rows that all detectors call "
+            "unusual.",
+            spread,
+        ),
+    ]
+    numbers = as_numbers(table) if all(c.kind is Kind.NUMERIC for c in columns) else None
+    if numbers is not None and numbers.shape[1] > 1 and not np.isnan(numbers).any():
+        some = comparison.most_unusual[:: max(1, len(numbers) // _DRAWN)]
+        deviation = numbers.std(axis=0)
+        X = (numbers - numbers.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+        Z = PCA(2).fit(X).transform(X)
+        top = set(comparison.most_unusual[:_TOLD].tolist())
+        rest = np.array([i for i in some.tolist() if i not in top], int)
+        first = np.array(sorted(top), int)
+        marks = [
+            Cloud(Z[rest, 0], Z[rest, 1], "rows", "muted", opacity=0.6),
+            Cloud(Z[first, 0], Z[first, 1], "most unusual", 1, radius=4.0),
+        ]
+        chart = Chart(Axis("component 1"), Axis("component 2"), marks, "Projection", height=420.0)
+        charts.append(("Projection", "Rows along the directions of largest variance.", chart))
+    return tuple(charts)
+
+
+def _write_scores(
+    path: Path, comparison: DetectorComparison, rows: Any, n_rows: int, ids: Any
+) -> None:
+    """One line for each row of the table: its consensus and its rank by every detector."""
+    place_of = {int(row): place for place, row in enumerate(rows)}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = [r.name for r in comparison.results]
+    writer.writerow(["row", *(["id"] if ids is not None else []), "consensus", *names])
+    for row in range(n_rows):
+        place = place_of.get(row)
+        values = [""] * (len(names) + 1)
+        if place is not None:
+            ranks = [comparison.consensus, *(r.ranks for r in comparison.results)]
+            values = [f"{rank[place]:.6g}" for rank in ranks]
+        name = [safe_cell(ids[row])] if ids is not None else []
+        writer.writerow([row + 1, *name, *values])
+    with replacing(path) as file:
+        file.write(text.getvalue().encode("utf-8"))

@@ -1,0 +1,69 @@
+"""`novum run --task novelty`: rows that stand out, with reasons, from the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+
+from novum.core.files import load
+from tests.apps.cli.commands import invoke, last_line
+
+
+def write_table(path: Path, n: int = 60) -> None:
+    rng = np.random.default_rng(0)
+    lines = ["name,size,weight,color,kind"]
+    for i in range(n):
+        size, weight = rng.normal(10, 1), rng.normal(5, 1)
+        color, kind = rng.choice(["red", "blue"]), "usual"
+        if i in (3, 40):
+            size, kind = 40.0 + i, "odd"
+        cell = "" if i == 7 else f"{weight:.3f}"
+        lines.append(f"<b>{i}</b>,{size:.3f},{cell},{color},{kind}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_unusual_rows_with_reasons(tmp_path: Path) -> None:
+    table, folder = tmp_path / "things.csv", tmp_path / "run"
+    write_table(table)
+    options = ("--task", "novelty", "--id", "name", "--kind", "kind=drop", "--preset", "quick")
+    done = invoke("run", table, *options, "--output", folder, "--quiet")
+    assert done.exit_code == 0, done.stderr
+    record = json.loads((folder / "run.json").read_text())
+    assert {row["row"] for row in record["unusual"][:2]} == {4, 41}
+    assert all(row["reasons"][0][0] == "size" for row in record["unusual"][:2])
+    assert "1 cell is missing: one-class support vectors" in done.stdout
+    with (folder / "scores.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 60
+    assert max(rows, key=lambda row: float(row["consensus"]))["row"] in ("4", "41")
+    page = (folder / "report.html").read_text()
+    assert "What is unusual here" in page
+    assert "<b>3</b>" not in page
+    model = load(folder / "model.novum")
+    assert hasattr(model, "score_samples")
+
+
+def test_a_class_says_what_is_novel(tmp_path: Path) -> None:
+    table, folder = tmp_path / "things.csv", tmp_path / "run"
+    write_table(table)
+    options = ("--task", "novelty", "--target", "kind", "--kind", "name=drop", "--preset", "quick")
+    done = invoke("run", table, *options, "--output", folder, "--json", "--quiet")
+    found = json.loads(done.stdout)["record"]
+    assert found["detectors"][0]["area"][0] > 0.9
+    assert "rarer class of 'kind'" in " ".join(found["verdict"])
+
+
+def test_what_does_not_go_with_it(tmp_path: Path) -> None:
+    table = tmp_path / "things.csv"
+    write_table(table)
+    wrong = invoke("run", table, "--task", "novelty", "--metric", "accuracy")
+    assert wrong.exit_code == 1
+    assert "--metric does not go with --task novelty" in last_line(wrong.stderr)
+    short = tmp_path / "short.csv"
+    short.write_text("a,b\n1,2\n3,4\n5,6\n")
+    few = invoke("run", short, "--task", "novelty", "--output", tmp_path / "few")
+    assert few.exit_code == 1
+    assert "need 10 rows, got 3" in last_line(few.stderr)

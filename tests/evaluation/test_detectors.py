@@ -1,0 +1,116 @@
+"""The bench of detectors: ranks by definition, who sees what, labels, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.metrics import roc_auc_score
+
+from novum.core.errors import InputError
+from novum.evaluation import compare_detectors
+from novum.neighbors import NeighborDistance
+from novum.trees import IsolationForest
+
+
+class Distance(BaseEstimator):
+    """Novelty by the distance to the mean of the training rows; remembers what it was shown."""
+
+    seen: list[Any] = []  # noqa: RUF012
+
+    def __init__(self, sign: float = -1.0) -> None:
+        self.sign = sign
+
+    def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+        self.mean_ = X.mean(axis=0)
+        Distance.seen.append(X)
+        return self
+
+    def score_samples(self, X: Any) -> Any:
+        return self.sign * np.linalg.norm(X - self.mean_, axis=1)
+
+
+def table(n: int = 60, novel: int = 6) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    # Far away, and far from each other.
+    X[:novel] += 7.0 * np.arange(1, novel + 1)[:, np.newaxis] * np.array([[1.0, -1.0]])
+    return X, np.arange(n) < novel
+
+
+def test_novel_rows_lead_and_detectors_agree() -> None:
+    X, _ = table()
+    found = compare_detectors(
+        {"distance": Distance(), "forest": IsolationForest(random_state=0, n_estimators=30),
+         "neighbors": NeighborDistance(1)},
+        X,
+    )  # fmt: skip
+    assert set(found.most_unusual[:6].tolist()) == set(range(6))
+    assert all(r.agreement.estimate > 0.3 and r.stability.estimate > 0.3 for r in found.results)
+    assert all(((r.ranks >= 0) & (r.ranks <= 1)).all() for r in found.results)
+    estimates = [r.agreement.estimate for r in found.results]
+    assert estimates == sorted(estimates, reverse=True)
+    assert found.best in repr(found)
+    assert "no detector is proved right" in found.sentence
+    assert found.chart().as_svg("x")
+    again = compare_detectors({"distance": Distance()}, X)
+    assert "only detector" in again.sentence
+
+
+def test_known_novel_rows_judge_and_are_not_learned_from() -> None:
+    X, novel = table()
+    Distance.seen.clear()
+    found = compare_detectors({"far": Distance(), "near": Distance(1.0)}, X, novel)
+    assert [r.name for r in found.results] == ["far", "near"]
+    assert found.results[0].area is not None
+    assert found.results[0].area.estimate == roc_auc_score(novel, found.results[0].ranks)
+    assert found.results[0].area.estimate > 0.95
+    assert all((np.abs(rows) < 5.0).all() for rows in Distance.seen)
+    assert "tells novel rows best" in found.sentence
+
+
+def test_ranks_are_shares_of_all_rows() -> None:
+    X = np.random.default_rng(1).normal(size=(30, 2))
+    found = compare_detectors({"far": Distance()}, X, n_folds=3, random_state=4)
+    by_hand = []
+    for repeat in range(2):
+        order = np.random.Generator(
+            np.random.PCG64(np.random.SeedSequence(4, spawn_key=(repeat,)))
+        ).permutation(np.arange(30) % 3)
+        novelty = np.empty(30)
+        for fold in range(3):
+            apart = np.linalg.norm(X[order == fold] - X[order != fold].mean(axis=0), axis=1)
+            low, middle, high = np.quantile(apart, [0.25, 0.5, 0.75])
+            novelty[order == fold] = (apart - middle) / (high - low)
+        by_hand.append((novelty[:, np.newaxis] > novelty).sum(axis=1) / 29)
+    np.testing.assert_allclose(found.results[0].ranks, np.mean(by_hand, axis=0))
+
+
+def test_a_detector_that_fails_is_told() -> None:
+    X, _ = table()
+    X[3, 0] = np.nan
+    found = compare_detectors(
+        {"forest": IsolationForest(random_state=0, n_estimators=10), "bad": Refusing()}, X
+    )
+    assert found.not_done == {"bad": "no"}
+    with pytest.raises(InputError, match="No detector could be fitted; bad: no"):
+        compare_detectors({"bad": Refusing()}, X)
+
+
+class Refusing(BaseEstimator):
+    def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+        raise ValueError("no")
+
+
+def test_bad_input() -> None:
+    X, novel = table()
+    with pytest.raises(InputError, match="at least one detector"):
+        compare_detectors({}, X)
+    with pytest.raises(InputError, match="X has 60"):
+        compare_detectors({"far": Distance()}, X, novel[:5])
+    with pytest.raises(InputError, match="novel rows and others"):
+        compare_detectors({"far": Distance()}, X, np.zeros(60, bool))
+    with pytest.raises(InputError, match="need 10 rows, got 4"):
+        compare_detectors({"far": Distance()}, X[:4])
