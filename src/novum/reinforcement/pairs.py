@@ -182,8 +182,9 @@ def pairs_of_arrays(
         share = cells / flat.size
         if share >= SPARSE_BELOW:
             if len(state) < len(flat) or is_terminal.any():
-                flat = np.where(is_terminal[state][:, np.newaxis], 0.0, flat[order])
-                sums, least, order = sums[order], least[order], None
+                on = ~is_terminal[state]
+                flat = flat[order] * on[:, np.newaxis]
+                sums, least, order = sums[order] * on, least[order] * on, None
             row_order = np.arange(len(state)) if order is None else order
             flat = _checked(flat, sums, least, row_order, pair_action, states, actions, state)
             return Pairs(start, pair_action, flat, no_reward, order, _kept_sums(sums, row_order))

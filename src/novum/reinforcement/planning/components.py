@@ -141,7 +141,8 @@ def improve_by_sweeps(
     order = renumber(own, discount)
     place = np.empty(pairs.n_pairs, np.int64)
     place[order.pair] = np.arange(pairs.n_pairs)
-    values, trace = np.zeros(pairs.n_states), []
+    values = np.zeros(pairs.n_states)
+    trace: list[float] = []
     for rounds in range(1, most_rounds + 1):
         check_cancelled()
         solved = evaluate(own, discount, chosen)
