@@ -322,6 +322,11 @@ def simulate(
     from novum.reinforcement.learning.tabular_kernels import walk_policy
     from novum.reinforcement.policy import Policy
 
+    if n_episodes < 1 or max_episode_steps < 1:
+        raise InputError(
+            f"At least one episode of one step is simulated, got {n_episodes} episodes of "
+            f"{max_episode_steps} steps."
+        )
     world = TableWorld.of(process, max_episode_steps)
     own = Policy.of(process, policy)
     if own.n_steps is not None:

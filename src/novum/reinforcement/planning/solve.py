@@ -62,7 +62,7 @@ def solve(
 
     Parameters
     ----------
-    process : MarkovDecisionProcess
+    process : MarkovDecisionProcess or GridWorld
     horizon : int, optional
         Number of steps; without one the process goes on until it ends, or for ever.
     method : {"auto", "value_iteration", "modified_policy_iteration", "policy_iteration", \
@@ -103,6 +103,11 @@ def solve(
     watch = Stopwatch()
     if method not in METHODS:
         raise InputError(f"A method is one of {listed(METHODS)}; got {label_text(method)}.")
+    process = getattr(process, "process", process)
+    if not isinstance(process, MarkovDecisionProcess):
+        raise InputError(
+            f"A plan is made for a MarkovDecisionProcess or a GridWorld, got {label_text(process)}."
+        )
     if not tol > 0:
         raise InputError(f"tol is a number above 0, got {label_text(tol)}.")
     with one_blas_thread():
