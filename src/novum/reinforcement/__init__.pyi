@@ -27,6 +27,7 @@ from novum.reinforcement.learning.model_learning import (
     PrioritizedSweeping,
     ThompsonSampling,
 )
+from novum.reinforcement.learning.off_policy import OffPolicyEstimate, evaluate_off_policy
 from novum.reinforcement.learning.schedules import (
     Boltzmann,
     ConstantRate,
@@ -44,11 +45,9 @@ from novum.reinforcement.learning.tabular import (
     Sarsa,
 )
 from novum.reinforcement.learning.traces import (
-    OffPolicyEstimate,
     Traces,
     Utilities,
     direct_utility,
-    evaluate_off_policy,
     simulate,
     temporal_differences,
 )

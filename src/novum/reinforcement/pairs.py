@@ -43,6 +43,8 @@ from novum.reinforcement.names import Names
 WRONG, ROUNDED = 1e-6, 1e-12
 # Below this share of cells that are not zero, rows are kept sparse.
 SPARSE_BELOW = 0.25
+# Up to so many actions, all states' actions are compared column by column.
+WIDEST = 32
 END = -1
 
 
@@ -113,8 +115,21 @@ class Pairs:
         """The rows of some pairs, as a matrix."""
         return self.rows[self.row_indices(pairs)]
 
+    @cached_property
+    def width(self) -> int:
+        """How many pairs each state has, if all have as many, and not too many; else 0."""
+        width = self.n_pairs // max(self.n_states, 1)
+        is_even = width <= WIDEST and bool((np.diff(self.start) == width).all())
+        return width if is_even else 0
+
     def best(self, action_values: Floats) -> Floats:
         """The largest of the values of each state's pairs."""
+        if self.width:
+            # Column by column: NumPy's maximum along short rows takes several times as long.
+            best = action_values[:: self.width]
+            for action in range(1, self.width):
+                best = np.maximum(best, action_values[action :: self.width])
+            return np.array(best)
         return np.asarray(np.maximum.reduceat(action_values, self.start[:-1]))
 
     def greedy(self, action_values: Floats, best: Floats | None = None) -> Integers:
@@ -177,26 +192,26 @@ def pairs_of_arrays(
     if isinstance(transitions, np.ndarray):
         flat = as_argument(transitions.reshape(n_actions * n_states, n_states))
         order: Integers | None = action * n_states + state
-        sums, least = np.empty(len(flat)), np.empty(len(flat))
-        cells = _check_dense(flat, sums, least)
+        sums, below = np.empty(len(flat)), np.empty(len(flat))
+        cells = _check_dense(flat, sums, below)
         share = cells / flat.size
         if share >= SPARSE_BELOW:
             if len(state) < len(flat) or is_terminal.any():
-                flat = np.where(is_terminal[state][:, np.newaxis], 0.0, flat[order])
-                sums, least, order = sums[order], least[order], None
+                on = ~is_terminal[state]
+                flat = flat[order] * on[:, np.newaxis]
+                sums, below, order = sums[order] * on, below[order] * on, None
             row_order = np.arange(len(state)) if order is None else order
-            flat = _checked(flat, sums, least, row_order, pair_action, states, actions, state)
+            flat = _checked(flat, sums, below, row_order, pair_action, states, actions, state)
             return Pairs(start, pair_action, flat, no_reward, order, _kept_sums(sums, row_order))
         transitions = [sparse.csr_array(transitions[a]) for a in range(n_actions)]
     rows = _interleaved(transitions, state, action, pair_action, n_states)
-    least = np.zeros(len(state))
-    if rows.nnz:
-        counts = np.diff(rows.indptr)
-        filled = counts > 0
-        least[filled] = np.minimum.reduceat(rows.data, rows.indptr[:-1][filled])
+    below = np.zeros(len(state))
+    if rows.nnz and not rows.data.min() >= 0:
+        below = sparse.csr_array((np.minimum(rows.data, 0), rows.indices, rows.indptr), rows.shape)
+        below = below @ np.ones(n_states)
     sums = rows @ np.ones(n_states)
     places = np.arange(len(state))
-    rows = _checked(rows, sums, least, places, pair_action, states, actions, state)
+    rows = _checked(rows, sums, below, places, pair_action, states, actions, state)
     return Pairs(start, pair_action, rows, no_reward, None, _kept_sums(sums, places))
 
 
@@ -254,7 +269,7 @@ def _interleaved(
 def _checked(
     rows: Any,
     sums: Floats,
-    least: Floats,
+    below: Floats,
     order: Integers,
     pair_action: Codes,
     states: Names,
@@ -263,14 +278,16 @@ def _checked(
 ) -> Any:
     """The rows, if they are probabilities; the first that is not is named."""
     is_action = pair_action != END
-    own_sums, own_least = sums[order], least[order]
+    own_sums, own_below = sums[order], below[order]
     # A comparison with NaN is false, so that a row with one is wrong too.
-    right = (own_least >= 0) & (np.abs(own_sums - 1) <= WRONG) | ~is_action
+    right = (own_below >= 0) & (np.abs(own_sums - 1) <= WRONG) | ~is_action
     if not right.all():
         pair = int(np.argmin(right))
         action = actions[int(pair_action[pair])]
         where = f"state {label_text(states[state[pair]])}, action {label_text(action)}"
-        value, total = float(own_least[pair]), float(own_sums[pair])
+        row = rows[order[pair : pair + 1]]
+        cells = row.data if sparse.issparse(row) else row.ravel()
+        value, total = float(np.min(cells, initial=0.0)), float(own_sums[pair])
         if np.isnan(total) or np.isinf(total):
             what = "hold a value that is not finite. Replace it"
         elif value < 0:
@@ -298,18 +315,21 @@ def _checked(
 
 # Sums in any order: 2.5 times sooner on `reinforcement.planning.dynamic_programming.dense_policy`.
 @fast_kernel("int64(float64[:,::1], float64[::1], float64[::1])")
-def _check_dense(rows, out_sums, out_least):
-    """Sum and least cell of each row, in one pass; how many cells are not zero."""
+def _check_dense(rows, out_sums, out_below):
+    """Sum of each row, what is below zero in it (twice), and how many cells are not zero.
+
+    Two sums, of cells and of their sizes, become vector instructions; a least cell would not.
+    """
     filled = 0
     for i in range(rows.shape[0]):
-        total, least, own = 0.0, 0.0, 0
+        total, size, own = 0.0, 0.0, 0
         for j in range(rows.shape[1]):
             cell = rows[i, j]
             total += cell
-            least = min(least, cell)
+            size += abs(cell)
             own += cell != 0.0
         out_sums[i] = total
-        out_least[i] = least
+        out_below[i] = total - size
         filled += own
     return filled
 

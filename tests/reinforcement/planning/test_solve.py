@@ -214,6 +214,10 @@ def test_bad_questions() -> None:
     process = GridWorld.notes().process
     with pytest.raises(InputError, match="A method is one of 'auto', 'value_iteration'"):
         solve(process, method="magic")
+    with pytest.raises(
+        InputError, match="A plan is made for a MarkovDecisionProcess or a GridWorld"
+    ):
+        solve("somewhere")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="tol is a number above 0"):
         solve(process, tol=0.0)
     with pytest.raises(InputError, match="A horizon is a number of steps from 1 on, got 0"):

@@ -87,10 +87,12 @@ class ModelAgent(TabularAgent):
             )
             self.transition_counts_ = np.zeros((n_pairs, n_states + 1))
             self.reward_sums_ = np.zeros(n_pairs)
+            self.reward_squares_ = np.zeros(n_pairs)
             self.largest_reward_ = 0.0
         else:
             self.transition_counts_ = self.transition_counts_.copy()
             self.reward_sums_ = self.reward_sums_.copy()
+            self.reward_squares_ = self.reward_squares_.copy()
 
     def posterior(self, state: Any, action: Any) -> dict[Any, float]:
         """Parameters of the Dirichlet law of the next state; `None` stands for the end."""
@@ -246,6 +248,7 @@ class AdaptiveDynamicProgramming(ModelAgent):
         target = np.where(ends, len(self.states_), following)
         np.add.at(self.transition_counts_, (pair, target), 1.0)
         np.add.at(self.reward_sums_, pair, reward)
+        np.add.at(self.reward_squares_, pair, reward**2)
         self.largest_reward_ = max(self.largest_reward_, float(np.abs(reward).max(initial=0.0)))
 
     def _shares(self, world: TableWorld, chosen: Integers) -> Floats:
@@ -269,10 +272,8 @@ class AdaptiveDynamicProgramming(ModelAgent):
         if isinstance(self.rule, ThompsonSampling):
             rng = stream(self.key_, "model", number)
             weights = rng.gamma(self.transition_counts_ + self._prior_share())
-            tried = self.transition_counts_.sum(axis=1)
-            noise = max(self.largest_reward_, 1e-9) / np.sqrt(tried + 1)
-            mean = self.reward_sums_ / np.maximum(tried, 1)
-            return self._pairs(world, weights, mean + noise * rng.normal(size=len(mean)))
+            mean, deviation = self._reward_posterior()
+            return self._pairs(world, weights, mean + deviation * rng.normal(size=len(mean)))
         model = self._mean_model(world)
         if isinstance(self.rule, Optimism):
             few = (self.visits_ < self.rule.visits) & (model.action != END)
@@ -280,6 +281,19 @@ class AdaptiveDynamicProgramming(ModelAgent):
             reward = np.where(few, self.rule.optimum, model.reward)
             return Pairs(model.start, model.action, sparse.csr_array(rows), reward)
         return model
+
+    def _reward_posterior(self) -> tuple[Floats, Floats]:
+        """Mean and deviation of each pair's expected reward.
+
+        Conjugate normal laws: before any step a reward may be as large as the largest that was
+        met, and steps differ by the variance within pairs.
+        """
+        tried = self.transition_counts_.sum(axis=1)
+        mean = self.reward_sums_ / np.maximum(tried, 1)
+        wide = max(self.largest_reward_, 1e-9) ** 2
+        within = float((self.reward_squares_ - self.reward_sums_ * mean).sum())
+        spread = max(within / max(float(np.maximum(tried - 1, 0).sum()), 1.0), 1e-12 * wide)
+        return mean, 1 / np.sqrt(1 / wide + tried / spread)
 
     def _mean_model(self, world: TableWorld) -> Pairs:
         tried = np.maximum(self.transition_counts_.sum(axis=1), 1)

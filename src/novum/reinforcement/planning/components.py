@@ -16,7 +16,6 @@ The threshold of a component is on the change of a sweep; what is reached is pro
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +67,7 @@ def sweep_components(
     tol: float,
     *,
     values: Floats | None = None,
-    most_seconds: float = np.inf,
+    most_cells: float = np.inf,
 ) -> Approximation:
     """Component after component until sweeps change no value by more than tolerated.
 
@@ -80,8 +79,8 @@ def sweep_components(
         Loss, relative to the largest value.
     values : array (n_states,), optional
         To start from.
-    most_seconds : float
-        Then it stops, not done.
+    most_cells : float
+        Probabilities that are looked at; then it stops, not done.
     """
     order = renumber(pairs.as_sparse(), discount)
     n = pairs.n_states
@@ -93,7 +92,7 @@ def sweep_components(
     room = max(int(longest.sum()), 1)
     compact = (np.empty(n + 1, np.int64), np.empty(room, np.int32), np.empty(room), np.empty(n))
     share = (1 - discount) / 2 if discount < 1 else 0.01
-    component, sweeps, began = 0, 0, time.perf_counter()
+    component, sweeps, cells = 0, 0, 0.0
     trace: list[float] = []
     progress = np.zeros(3)
     while component < len(order.component) - 1:
@@ -119,7 +118,8 @@ def sweep_components(
         )
         sweeps += int(progress[1])
         trace.append(float(progress[0]))
-        if time.perf_counter() - began > most_seconds:
+        cells += float(progress[2])
+        if cells > most_cells:
             break
     result = np.empty(n)
     result[order.state] = own
@@ -141,7 +141,8 @@ def improve_by_sweeps(
     order = renumber(own, discount)
     place = np.empty(pairs.n_pairs, np.int64)
     place[order.pair] = np.arange(pairs.n_pairs)
-    values, trace = np.zeros(pairs.n_states), list[float]()
+    values = np.zeros(pairs.n_states)
+    trace: list[float] = []
     for rounds in range(1, most_rounds + 1):
         check_cancelled()
         solved = evaluate(own, discount, chosen)

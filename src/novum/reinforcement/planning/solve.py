@@ -40,8 +40,9 @@ from novum.reinforcement.process import MarkovDecisionProcess
 FEW_STATES = 500
 # And up to here those of sparse policies, mostly, in a few hundredths of a second.
 SPARSE_SYSTEM = 20_000
-# Seconds after which sweeps that come nearer too slowly give way to exact solutions.
-PATIENCE = 30.0
+# Probabilities after which sweeps that come nearer too slowly give way to exact solutions: about
+# half a minute.
+PATIENCE = 1e10
 METHODS = (
     "auto",
     "value_iteration",
@@ -62,7 +63,7 @@ def solve(
 
     Parameters
     ----------
-    process : MarkovDecisionProcess
+    process : MarkovDecisionProcess or GridWorld
     horizon : int, optional
         Number of steps; without one the process goes on until it ends, or for ever.
     method : {"auto", "value_iteration", "modified_policy_iteration", "policy_iteration", \
@@ -103,6 +104,11 @@ def solve(
     watch = Stopwatch()
     if method not in METHODS:
         raise InputError(f"A method is one of {listed(METHODS)}; got {label_text(method)}.")
+    process = getattr(process, "process", process)
+    if not isinstance(process, MarkovDecisionProcess):
+        raise InputError(
+            f"A plan is made for a MarkovDecisionProcess or a GridWorld, got {label_text(process)}."
+        )
     if not tol > 0:
         raise InputError(f"tol is a number above 0, got {label_text(tol)}.")
     with one_blas_thread():
@@ -169,7 +175,7 @@ def _auto(pairs: Pairs, discount: float, tol: float) -> tuple[Approximation, str
         solution = improve_by_sweeps(pairs, discount, started.chosen)
         return solution, "policy iteration with sweeps, after a try of modified policy iteration"
     # The first values come too low or too high by what all states share; better from zero.
-    solution = sweep_components(pairs, discount, tol, most_seconds=PATIENCE)
+    solution = sweep_components(pairs, discount, tol, most_cells=PATIENCE)
     how = "Gauss-Seidel along components, after a try of modified policy iteration"
     if not solution.is_done:
         solution = improve_by_sweeps(pairs, discount, solution.chosen)
@@ -181,12 +187,14 @@ def _watching(pairs: Pairs) -> Callable[[steps.Pace], bool]:
     """Whether another method would end sooner than the one whose pace is shown."""
     n = pairs.n_states
     if pairs.is_dense:
-        # Elimination at some 2e10 operations a second, for the few policies that are left to try.
-        alternative = 3 * 0.7 * n**3 / 2e10 + 0.02
+        # A sweep reads all cells from memory; elimination does some ten operations in that time,
+        # for the few policies that are left to try.
+        worth = 3 * 0.7 * n**3 / (10.0 * pairs.rows.size)
     else:
         # Renumbering, and a few dozen sweeps where values travel along the order.
-        alternative = 6e-8 * pairs.rows.nnz + 0.02
-    return lambda pace: pace.seconds_left > 1.5 * alternative
+        worth = 15.0
+    # Work is counted, not timed: the same process takes the same way on every machine.
+    return lambda pace: pace.sweeps_left > 1.5 * worth + 2
 
 
 # --- Without a discount ---------------------------------------------------------------------------
@@ -206,7 +214,7 @@ def _without_discount(
     elif method == "linear_program":
         solution, how = by_linear_program(pairs, 1.0), "linear program"
     elif method == "gauss_seidel" or (method == "auto" and pairs.n_states > FEW_STATES):
-        solution = sweep_components(pairs, 1.0, 1e-2 * tol, most_seconds=60.0)
+        solution = sweep_components(pairs, 1.0, 1e-2 * tol, most_cells=PATIENCE)
         how = "Gauss-Seidel along components"
     bound = None
     if solution is not None:

@@ -15,7 +15,6 @@ P_pi V with the policy of the last best actions before it looks at all actions a
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -40,16 +39,15 @@ class Pace:
     sweeps: int
     bound: float
     rate: float
-    seconds_per_sweep: float
     goal: float
 
     @property
-    def seconds_left(self) -> float:
+    def sweeps_left(self) -> float:
         if self.bound <= self.goal:
             return 0.0
         if not 0 < self.rate < 1:
             return math.inf
-        return math.log(self.goal / self.bound) / math.log(self.rate) * self.seconds_per_sweep
+        return math.log(self.goal / self.bound) / math.log(self.rate)
 
 
 def successive(
@@ -76,7 +74,8 @@ def successive(
     is_whole = bool(sums.min() > 1 - 1e-9)
     factor = discount / (1 - discount) if discount < 1 else 1.0
     trace: list[float] = []
-    sweeps, began, bounds = 0, time.perf_counter(), []
+    sweeps = 0
+    bounds: list[float] = []
     chosen: Integers = np.zeros(0, np.int64)
     while sweeps < most_sweeps:
         check_cancelled()
@@ -108,9 +107,8 @@ def successive(
                 True,
             )
         if give_up is not None and sweeps >= 3:
-            spent = time.perf_counter() - began
             rate = (bounds[-1] / bounds[-3]) ** 0.5 if bounds[-3] > 0 else 0.0
-            if give_up(Pace(sweeps, bound, rate, spent / sweeps, max(tol * scale, floor))):
+            if give_up(Pace(sweeps, bound, rate, max(tol * scale, floor))):
                 chosen = places[active.greedy(action_values, best)]
                 return Approximation(best, chosen, sweeps, tuple(trace), False)
         if discount < 1 and is_whole:

@@ -1,0 +1,152 @@
+"""Judging a policy by the traces of another one.
+
+An episode of the behavior b counts for the policy pi with the weight
+
+    w = product over its steps of  pi(a | s) / b(a | s).
+
+The mean of w times the return has no bias, and often a large error; divided by the mean of w it has
+a little bias and much less error. Where b is not known it is estimated by counting.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from novum.core.errors import InputError
+from novum.numerics import Floats, as_argument, kernel
+from novum.reinforcement.learning.traces import Traces
+from novum.reinforcement.policy import Policy
+
+
+@dataclass(frozen=True)
+class OffPolicyEstimate:
+    """What a policy would have gained, from traces of another one.
+
+    Attributes
+    ----------
+    value : float
+        By weights that are divided by their sum: a little biased, much less noisy.
+    low, high : float
+        Its interval, by the normal approximation.
+    unweighted : float
+        By plain weights: without bias, often with a large error.
+    per_decision : float
+        Each reward weighted by the steps before it only.
+    effective_episodes : float
+        As many episodes of the policy itself would say as much: (sum w)^2 / sum w^2.
+    behavior : str
+        Whether the probabilities of the traces were given or estimated by counting.
+    """
+
+    value: float
+    low: float
+    high: float
+    unweighted: float
+    per_decision: float
+    effective_episodes: float
+    n_episodes: int
+    behavior: str
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.value:.6g} [{self.low:.6g}, {self.high:.6g}], as from "
+            f"{self.effective_episodes:.1f} of {self.n_episodes} episodes "
+            f"(behavior {self.behavior})"
+        )
+
+
+def evaluate_off_policy(
+    traces: Traces, policy: Any, discount: float, level: float = 0.95
+) -> OffPolicyEstimate:
+    """The value of a policy at the starts of the traces, by importance weights.
+
+    Parameters
+    ----------
+    traces : Traces
+        Where the probabilities of actions are not known they are estimated by counting.
+    policy : Policy, mapping, codes or probabilities
+    discount : float
+    level : float
+        Of the interval.
+    """
+    n, m = len(traces.states), len(traces.actions)
+    wanted = _shares(traces, policy)[traces.state, traces.action]
+    if traces.probability is not None:
+        own, how = traces.probability, "known"
+    else:
+        tally = np.zeros((n, m))
+        np.add.at(tally, (traces.state, traces.action), 1.0)
+        own, how = (
+            (tally / np.maximum(tally.sum(1, keepdims=True), 1))[traces.state, traces.action],
+            "estimated",
+        )
+    steps, episode = wanted / own, np.repeat(np.arange(traces.n_episodes), traces.lengths)
+    weight, per_decision = np.ones(traces.n_episodes), np.zeros(traces.n_episodes)
+    _weights(
+        as_argument(steps), as_argument(traces.reward), as_argument(episode, np.int64), discount,
+        weight, per_decision,
+    )  # fmt: skip
+    returns = traces.returns(discount)
+    total = weight.sum()
+    if total == 0:
+        raise InputError(
+            "No episode of the traces could have come from this policy: it takes actions that were "
+            "never taken. Gather traces that explore more."
+        )
+    value = float(weight @ returns / total)
+    error = float(np.sqrt((weight**2 * (returns - value) ** 2).sum()) / total)
+    reach = float(special.ndtri((1 + level) / 2)) * error
+    return OffPolicyEstimate(
+        value,
+        value - reach,
+        value + reach,
+        float((weight * returns).mean()),
+        float(per_decision.mean()),
+        float(total**2 / (weight**2).sum()),
+        traces.n_episodes,
+        how,
+    )
+
+
+def _shares(traces: Traces, policy: Any) -> Floats:
+    """Probabilities of actions, by the names of the traces."""
+    n, m = len(traces.states), len(traces.actions)
+    if isinstance(policy, Policy):
+        table = np.zeros((n, m))
+        for s, state in enumerate(traces.states):
+            own = policy.action(state)
+            for action, share in (own if isinstance(own, dict) else {own: 1.0}).items():
+                if action is not None and action in list(traces.actions):
+                    table[s, traces.actions.position(action)] = share
+        return table
+    if isinstance(policy, dict):
+        table = np.zeros((n, m))
+        for state, own in policy.items():
+            for action, share in (own if isinstance(own, dict) else {own: 1.0}).items():
+                table[traces.states.position(state), traces.actions.position(action)] = share
+        return table
+    array = np.asarray(policy)
+    if array.shape == (n,):
+        table = np.zeros((n, m))
+        table[np.arange(n), array.astype(int)] = 1.0
+        return table
+    if array.shape != (n, m):
+        raise InputError(f"A policy has the shape ({n},) or ({n}, {m}), got {array.shape}.")
+    return np.asarray(array, np.float64)
+
+
+@kernel("void(float64[::1], float64[::1], int64[::1], float64, float64[::1], float64[::1])")
+def _weights(steps, reward, episode, discount, out_weight, out_per_decision):
+    power = 1.0
+    for i in range(steps.size):
+        e = episode[i]
+        if i == 0 or episode[i - 1] != e:
+            power = 1.0
+        out_weight[e] *= steps[i]
+        out_per_decision[e] += power * out_weight[e] * reward[i]
+        power *= discount
