@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.base import ClusterMixin, _fit_context
 
 from novum.clustering.comparing import Compared, are_vectors
-from novum.clustering.merging import sorted_tree
+from novum.clustering.merging import grown_tree, sorted_tree
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Verdict, fitted, parameter
 from novum.core.runtime import check_cancelled, fitting
@@ -215,7 +215,6 @@ class HDBSCAN(ClusterMixin, Compared):
 
 def reachability_tree(rows: DistanceRows, k: int, alpha: float) -> tuple[Integers, Floats]:
     """Edges and lengths of a minimum spanning tree of mutual reachability."""
-    n = len(rows)
     if are_vectors(rows):
         numbers, terms = rows.numbers, rows.terms  # type: ignore[attr-defined]
         near, _ = KDTree.of(numbers).nearest(numbers, k, terms.power)
@@ -226,20 +225,12 @@ def reachability_tree(rows: DistanceRows, k: int, alpha: float) -> tuple[Integer
         )
         return edges, rows.finish(powers)
     core = _core_distances(rows, k)
-    edges, lengths = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    best, inside = np.full(n, np.inf), np.zeros(n, np.int64)
-    outside, last = np.ones(n, bool), 0
-    for edge in range(n - 1):
-        outside[last] = False
-        apart = rows.take(slice(last, last + 1)).cross(rows)[0] / alpha
-        apart = np.maximum(np.maximum(apart, core), core[last])
-        nearer = apart < best
-        best[nearer], inside[nearer] = apart[nearer], last
-        left = np.flatnonzero(outside)
-        new = int(left[np.argmin(best[left])])
-        edges[edge], lengths[edge] = (inside[new], new), best[new]
-        last = new
-    return edges, lengths
+
+    def reachability(i: int) -> Floats:
+        apart = rows.take(slice(i, i + 1)).cross(rows)[0] / alpha
+        return np.maximum(np.maximum(apart, core), core[i])
+
+    return grown_tree(len(rows), reachability)
 
 
 def _core_distances(rows: DistanceRows, k: int) -> Floats:

@@ -22,6 +22,7 @@ Müllner, Modern hierarchical, agglomerative clustering algorithms, 2011.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -154,20 +155,27 @@ def spanning_tree(rows: DistanceRows) -> tuple[Integers, Floats]:
         span = minimum_spanning_tree if is_long else vector_spanning_tree
         edges, powers = span(numbers, power)
         return edges, rows.finish(powers)
-    n = len(rows)
+    edges, powers = grown_tree(
+        len(rows), lambda i: rows.take(slice(i, i + 1)).cross_powers(rows)[0]
+    )
+    return edges, rows.finish(powers)
+
+
+def grown_tree(n: int, lengths_from: Callable[[int], Floats]) -> tuple[Integers, Floats]:
+    """A minimum spanning tree by Prim's algorithm, from the lengths of one row to all at a time."""
     edges, lengths = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
     near, inside = np.full(n, np.inf), np.zeros(n, np.int64)
     outside, last = np.ones(n, bool), 0
     for edge in range(n - 1):
         outside[last] = False
-        powers = rows.take(slice(last, last + 1)).cross_powers(rows)[0]
-        nearer = powers < near
-        near[nearer], inside[nearer] = powers[nearer], last
+        candidates = lengths_from(last)
+        nearer = candidates < near
+        near[nearer], inside[nearer] = candidates[nearer], last
         left = np.flatnonzero(outside)
         new = int(left[np.argmin(near[left])])
         edges[edge], lengths[edge] = (inside[new], new), near[new]
         last = new
-    return edges, rows.finish(lengths)
+    return edges, lengths
 
 
 def vector_spanning_tree(X: Floats, power: float) -> tuple[Integers, Floats]:

@@ -163,9 +163,8 @@ def read(request: Request) -> LoadedTable:
                 f"{suggestion(name, loaded.schema.names)}"
             )
     for target in request.targets or (loaded.target,):
-        both = roles | {"target": target or None}
-        _check_roles(both)
-        check_declared(request, both, loaded.schema.names, loaded.name)
+        _check_roles(own := roles | {"target": target or None})
+        check_declared(request, own, loaded.schema.names, loaded.name)
     return loaded
 
 
@@ -241,11 +240,8 @@ def _read_file(request: Request) -> LoadedTable:
         except FileFormatError as error:
             words = str(error).replace("`kinds` declares column", "--kind declares column")
             raise FileFormatError(words, line=error.line, column=error.column) from None
-    target = request.target or next(iter(request.targets), None)
-    if target is None and request.task in ("clusters", "novelty"):
-        # Groups are found without a target.
-        target = ""
-    if target is None:
+    target = request.target or next(iter(request.targets), "")
+    if not target and request.task not in ("clusters", "novelty"):
         raise InputError(
             f"Which column of {printable(path.name)} is to be predicted? Name it with --target. "
             f"{suggestion('', found.schema.names)}"
