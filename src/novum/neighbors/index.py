@@ -125,7 +125,7 @@ class RowIndex:
             return self.way if self.way == "vantage" else "brute"
         if self.way != "by trial":
             return self.way
-        m, (n, p) = len(queries), queries.numbers.shape
+        m, p = queries.numbers.shape
         n, is_euclidean = len(self.rows), queries.terms.power == 2.0
         if m < _MANY:
             return "kd_tree" if p < 15 else "screened" if is_euclidean else "brute"

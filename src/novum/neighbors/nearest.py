@@ -16,7 +16,15 @@ from novum.core.errors import InputError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
 from novum.core.runtime import fitting
 from novum.core.tables import Sample, check_features, check_sample
-from novum.distances import Distance, DistanceRows, FromKernel, Gower, Precomputed, as_distance
+from novum.distances import (
+    ColumnRows,
+    Distance,
+    DistanceRows,
+    FromKernel,
+    Gower,
+    Precomputed,
+    as_distance,
+)
 from novum.neighbors.index import RowIndex, way_for
 from novum.numerics import Codes, Floats, Integers, cached_property
 
@@ -118,8 +126,10 @@ class NeighborsModel(Learner):
         if self.objects_ is not None:
             return self._distance.prepare(list(X), self._index.rows), None
         sample = check_features(self, X, allow_missing=True, accept_sparse=True)
-        _refuse_empty_rows(sample)
-        return self._distance.prepare(sample, self._index.rows), None
+        rows = self._distance.prepare(sample, self._index.rows)
+        if not (isinstance(rows, ColumnRows) and rows.are_vectors):
+            _refuse_empty_rows(sample)
+        return rows, None
 
     def _check_fitted(self) -> None:
         # The attribute is asked for first because scikit-learn's check takes its time.

@@ -61,13 +61,10 @@ def class_votes(codes: Integers, rows: Integers, weights: Floats, n_classes: int
     if m > 1:
         places += np.arange(m)[:, np.newaxis] * n_classes
     votes = np.bincount(places.ravel(), weights.ravel(), m * n_classes).reshape(m, n_classes)
-    totals = votes.sum(axis=1, keepdims=True)
-    totals[totals == 0.0] = 1.0
-    return np.asarray(votes / totals)
+    return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
 def mean_votes(targets: Floats, rows: Integers, weights: Floats) -> Floats:
     """Weighted means of the targets of neighbors, (n_rows, n_targets)."""
-    totals = weights.sum(axis=1, keepdims=True)
-    shares = weights / np.where(totals > 0, totals, 1.0)
+    shares = weights / weights.sum(axis=1, keepdims=True)
     return np.asarray(np.einsum("qk,qkt->qt", shares, targets[rows]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import inner_kernel, kernel, lean_kernel
+from novum.numerics.jit import fast_inner_kernel, inner_kernel, kernel, lean_kernel
 from novum.numerics.spatial.nearest_kernels import (
     is_worse,
     place_of_worst,
@@ -121,22 +121,27 @@ def fill_leaves(rows, order, starts, n_levels, low, high, cells):
                 most[j] = x if x > most[j] else most[j]
 
 
+@fast_inner_kernel()
+def box_square(x, low, high):
+    """The squared distance of a point to a box; its bound has room for any order of the sum."""
+    total = 0.0
+    for j in range(x.size):
+        below, above = low[j] - x[j], x[j] - high[j]
+        d = below if below > above else above
+        d = d if d > 0.0 else 0.0
+        total += d * d
+    return total
+
+
 @inner_kernel()
 def box_power(x, low, high, power):
     """The power of the distance of a point to a box."""
-    total = 0.0
     if power == 2.0:
-        for j in range(x.size):
-            below, above = low[j] - x[j], x[j] - high[j]
-            d = below if below > above else above
-            d = d if d > 0.0 else 0.0
-            total += d * d
-        return total
+        return box_square(x, low, high)
+    total = 0.0
     for j in range(x.size):
         d = max(low[j] - x[j], x[j] - high[j], 0.0)
-        if power == 2.0:
-            total += d * d
-        elif power == 1.0:
+        if power == 1.0:
             total += d
         elif np.isinf(power):
             total = max(total, d)

@@ -6,6 +6,9 @@ import numpy as np
 
 from novum.numerics.types import Floats, Integers
 
+# The row that one query is, which is none.
+_NOBODY = np.full(1, -1, np.int64)
+
 
 class NearestRows:
     """The k nearest so far; of equally near rows those of smaller number.
@@ -23,7 +26,9 @@ class NearestRows:
         self.near = np.full((n_queries, k), np.inf)
         self.rows = np.full((n_queries, k), np.iinfo(np.int64).max, np.int64)
         # The row that a query is itself, and does not find.
-        self.own = np.full(n_queries, -1, np.int64) if own is None else own
+        if own is None:
+            own = _NOBODY if n_queries == 1 else np.full(n_queries, -1, np.int64)
+        self.own = own
 
     def add(self, powers: Floats, first: int, start: int = 0) -> None:
         """Takes distances of the queries from `start` on to the rows from `first` on."""
