@@ -33,8 +33,9 @@ CONTEXT = f"{DATA}, {RULE}, {MEMORY}, {ROOM}"
 BLOCK_WORDS = 1024
 # Rows whose cells are found before they are counted.
 BLOCK_ROWS = 4096
-# Tables of more cells are counted row by row (`benchmarks/graphical/learning`).
-BITMAP_CELLS = 768
+# Nanoseconds of a cell by bitmaps, apart from its words, of a word, and of a member of a row: the
+# cheaper way is taken (`benchmarks/graphical/learning`). Whole counts are the same by both.
+CELL, WORD, MEMBER = 8.0, 0.15, 1.2
 # Free places that a memory keeps, as a share of all.
 FREE_SHARE = 0.3
 
@@ -66,18 +67,29 @@ SPARSE = int(Kind.DIRICHLET_SPARSE)
 
 
 @inner_kernel()
-def bits_of(bitmaps, row, begin, end):
-    total = 0
-    for w in range(begin, end):
-        total += set_bits(bitmaps[row, w])
+def bits_of(words):
+    total = np.int64(0)
+    for w in range(words.size):
+        total += set_bits(words[w])
     return total
 
 
 @inner_kernel()
-def common_bits(a, row, b, other, begin, end, shift):
-    total = 0
-    for w in range(begin, end):
-        total += set_bits(a[row, w - shift] & b[other, w])
+def common_bits(words, others):
+    total = np.int64(0)
+    for w in range(words.size):
+        total += set_bits(words[w] & others[w])
+    return total
+
+
+@inner_kernel()
+def join_bits(words, others, out):
+    """The bits that both have, and how many."""
+    total = np.int64(0)
+    for w in range(words.size):
+        word = words[w] & others[w]
+        out[w] = word
+        total += set_bits(word)
     return total
 
 
@@ -88,14 +100,14 @@ def count_bits(data, members, n_members, room):
     masks, counts, numbers, _, _ = room
     child = members[n_members - 1]
     first, size = starts[child], starts[child + 1] - starts[child]
-    last = n_members - 2
+    last, top = n_members - 2, 0
     n_words = bitmaps.shape[1]
     # Digits, and cells of prefixes, one of each for every level.
     for begin in range(0, n_words, BLOCK_WORDS):
         end = min(begin + BLOCK_WORDS, n_words)
         if n_members == 1:
             for state in range(size):
-                counts[state] += bits_of(bitmaps, first + state, begin, end)
+                counts[state] += bits_of(bitmaps[first + state, begin:end])
             continue
         level = 0
         numbers[0] = -1
@@ -110,27 +122,25 @@ def count_bits(data, members, n_members, room):
                 continue
             row = starts[variable] + state
             cell = numbers[n_members + level] * card + state
-            total = 0
+            rows = bitmaps[row, begin:end]
             if level == 0:
-                for w in range(begin, end):
-                    word = bitmaps[row, w]
-                    masks[0, w - begin] = word
-                    total += set_bits(word)
+                total = bits_of(rows)
             else:
-                for w in range(begin, end):
-                    word = masks[level - 1, w - begin] & bitmaps[row, w]
-                    masks[level, w - begin] = word
-                    total += set_bits(word)
+                before = bitmaps[top, begin:end] if level == 1 else masks[level - 1, : end - begin]
+                total = join_bits(before, rows, masks[level, : end - begin])
+                rows = masks[level, : end - begin]
             if total == 0:
                 continue
             if level < last:
+                if level == 0:
+                    top = row
                 level += 1
                 numbers[level] = -1
                 numbers[n_members + level] = cell
                 continue
             counted = size - 1 if gaps[child] == 0 else size
             for t in range(counted):
-                n = common_bits(masks, level, bitmaps, first + t, begin, end, begin)
+                n = common_bits(rows, bitmaps[first + t, begin:end])
                 counts[cell * size + t] += n
                 total -= n
             if gaps[child] == 0:
@@ -165,7 +175,9 @@ def count_family(data, members, n_members, n_cells, unit, room):
     counts = room[1]
     for cell in range(n_cells):
         counts[cell] = 0.0
-    if data[3].size or n_cells > BITMAP_CELLS:
+    words, n_rows = data[0].shape[1], data[2].shape[1]
+    by_bits, by_rows = n_cells * (CELL + WORD * words), n_rows * MEMBER * (n_members + 1)
+    if data[3].size or by_bits > by_rows + 100.0 * CELL:
         count_rows(data, members, n_members, unit, room)
         return
     count_bits(data, members, n_members, room)
