@@ -41,10 +41,12 @@ class GreedyEquivalence(Search):
         self.check(problem.rules)
         classes = _Classes(problem)
         while True:
+            before = problem.value
             inserted = classes.forward()
             deleted = classes.backward()
-            # Usually one round; a deletion may open the way for another edge.
-            if not (inserted and deleted):
+            # Usually one round; a deletion may open the way for another edge. A criterion that
+            # differs within a class can gain and lose the same edge forever.
+            if not (inserted and deleted and problem.value > before + GAIN):
                 break
 
 

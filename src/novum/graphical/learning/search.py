@@ -200,7 +200,7 @@ def learn_structure(
     coded = read_table(table, None, sample_weight)
     rule = check_criterion(criterion)
     rules = _checked_constraints(constraints).rules(coded.names)
-    chosen = _checked_search(search, rules)
+    chosen = _checked_search(search, rules, structure_prior)
     first = _first_graph(start, rules)
     if coded.has_missing:
         from novum.graphical.learning.structural_em import structural_em
@@ -255,12 +255,12 @@ def _checked_constraints(constraints: Any) -> Constraints:
     return constraints
 
 
-def _checked_search(search: Any, rules: Rules) -> Search:
+def _checked_search(search: Any, rules: Rules, prior: StructurePrior | None) -> Search:
     if search is None:
         from novum.graphical.learning.equivalence_search import GreedyEquivalence
 
-        # Classes of graphs know nothing of directions that are required or forbidden.
-        if rules.is_symmetric:
+        # Classes of graphs know nothing of directions that are required, forbidden or likely.
+        if rules.is_symmetric and not (prior is not None and prior.edges):
             return Successive((GreedyEquivalence(), Tabu()))
         return Tabu(restarts=5, random_state=0)
     if not isinstance(search, Search):
