@@ -286,6 +286,13 @@ def score_counts(counts, n_cells, size, rule):
     return total, bound
 
 
+@kernel(f"float64(float64[::1], int64, {RULE})")
+def score_cells(counts, size, rule):
+    """The score of one table of counts, for Python."""
+    score, _ = score_counts(counts, counts.size, size, rule)
+    return score
+
+
 @inner_kernel()
 def log_prior(rule, child, parents, n_parents):
     """Logarithm of the prior of a set of parents, up to what all sets share."""

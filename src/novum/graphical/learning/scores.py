@@ -360,6 +360,19 @@ def _room(d: int, cells: int) -> tuple[Any, ...]:
     )
 
 
+def score_of_counts(criterion: Criterion, cells: Floats, total: float) -> float:
+    """The score of a family with the given counts, of shape (configurations, states)."""
+    weights, penalty = np.empty(0), criterion.penalty(total)
+    rule = (
+        np.array([criterion.kind, 0, 0], np.int64),
+        np.array([criterion.prior_size, penalty, -1.0]),
+        weights,
+        np.empty((0, 0)),
+        weights,
+    )
+    return float(kernels.score_cells(np.ascontiguousarray(cells).ravel(), cells.shape[1], rule))
+
+
 # --- One graph ------------------------------------------------------------------------------------
 
 
