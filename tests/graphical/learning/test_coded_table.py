@@ -17,7 +17,8 @@ def test_frames_arrays_and_mappings_give_the_same_codes() -> None:
     coded = [read_table(t) for t in (cells, pd.DataFrame(cells), pl.DataFrame(cells))]
     for table in coded:
         assert table.codes.tolist() == [[0, 1, 0], [0, -1, 1]]
-        assert table.has_missing and table.total == 3.0
+        assert table.has_missing
+        assert table.total == 3.0
     array = read_table(np.array([["x", "u"], ["y", "v"]], object))
     assert array.codes.tolist() == [[0, 1], [0, 1]]
 
@@ -28,14 +29,16 @@ def test_declared_levels_count_and_numbers_become_intervals() -> None:
     )
     coded = read_table(frame)
     assert coded.cards.tolist() == [3, 6]
-    assert coded.intervals[0] is None and coded.intervals[1] is not None
+    assert coded.intervals[0] is None
+    assert coded.intervals[1] is not None
     assert np.bincount(coded.codes[1]).min() >= 16
 
 
 def test_equal_rows_once() -> None:
     coded = read_table({"a": ["x", "y", "x", None]}, sample_weight=[1, 2, 3, 4]).distinct()
     assert coded.codes.tolist() == [[0, 1, -1]]
-    assert coded.weights is not None and coded.weights.tolist() == [4.0, 2.0, 4.0]
+    assert coded.weights is not None
+    assert coded.weights.tolist() == [4.0, 2.0, 4.0]
 
 
 def test_states_that_are_given_are_kept() -> None:

@@ -28,7 +28,7 @@ def test_the_class_of_a_faithful_distribution_is_reached(criterion: BIC) -> None
         network = random_network(rng, graph, tuple(int(c) for c in rng.integers(2, 4, 6)))
         table = whole_distribution(network, 1e7)
         learned = learn_structure(table, criterion, GreedyEquivalence())
-        # An edge that is too weak even for so many rows may be absent, and then the score is better.
+        # An edge that is too weak even for so many rows may be absent: that scores better.
         assert learned.score >= score(graph, table, criterion) - 1e-3
         hits += learned.dag.is_equivalent(graph)
     assert hits >= 22

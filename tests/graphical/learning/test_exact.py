@@ -97,7 +97,7 @@ def test_no_search_beats_it() -> None:
 
 def test_too_many_variables_say_their_price() -> None:
     rows = {f"v{i}": [0, 1] for i in range(28)}
-    with pytest.raises(MemoryLimitError, match="28 variables in all sets .* needs"):
+    with pytest.raises(MemoryLimitError, match=r"28 variables in all sets .* needs"):
         learn_structure(rows, None, Exact())
     with pytest.raises(InputError, match=r"2\^40 of them"):
         learn_structure({f"v{i}": [0, 1] for i in range(40)}, None, Exact())

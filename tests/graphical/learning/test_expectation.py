@@ -1,4 +1,4 @@
-"""EM against enumeration: expected counts, likelihoods that never fall, missing cells that matter."""
+"""EM against enumeration: expected counts, likelihoods that never fall, draws."""
 
 from __future__ import annotations
 

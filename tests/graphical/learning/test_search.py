@@ -88,7 +88,9 @@ def test_hill_climbing_with_restarts_and_tabu_often_find_the_best_of_all() -> No
 
 
 @pytest.mark.parametrize(
-    "search", [HillClimbing(restarts=2), Tabu(), Annealing(steps=4000), None], ids=lambda s: str(s)[:8]
+    "search",
+    [HillClimbing(restarts=2), Tabu(), Annealing(steps=4000), None],
+    ids=lambda s: str(s)[:8],
 )
 def test_constraints_hold(search: Search | None) -> None:
     for seed in range(4):

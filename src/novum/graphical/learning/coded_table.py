@@ -96,17 +96,18 @@ class CodedTable:
         )
 
     def distinct(self) -> CodedTable:
-        """Each different row once, with the weight of all that are equal to it."""
+        """Each different row once, with the weight of all that are equal to it.
+
+        They are sorted, so that nothing depends on the order of the rows.
+        """
         if not self.n_rows:
             return self
         rows = np.ascontiguousarray(self.codes.T)
         strings = rows.view((np.void, rows.itemsize * rows.shape[1])).ravel()
         _, first, inverse = np.unique(strings, return_index=True, return_inverse=True)
         weights = np.bincount(inverse.ravel(), self.weights, len(first)).astype(np.float64)
-        # In the order of the rows, so that sums do not depend on how bytes compare.
-        order = np.argsort(first, kind="stable")
-        codes = np.ascontiguousarray(self.codes[:, first[order]])
-        return CodedTable(self.variables, codes, weights[order], self.intervals)
+        codes = np.ascontiguousarray(self.codes[:, first])
+        return CodedTable(self.variables, codes, weights, self.intervals)
 
 
 def read_table(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,10 +105,10 @@ class Rules:
                         f"{tier + 1} (counted from 1). Name it once."
                     )
                 tier_of[place] = tier
-        for child, tier in tier_of.items():
-            for parent, other in tier_of.items():
-                if other > tier:
-                    allowed[child, parent] = 0
+        for later, tier in tier_of.items():
+            for earlier, other in tier_of.items():
+                if other < tier:
+                    allowed[earlier, later] = 0
         for parent, child in constraints.required:
             c, p = number(child, "required"), number(parent, "required")
             required[c, p] = 1
@@ -120,10 +121,10 @@ class Rules:
                     f"{forbidding}. Take one of both back."
                 )
         most = d - 1 if constraints.max_parents is None else int(constraints.max_parents)
-        for child in range(d):
-            if required[child].sum() > most:
+        for place in range(d):
+            if required[place].sum() > most:
                 raise InputError(
-                    f"{label_text(names[child])} has {int(required[child].sum())} required parents "
+                    f"{label_text(names[place])} has {int(required[place].sum())} required parents "
                     f"and max_parents is {most}. Raise it, or require fewer."
                 )
         try:
@@ -174,7 +175,9 @@ def adjacency_of(graph: Dag) -> Matrix:
 
 
 def _pairs(edges: Iterable[Edge], what: str) -> tuple[Edge, ...]:
-    pairs = tuple(tuple(edge) if isinstance(edge, (tuple, list)) else edge for edge in edges)
+    pairs: tuple[Any, ...] = tuple(
+        tuple(edge) if isinstance(edge, (tuple, list)) else edge for edge in edges
+    )
     for edge in pairs:
         if not isinstance(edge, tuple) or len(edge) != 2 or edge[0] == edge[1]:
             raise InputError(

@@ -7,7 +7,7 @@ cells * rows / 64 steps, so tables of many cells, and weighted rows, are counted
 
     data    bitmaps (states, words), first bitmap of each variable, codes (variables, rows), weights
             (or none), number of missing cells of each variable
-    rule    see `Rule`; floats are (prior size, penalty of a parameter, weight of a row), then a
+    rule    see `Rule`; floats are (prior size, penalty of a parameter, whether rows are whole), a
             lookup table, log prior odds of edges (child, parent), log prior by number of parents
     memory  keys (child and set of parents as words), scores, number of entries
     room    masks of prefixes, counts, small integers, cells of rows, a key
@@ -148,7 +148,7 @@ def count_bits(data, members, n_members, room):
 
 
 @inner_kernel()
-def count_rows(data, members, n_members, unit, room):
+def count_rows(data, members, n_members, room):
     """The same row by row; rows with a missing cell belong nowhere."""
     _, starts, codes, weights, _ = data
     _, counts, _, cells, _ = room
@@ -166,11 +166,11 @@ def count_rows(data, members, n_members, unit, room):
                 cells[i - begin] = cell * card + code if code >= 0 and cell >= 0 else -1
         for i in range(begin, end):
             if cells[i - begin] >= 0:
-                counts[cells[i - begin]] += weights[i] if weights.size else unit
+                counts[cells[i - begin]] += weights[i] if weights.size else 1.0
 
 
 @inner_kernel()
-def count_family(data, members, n_members, n_cells, unit, room):
+def count_family(data, members, n_members, n_cells, room):
     """The table of a family, in `counts`; members are the parents and then the child."""
     counts = room[1]
     for cell in range(n_cells):
@@ -178,18 +178,15 @@ def count_family(data, members, n_members, n_cells, unit, room):
     words, n_rows = data[0].shape[1], data[2].shape[1]
     by_bits, by_rows = n_cells * (CELL + WORD * words), n_rows * MEMBER * (n_members + 1)
     if data[3].size or by_bits > by_rows + 100.0 * CELL:
-        count_rows(data, members, n_members, unit, room)
-        return
-    count_bits(data, members, n_members, room)
-    if unit != 1.0:
-        for cell in range(n_cells):
-            counts[cell] *= unit
+        count_rows(data, members, n_members, room)
+    else:
+        count_bits(data, members, n_members, room)
 
 
-@kernel(f"void({DATA}, int64[::1], int64, float64, {ROOM})", vectorize=True)
-def count_table(data, members, n_cells, unit, room):
+@kernel(f"void({DATA}, int64[::1], int64, {ROOM})")
+def count_table(data, members, n_cells, room):
     """The table of one family, for Python."""
-    count_family(data, members, members.size, n_cells, unit, room)
+    count_family(data, members, members.size, n_cells, room)
 
 
 # --- Scores ---------------------------------------------------------------------------------------
@@ -328,7 +325,7 @@ def fresh_score(data, rule, room, child, parents, n_parents):
     for i in range(n_parents):
         members[i] = parents[i]
     members[n_parents] = child
-    count_family(data, members, n_parents + 1, cells, rule[1][2], room)
+    count_family(data, members, n_parents + 1, cells, room)
     size = data[1][child + 1] - data[1][child]
     score, bound = score_counts(room[1], cells, size, rule)
     prior = log_prior(rule, child, parents, n_parents)

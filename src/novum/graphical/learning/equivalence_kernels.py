@@ -103,16 +103,14 @@ def insert_gain(data, rule, memory, room, arrows, y, x, check, out_set, small, m
     while n < MOST_SETS:
         # The set as it stands is a clique.
         n += 1
-        with_x, without = gain_of(
-            data, rule, memory, room, arrows, y, x, members, parents
-        )
-        if with_x > -np.inf and with_x - without > best:
-            if not check or not leads_to(arrows, y, x, members, waiting, seen):
-                best = with_x - without
-                for v in range(d):
-                    out_set[v] = 0
-                for i in range(depth):
-                    out_set[extra[chosen[i]]] = 1
+        with_x, without = gain_of(data, rule, memory, room, arrows, y, x, members, parents)
+        is_better = with_x > -np.inf and with_x - without > best
+        if is_better and not (check and leads_to(arrows, y, x, members, waiting, seen)):
+            best = with_x - without
+            for v in range(d):
+                out_set[v] = 0
+            for i in range(depth):
+                out_set[extra[chosen[i]]] = 1
         # Depth first over larger cliques.
         at = last + 1
         while True:
@@ -136,10 +134,11 @@ def insert_gain(data, rule, memory, room, arrows, y, x, check, out_set, small, m
 @inner_kernel()
 def fits(arrows, node, members):
     """Whether a node is joined to all members."""
+    n = 0
     for v in range(members.size):
         if members[v] and not are_joined(arrows, node, v):
-            return False
-    return True
+            n += 1
+    return n == 0
 
 
 @inner_kernel()
@@ -165,9 +164,7 @@ def delete_gain(data, rule, memory, room, arrows, y, x, out_set, small, marks):
                 n += 1
         if not is_clique(arrows, rest, n):
             continue
-        with_x, without = gain_of(
-            data, rule, memory, room, arrows, y, x, members, parents
-        )
+        with_x, without = gain_of(data, rule, memory, room, arrows, y, x, members, parents)
         if without > -np.inf and without - with_x > best:
             best = without - with_x
             for i in range(n_near):
@@ -177,7 +174,7 @@ def delete_gain(data, rule, memory, room, arrows, y, x, out_set, small, marks):
 
 @kernel(f"void({CONTEXT}, {MATRIX}, {MATRIX}, int64, int8[::1], int8[::1], float64[:, ::1])")
 def insert_gains(data, rule, memory, room, arrows, allowed, y, whole, changed, out_gains):
-    """Gains of joining each x to y, paths unseen: all of them where `whole[y]`, else the changed."""
+    """Gains of joining each x to y, paths unseen: all x where `whole[y]`, else the changed."""
     d = arrows.shape[0]
     small, marks = np.empty((5, d + 1), np.int64), np.empty((2, d), np.int8)
     chosen = np.empty(d, np.int8)
@@ -209,9 +206,7 @@ def best_delete(data, rule, memory, room, arrows, out_pair, out_set):
     for y in range(d):
         for x in range(d):
             if arrows[y, x]:
-                gain = delete_gain(
-                    data, rule, memory, room, arrows, y, x, chosen, small, marks
-                )
+                gain = delete_gain(data, rule, memory, room, arrows, y, x, chosen, small, marks)
                 if gain > best:
                     best = gain
                     out_pair[0], out_pair[1] = x, y
@@ -255,9 +250,9 @@ def is_sink(arrows, left, x):
     for y in range(d):
         if left[y] and arrows[x, y] and arrows[y, x]:
             for z in range(d):
-                if left[z] and z != y and are_joined(arrows, x, z) and z != x:
-                    if not are_joined(arrows, y, z):
-                        return False
+                beside = left[z] and z != y and z != x and are_joined(arrows, x, z)
+                if beside and not are_joined(arrows, y, z):
+                    return False
     return True
 
 

@@ -71,9 +71,7 @@ def _set_parents(adjacency: Matrix, child: int, code: int) -> None:
             adjacency[child, bit if bit < child else bit + 1] = 1
 
 
-def all_best_parents(
-    scores: FamilyScores, problem: SearchProblem
-) -> tuple[np.ndarray, np.ndarray]:
+def all_best_parents(scores: FamilyScores, problem: SearchProblem) -> tuple[np.ndarray, np.ndarray]:
     """The best score of each child inside every set of the others, and the parents that have it."""
     d = scores.table.n_variables
     sets = 1 << (d - 1)
@@ -102,8 +100,8 @@ def all_best_parents(
     problem.details["families_scored"] = int(counters[0])
     if counters[1]:
         raise InputError(
-            f"{int(counters[1])} families have tables of more than {whole.max_cells:,} cells and no "
-            "bound rules them out. Set Constraints(max_parents=...), or use BIC()."
+            f"{int(counters[1])} families have tables of more than {whole.max_cells:,} cells and "
+            "no bound rules them out. Set Constraints(max_parents=...), or use BIC()."
         )
     return best, choice
 

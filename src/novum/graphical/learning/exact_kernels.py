@@ -102,5 +102,3 @@ def best_sinks(begin, end, best, out_values, out_sinks):
             if value > top or sink < 0:
                 top, sink = value, v
         out_values[code], out_sinks[code] = top, sink
-
-

@@ -10,11 +10,12 @@ what can be tested of that.
 
 References
 ----------
-Lauritzen (1995). Dempster, Laird and Rubin (1977). Varadhan and Roland (2008) for the extrapolation.
+Lauritzen (1995). Dempster, Laird and Rubin (1977). Varadhan and Roland (2008).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -108,7 +109,7 @@ class RowFamilies:
         """Cells as shares of their rows, all families one after the other."""
         out = np.empty_like(cells)
         ends = [*self.families[3].tolist(), self.n_cells]
-        for node, (begin, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+        for node, (begin, end) in enumerate(itertools.pairwise(ends)):
             size = int(self.table.cards[node])
             out[begin:end] = shares(cells[begin:end].reshape(-1, size)).ravel()
         return out
@@ -260,8 +261,9 @@ def _with_hidden(
     for name, states in hidden.items():
         if name not in dag.names:
             raise InputError(f"The hidden variable {label_text(name)} is no node of the graph.")
-        named = tuple(f"state {i + 1}" for i in range(states)) if isinstance(states, int) else states
-        axes[name] = StateAxis(name, tuple(named))
+        if isinstance(states, int):
+            states = [f"state {i + 1}" for i in range(states)]
+        axes[name] = StateAxis(name, tuple(states))
     if isinstance(dag, BayesianNetwork):
         seen = [axis for axis in dag.variables if axis.name not in hidden]
         coded = read_table(table, seen, sample_weight)
@@ -318,7 +320,7 @@ def drawn_rows(
 ) -> CodedTable:
     """Each row so many times, its missing cells drawn given the known ones.
 
-    Rows keep their weights; whoever counts them divides by `copies`.
+    All copies of a row together have its weight.
     """
     from novum.core.runtime import stream
 
@@ -335,9 +337,12 @@ def drawn_rows(
         rows[begin:end], left[begin:end] = block, block_left
     if left.any():
         _draw_one_by_one(network, rows, np.flatnonzero(left), rng)
-    weights = None if table.weights is None else np.tile(table.weights, copies)
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
     return CodedTable(
-        table.variables, np.ascontiguousarray(rows.T), weights, table.intervals
+        table.variables,
+        np.ascontiguousarray(rows.T),
+        np.tile(weights / copies, copies),
+        table.intervals,
     )
 
 

@@ -82,7 +82,7 @@ def base_cell(families, row, f):
 @inner_kernel()
 def component_products(families, tables, row, roots, root, room, products):
     """Products of all states of a component, in `products`; their number and their sum."""
-    starts, members, strides, _, cards = families
+    starts, members, _, _, cards = families
     d = row.size
     variables, touched, cells, states = room[0], room[1], room[2], room[3]
     n_variables, n_touched, n_states = 0, 0, 1

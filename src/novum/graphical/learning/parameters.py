@@ -110,7 +110,7 @@ def pseudo_counts(prior: Any, shapes: Sequence[tuple[int, ...]], names: Sequence
             "prior is a value such as BDeu(10.0), K2(), MEstimate(2.0) or Dirichlet(1.0), or None "
             f"for maximum likelihood; got {label_text(prior)}."
         )
-    if isinstance(getattr(prior, "counts", None), Mapping):
+    if isinstance(prior, Dirichlet) and isinstance(prior.counts, Mapping):
         strange = [name for name in prior.counts if name not in names]
         if strange:
             raise InputError(
@@ -267,7 +267,7 @@ def counted(coded: CodedTable, parents: Sequence[Sequence[int]]) -> Floats:
     pieces = [np.empty(0)]
     for node, (above, cells) in enumerate(zip(parents, shapes, strict=True)):
         members = np.array([*above, node], np.int64)
-        kernels.count_table(scores.data, members, cells, 1.0, scores.room)
+        kernels.count_table(scores.data, members, cells, scores.room)
         pieces.append(scores.room[1][:cells].copy())
     return np.concatenate(pieces)
 

@@ -235,8 +235,6 @@ class FamilyScores:
     prior : StructurePrior, optional
     max_cells : int
         Families with larger tables have the score minus infinity.
-    unit : float
-        What each row counts, where all count alike: draws of missing cells count in parts.
 
     Examples
     --------
@@ -253,23 +251,22 @@ class FamilyScores:
         max_parents: int | None = None,
         prior: StructurePrior | None = None,
         max_cells: int = MOST_CELLS,
-        unit: float = 1.0,
     ) -> None:
         self.table, self.criterion = table, criterion
         d = table.n_variables
         weighted = table.weights is not None
-        if weighted and not criterion.takes_fractions:
-            whole = table.weights == np.round(table.weights)
-            if not whole.all():
+        if table.weights is not None and not criterion.takes_fractions:
+            parts = np.flatnonzero(table.weights != np.round(table.weights))
+            if parts.size:
                 raise InputError(
-                    f"{type(criterion).__name__} counts whole rows, and row "
-                    f"{int(np.flatnonzero(~whole)[0])} has the weight "
-                    f"{table.weights[~whole][0]:g}. Use BIC() or BDeu() with such weights."
+                    f"{type(criterion).__name__} counts whole rows, and row {int(parts[0])} has "
+                    f"the weight {table.weights[parts[0]]:g}. Use BIC() or BDeu() with such "
+                    "weights."
                 )
         self.max_parents = d - 1 if max_parents is None else min(max_parents, d - 1)
-        total = table.total * unit
+        total = table.total
         self.data = _data(table)
-        lookup = _lookup(criterion, total, plain=not weighted and unit == 1.0)
+        lookup = _lookup(criterion, total, plain=not weighted)
         odds = np.empty((0, 0)) if prior is None else prior.log_odds(table.names)
         by_number = np.empty(0) if prior is None else prior.log_by_number(d)
         largest = int(max(table.cards, default=1))
@@ -277,7 +274,7 @@ class FamilyScores:
         self.rule = (
             np.array([criterion.kind, self.max_parents, self.max_cells], np.int64),
             np.array(
-                [criterion.prior_size, criterion.penalty(total), -1.0 if weighted else unit],
+                [criterion.prior_size, criterion.penalty(total), 0.0 if weighted else 1.0],
                 np.float64,
             ),
             lookup,

@@ -101,6 +101,7 @@ class Search(ABC):
 
     def check(self, rules: Rules) -> None:
         """Refuses constraints that the search cannot keep."""
+        del rules
 
     def upper_bound(self, problem: SearchProblem) -> float | None:
         """A score that no graph exceeds, where the search proves one."""

@@ -45,6 +45,7 @@ def structural_em(
 ) -> LearnedStructure:
     """The structure that `learn_structure` gives where cells are missing."""
     clock = Stopwatch()
+    rows, table = table, table.distinct()
     graph = Dag(table.names, parents_of(first))
     value = score_with_missing(graph, table, criterion, prior)
     trace, rounds, since = [value], 0, 0
@@ -54,7 +55,7 @@ def structural_em(
         while since < PATIENCE and rounds < ROUNDS:
             # One more count in each cell, so that no draw is impossible.
             network = fit_expectation(proposal, table, Dirichlet(1.0)).network
-            drawn = drawn_rows(network, table, COPIES, rounds)
+            drawn = drawn_rows(network, table, COPIES, rounds).distinct()
             proposal = _searched(drawn, criterion, search, rules, prior)
             proposed = score_with_missing(proposal, table, criterion, prior)
             rounds += 1
@@ -81,7 +82,7 @@ def structural_em(
         },
         seconds=clock.seconds,
     )
-    return LearnedStructure(graph, value, certificate, criterion, table)
+    return LearnedStructure(graph, value, certificate, criterion, rows)
 
 
 def _searched(
@@ -90,15 +91,8 @@ def _searched(
     search: Search,
     rules: Rules,
     prior: StructurePrior | None,
-
 ) -> Dag:
-    if drawn.weights is None:
-        scores = FamilyScores(
-            drawn, criterion, max_parents=rules.max_parents, prior=prior, unit=1 / COPIES
-        )
-    else:
-        shared = CodedTable(drawn.variables, drawn.codes, drawn.weights / COPIES)
-        scores = FamilyScores(shared, criterion, max_parents=rules.max_parents, prior=prior)
+    scores = FamilyScores(drawn, criterion, max_parents=rules.max_parents, prior=prior)
     problem = SearchProblem(scores, rules, rules.required.copy())
     search.run(problem)
     return Dag(drawn.names, parents_of(problem.adjacency))

@@ -29,6 +29,8 @@ from novum.graphical.learning.scores import FamilyScores
 from novum.graphical.learning.search import Search, SearchProblem
 from novum.numerics import Floats
 
+Between = Literal["tree", "forest", "nothing"]
+
 
 @dataclass(frozen=True)
 class ChowLiu(Search):
@@ -73,7 +75,7 @@ class AroundClass(Search):
     """
 
     target: str
-    between: Literal["tree", "forest", "nothing"] = "tree"
+    between: Between = "tree"
     verdict = Verdict.PROVED
 
     def __post_init__(self) -> None:
