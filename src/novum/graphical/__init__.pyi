@@ -36,6 +36,12 @@ from novum.graphical.inference.sampling import (
 )
 from novum.graphical.inference.trellis import Trellis
 from novum.graphical.inference.within_limits import WithinLimits
+from novum.graphical.learning.averaging import (
+    EdgeProbabilities,
+    GraphPosterior,
+    bootstrap_edges,
+    edge_probabilities,
+)
 from novum.graphical.learning.coded_table import CodedTable, read_table
 from novum.graphical.learning.comparison import GraphComparison, compare
 from novum.graphical.learning.constraints import Constraints
@@ -113,6 +119,7 @@ __all__ = [
     "Deterministic",
     "Diagnosis",
     "Dirichlet",
+    "EdgeProbabilities",
     "Engine",
     "Enumeration",
     "Evidence",
@@ -128,6 +135,7 @@ __all__ = [
     "ForwardSampling",
     "Gibbs",
     "GraphComparison",
+    "GraphPosterior",
     "GreedyEquivalence",
     "HillClimbing",
     "ImportanceSampling",
@@ -167,7 +175,9 @@ __all__ = [
     "VariableElimination",
     "WithinLimits",
     "are_equivalent",
+    "bootstrap_edges",
     "compare",
+    "edge_probabilities",
     "effective_size",
     "family_counts",
     "fit_expectation",

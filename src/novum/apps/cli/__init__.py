@@ -52,6 +52,7 @@ def _application() -> typer.Typer:
     import typer
 
     from novum.apps.cli.findings import FindingsCommand
+    from novum.apps.cli.learn import learn
     from novum.apps.cli.models import models
     from novum.apps.cli.predict import evaluate, predict
     from novum.apps.cli.profile import profile
@@ -67,7 +68,7 @@ def _application() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     application.callback()(_options())
-    for command in (run, predict, evaluate, report, profile, models, warmup, version):
+    for command in (run, predict, evaluate, report, profile, learn, models, warmup, version):
         application.command()(command)
     application.command(cls=FindingsCommand)(query)
     return application

@@ -1,3 +1,9 @@
+from novum.graphical.learning.averaging import (
+    EdgeProbabilities,
+    GraphPosterior,
+    bootstrap_edges,
+    edge_probabilities,
+)
 from novum.graphical.learning.coded_table import CodedTable, read_table
 from novum.graphical.learning.comparison import GraphComparison, compare
 from novum.graphical.learning.constraints import Constraints
@@ -45,10 +51,12 @@ __all__ = [
     "CodedTable",
     "Constraints",
     "Dirichlet",
+    "EdgeProbabilities",
     "Exact",
     "FamilyCounts",
     "FittedNetwork",
     "GraphComparison",
+    "GraphPosterior",
     "GreedyEquivalence",
     "HillClimbing",
     "LearnedStructure",
@@ -57,7 +65,9 @@ __all__ = [
     "StructurePrior",
     "Successive",
     "Tabu",
+    "bootstrap_edges",
     "compare",
+    "edge_probabilities",
     "family_counts",
     "fit_expectation",
     "fit_parameters",
