@@ -401,7 +401,7 @@ def score(
     >>> table = {"rain": ["no"] * 4 + ["yes"] * 4, "wet": ["no"] * 3 + ["yes"] * 5}
     >>> alone, joined = Dag(("rain", "wet"), ((), ())), Dag(("rain", "wet"), ((), (0,)))
     >>> round(score(alone, table, BDeu(4.0)), 4), round(score(joined, table, BDeu(4.0)), 4)
-    (-12.4766, -10.8672)
+    (-12.0888, -10.7407)
     """
     graph, coded = graph_and_rows(dag, table, sample_weight)
     rule = check_criterion(criterion)
