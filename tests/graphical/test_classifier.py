@@ -40,7 +40,9 @@ ROWS = {
 LABELS = ["true", "false", "false", "true"]
 
 
-@parametrize_with_checks([BayesianNetworkClassifier()], legacy=True)
+@parametrize_with_checks(
+    [BayesianNetworkClassifier(), BayesianNetworkClassifier(structure="tree")], legacy=True
+)
 def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 
@@ -65,8 +67,25 @@ def nominal_rows() -> tuple[Any, Any]:
     ],
     ids=check_name,
 )
-def test_contract(check: Callable[[Case], None]) -> None:
-    check(Case(BayesianNetworkClassifier(), *nominal_rows()))
+@pytest.mark.parametrize("structure", ["naive", "forest", "general"])
+def test_contract(check: Callable[[Case], None], structure: str) -> None:
+    check(Case(BayesianNetworkClassifier(structure=structure), *nominal_rows()))
+
+
+@pytest.mark.parametrize("structure", ["tree", "forest", "general"])
+def test_learned_structures_see_what_columns_say_together(structure: str) -> None:
+    """The class is whether two columns are equal: alone, none says anything."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 2, (2000, 3)).astype(str), columns=list("abc"))
+    y = np.where(X["a"] == X["b"], "same", "other")
+    X.loc[rng.random(2000) < 0.05, "c"] = None
+    assert BayesianNetworkClassifier().fit(X, y).score(X, y) < 0.7
+    model = BayesianNetworkClassifier(structure=structure)
+    if structure != "general":
+        assert model.fit(X, y).score(X, y) > 0.99
+    else:
+        # No single edge of such a class gains, so a greedy search need not see it.
+        assert model.fit(X, X["a"] + X["b"]).score(X, X["a"] + X["b"]) > 0.99
 
 
 # --- A given network ------------------------------------------------------------------------------

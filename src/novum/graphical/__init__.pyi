@@ -36,6 +36,45 @@ from novum.graphical.inference.sampling import (
 )
 from novum.graphical.inference.trellis import Trellis
 from novum.graphical.inference.within_limits import WithinLimits
+from novum.graphical.learning.averaging import (
+    EdgeProbabilities,
+    GraphPosterior,
+    bootstrap_edges,
+    edge_probabilities,
+)
+from novum.graphical.learning.coded_table import CodedTable, read_table
+from novum.graphical.learning.comparison import GraphComparison, compare
+from novum.graphical.learning.constraints import Constraints
+from novum.graphical.learning.equivalence_search import GreedyEquivalence
+from novum.graphical.learning.exact import Exact
+from novum.graphical.learning.expectation import FittedNetwork, fit_expectation
+from novum.graphical.learning.parameters import (
+    Dirichlet,
+    FamilyCounts,
+    MEstimate,
+    family_counts,
+    fit_parameters,
+)
+from novum.graphical.learning.scores import (
+    AIC,
+    BIC,
+    K2,
+    NML,
+    BDeu,
+    BDs,
+    LogLikelihood,
+    StructurePrior,
+    score,
+)
+from novum.graphical.learning.search import (
+    Annealing,
+    HillClimbing,
+    LearnedStructure,
+    Successive,
+    Tabu,
+    learn_structure,
+)
+from novum.graphical.learning.trees import AroundClass, ChowLiu
 from novum.graphical.models.answers import Configuration, Marginals, Posterior
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
@@ -61,32 +100,55 @@ from novum.graphical.structure.independence_maps import (
 from novum.graphical.structure.separation import Separation, Statement, Trail
 
 __all__ = [
+    "AIC",
+    "BIC",
+    "K2",
+    "NML",
+    "Annealing",
+    "AroundClass",
+    "BDeu",
+    "BDs",
     "BayesianNetwork",
     "BayesianNetworkClassifier",
     "Beliefs",
+    "ChowLiu",
+    "CodedTable",
     "CommunicatingClass",
     "Configuration",
+    "Constraints",
     "CyclicGraphError",
     "Dag",
     "Deterministic",
     "Diagnosis",
+    "Dirichlet",
+    "EdgeProbabilities",
     "Engine",
     "Enumeration",
     "Evidence",
+    "Exact",
     "ExactEngine",
     "Explanation",
     "Factor",
     "FactorGraph",
+    "FamilyCounts",
     "Finding",
+    "FittedNetwork",
     "Forecast",
     "ForwardSampling",
     "Gibbs",
+    "GraphComparison",
+    "GraphPosterior",
+    "GreedyEquivalence",
     "HiddenMarkovModel",
+    "HillClimbing",
     "ImportanceSampling",
     "JunctionTree",
+    "LearnedStructure",
     "LikelihoodWeighting",
     "LogJunctionTree",
+    "LogLikelihood",
     "LoopyPropagation",
+    "MEstimate",
     "MapVerdict",
     "Marginals",
     "MarkovChain",
@@ -108,8 +170,11 @@ __all__ = [
     "StateForecast",
     "StatePath",
     "Statement",
+    "StructurePrior",
+    "Successive",
     "SumProduct",
     "Symbols",
+    "Tabu",
     "Tabular",
     "TimeLimitError",
     "Trail",
@@ -117,10 +182,17 @@ __all__ = [
     "VariableElimination",
     "WithinLimits",
     "are_equivalent",
+    "bootstrap_edges",
+    "compare",
+    "edge_probabilities",
     "effective_size",
+    "family_counts",
+    "fit_expectation",
+    "fit_parameters",
     "from_pgmpy",
     "from_pyagrum",
     "is_independence_map",
+    "learn_structure",
     "minimal_independence_map",
     "monte_carlo_error",
     "noisy_or",
@@ -128,6 +200,8 @@ __all__ = [
     "rank_r_hat",
     "read_evidence",
     "read_factors",
+    "read_table",
+    "score",
     "split_r_hat",
     "to_pgmpy",
     "to_pyagrum",

@@ -3,8 +3,9 @@
     P(class | x) proportional to  sum over nodes that are not known of  P(class, x, ...)
 
 Exact inference sums over whatever a row does not know, so missing cells need no filling in, and a
-column that the network lacks changes nothing. The network is given, or it is the network in which
-every column depends on the class alone (`novum.graphical.naive_network`).
+column that the network lacks changes nothing. The network is given, or it is learned: that in which
+every column depends on the class alone (`novum.graphical.naive_network`), with a tree or a forest
+beside the class, or whatever graph explains class and columns best (`novum.graphical.learning`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ from novum.core.runtime import fitting
 from novum.core.tables import Column, Kind, Schema, check_features, check_sample, is_frame
 from novum.core.text import label_text, listed, meant
 from novum.distributions import StateAxis
+from novum.graphical.learning.coded_table import CodedTable
+from novum.graphical.learning.scores import BIC, K2
+from novum.graphical.learning.search import learn_structure
+from novum.graphical.learning.trees import AroundClass, Between
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.questions import place_of
 from novum.graphical.models.row_codes import read_rows
@@ -35,6 +40,14 @@ from novum.graphical.naive_network import (
 )
 from novum.numerics import Array, Floats, Integers
 
+# What joins the columns beside the class; None where a search decides about all edges.
+STRUCTURES: dict[str, Between | None] = {
+    "naive": "nothing",
+    "tree": "tree",
+    "forest": "forest",
+    "general": None,
+}
+
 
 class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
     """Predicts one node of a Bayesian network from the others.
@@ -43,10 +56,15 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
     ----------
     network : BayesianNetwork, optional
         Used as it is: `fit` checks the table against it and learns nothing. Without one, `fit`
-        estimates the network in which every column depends on the class alone.
+        learns a network of the class and the columns.
     target : str, optional
         The node to predict. By default the only node of the network that is no column; without a
         network, the name that the class gets.
+    structure : {"naive", "tree", "forest", "general"}
+        What is learned without a network: every column depends on the class alone; also on one
+        other column, along the tree of largest likelihood (TAN); along a forest of the edges that
+        gain by BIC; or the graph that a search finds best for class and columns together, of which
+        the Markov blanket of the class decides.
 
     Attributes
     ----------
@@ -85,6 +103,7 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
     invariances: Any = ("row_order", "duplication")
     network: BayesianNetwork | None = parameter(default=None, kw_only=False)
     target: str | None = parameter(default=None, kw_only=False)
+    structure: str = parameter({*STRUCTURES}, default="naive")
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -126,7 +145,14 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
         target = StateAxis(name, tuple(sample.classes.tolist()))
         axes = tuple(item.axis for item in states if item is not None)
         codes = state_codes(states, sample)
-        network = naive_network(target, axes, sample.target, codes, sample.weights)
+        if self.structure == "naive" or not axes:
+            network = naive_network(target, axes, sample.target, codes, sample.weights)
+        else:
+            cells = np.column_stack([sample.target, codes]).T.astype(np.int32)
+            table = CodedTable((target, *axes), np.ascontiguousarray(cells), sample.weight)
+            between = STRUCTURES[self.structure]
+            search = None if between is None else AroundClass(name, between)
+            network = learn_structure(table, BIC(), search).network(K2())
         self.schema_, self.classes_ = sample.schema, sample.classes
         self.column_states_: tuple[ColumnStates | None, ...] | None = states
         self._store(network, name, np.arange(len(sample.classes)))

@@ -52,6 +52,7 @@ def _application() -> typer.Typer:
     import typer
 
     from novum.apps.cli.findings import FindingsCommand
+    from novum.apps.cli.learn import learn
     from novum.apps.cli.models import models
     from novum.apps.cli.plan import plan
     from novum.apps.cli.predict import evaluate, predict
@@ -68,7 +69,8 @@ def _application() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     application.callback()(_options())
-    for command in (run, predict, evaluate, report, profile, models, plan, warmup, version):
+    commands = (run, predict, evaluate, report, profile, learn, models, plan, warmup, version)
+    for command in commands:
         application.command()(command)
     application.command(cls=FindingsCommand)(query)
     return application

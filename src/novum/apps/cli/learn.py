@@ -1,0 +1,186 @@
+"""`novum learn`: a Bayesian network from a table, as a file that `novum query` asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from novum.apps.cli.failures import guarded
+from novum.apps.cli.options import Debug, Json, MissingValues, Quiet, Sheet, Sql, Table
+
+if TYPE_CHECKING:
+    from novum.graphical import LearnedStructure
+
+# Edges that are shown on a screen; --json has them all.
+MOST_EDGES = 60
+_FORMATS = (".bif", ".xmlbif", ".net", ".uai", ".network", ".gz")
+
+
+@guarded
+def learn(
+    table: Table,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="NET.bif", help="Where the network goes.")
+    ],
+    criterion: Annotated[
+        str, typer.Option(help="bic, aic, bdeu, k2, bds or nml: what the structure maximizes.")
+    ] = "bic",
+    search: Annotated[
+        str,
+        typer.Option(
+            help="default, hill-climbing, tabu, equivalence, annealing, exact or tree; exact "
+            "proves that no structure is better."
+        ),
+    ] = "default",
+    required: Annotated[
+        list[str] | None, typer.Option(metavar="A->B", help="An edge that must be; repeatable.")
+    ] = None,
+    forbidden: Annotated[
+        list[str] | None, typer.Option(metavar="A->B", help="An edge that cannot be; repeatable.")
+    ] = None,
+    max_parents: Annotated[int | None, typer.Option(min=0, help="Parents of a node.")] = None,
+    prior: Annotated[
+        float, typer.Option(min=0, help="Rows that the uniform prior of the tables is worth.")
+    ] = 1.0,
+    ignore: Annotated[
+        str, typer.Option(metavar="A,B", help="Columns to leave out.", show_default=False)
+    ] = "",
+    missing: MissingValues = "",
+    sheet: Sheet = None,
+    sql: Sql = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Learn a Bayesian network: novum learn patients.csv -o net.bif
+
+    Every column becomes a node; numbers become intervals, and missing cells are expected under the
+    network itself. Then ask it: novum query net.bif --given smoke=yes cancer
+    """
+    from novum.apps.cli.streams import write_json
+    from novum.graphical import BDeu, Constraints, learn_structure
+
+    del debug
+    _check_output(output)
+    chosen, way = _criterion(criterion), _search(search)
+    rows = _read(table, ignore, missing, sheet, sql)
+    constraints = Constraints(
+        required=_edges(required, "--required"),
+        forbidden=_edges(forbidden, "--forbidden"),
+        max_parents=max_parents,
+    )
+    learned = learn_structure(
+        rows, chosen, way, constraints, on_interrupt="keep", verbose=not quiet
+    )
+    network = learned.network(BDeu(prior) if prior > 0 else None)
+    network.write(output)
+    if as_json:
+        write_json(_answer(learned, network.n_parameters, output))
+    else:
+        _show(learned, network.n_parameters, output)
+
+
+def _check_output(output: Path) -> None:
+    from novum.core.errors import InputError
+
+    if output.suffix.lower() not in _FORMATS:
+        raise InputError(
+            f"-o names the file of the network by its format, such as net.bif; got {output.name!r}."
+        )
+    if not output.parent.is_dir():
+        raise InputError(f"There is no folder {str(output.parent)!r} for {output.name}. Create it.")
+
+
+def _named(given: str, choices: dict[str, Any], option: str) -> Any:
+    from novum.core.errors import InputError
+
+    if given.lower() not in choices:
+        raise InputError(f"{option} is one of {', '.join(choices)}; got {given!r}.")
+    return choices[given.lower()]
+
+
+def _criterion(name: str) -> Any:
+    from novum.graphical import AIC, BIC, K2, NML, BDeu, BDs
+
+    choices = {"bic": BIC, "aic": AIC, "bdeu": BDeu, "k2": K2, "bds": BDs, "nml": NML}
+    return _named(name, choices, "--criterion")()
+
+
+def _search(name: str) -> Any:
+    from novum.graphical import Annealing, ChowLiu, Exact, GreedyEquivalence, HillClimbing, Tabu
+
+    choices: dict[str, Any] = {
+        "default": lambda: None,
+        "hill-climbing": HillClimbing,
+        "tabu": Tabu,
+        "equivalence": GreedyEquivalence,
+        "annealing": Annealing,
+        "exact": Exact,
+        "tree": ChowLiu,
+    }
+    return _named(name, choices, "--search")()
+
+
+def _read(table: str, ignore: str, missing: str, sheet: str | None, sql: str | None) -> Any:
+    from novum.core.errors import InputError
+    from novum.data import available, load, read
+
+    marks = [mark for mark in missing.split(",") if mark]
+    if not Path(table).exists() and table in available():
+        rows = load(table).table
+    else:
+        rows = read(table, missing=marks or None, sheet=sheet, sql=sql).table
+    for place, column in enumerate(rows.schema):
+        # As they are usually written in the table, and as `novum query` is asked.
+        if str(column.type) == "bool":
+            rows = rows.set_column(place, column.name, rows.column(place).cast("string"))
+    left_out = [name.strip() for name in ignore.split(",") if name.strip()]
+    strange = [name for name in left_out if name not in rows.column_names]
+    if strange:
+        raise InputError(
+            f"--ignore names {strange[0]!r}, which is no column; the columns are "
+            f"{', '.join(rows.column_names[:20])}."
+        )
+    return rows.drop_columns(left_out) if left_out else rows
+
+
+def _edges(given: list[str] | None, option: str) -> list[tuple[str, str]]:
+    from novum.core.errors import InputError
+
+    edges = []
+    for text in given or ():
+        ends = [end.strip() for end in text.split("->")]
+        if len(ends) != 2 or not all(ends):
+            raise InputError(f"{option} takes an edge such as 'smoke->cancer', got {text!r}.")
+        edges.append((ends[0], ends[1]))
+    return edges
+
+
+def _answer(learned: LearnedStructure, parameters: int, output: Path) -> dict[str, Any]:
+    return {
+        "edges": [list(edge) for edge in learned.dag.edges],
+        "nodes": list(learned.dag.names),
+        "criterion": repr(learned.criterion),
+        "score": learned.score,
+        "verdict": str(learned.certificate.verdict),
+        "sentence": learned.sentence,
+        "parameters": parameters,
+        "written": str(output),
+    }
+
+
+def _show(learned: LearnedStructure, parameters: int, output: Path) -> None:
+    edges = learned.dag.edges
+    pattern = learned.dag.pattern()
+    for a, b in edges[:MOST_EDGES]:
+        free = frozenset((a, b)) in pattern.undirected
+        typer.echo(f"{a} -> {b}" + ("   (either way explains the table as well)" if free else ""))
+    if len(edges) > MOST_EDGES:
+        typer.echo(f"... {len(edges) - MOST_EDGES} more edges")
+    typer.echo(
+        f"{len(learned.dag.names)} nodes, {len(edges)} edges, {parameters} parameters; "
+        f"{type(learned.criterion).__name__} {learned.score:.6g}: {learned.sentence}"
+    )
+    typer.echo(f"written: {output}")

@@ -1,0 +1,77 @@
+from novum.graphical.learning.averaging import (
+    EdgeProbabilities,
+    GraphPosterior,
+    bootstrap_edges,
+    edge_probabilities,
+)
+from novum.graphical.learning.coded_table import CodedTable, read_table
+from novum.graphical.learning.comparison import GraphComparison, compare
+from novum.graphical.learning.constraints import Constraints
+from novum.graphical.learning.equivalence_search import GreedyEquivalence
+from novum.graphical.learning.exact import Exact
+from novum.graphical.learning.expectation import FittedNetwork, fit_expectation
+from novum.graphical.learning.parameters import (
+    Dirichlet,
+    FamilyCounts,
+    MEstimate,
+    family_counts,
+    fit_parameters,
+)
+from novum.graphical.learning.scores import (
+    AIC,
+    BIC,
+    K2,
+    NML,
+    BDeu,
+    BDs,
+    LogLikelihood,
+    StructurePrior,
+    score,
+)
+from novum.graphical.learning.search import (
+    Annealing,
+    HillClimbing,
+    LearnedStructure,
+    Successive,
+    Tabu,
+    learn_structure,
+)
+from novum.graphical.learning.trees import AroundClass, ChowLiu
+
+__all__ = [
+    "AIC",
+    "BIC",
+    "K2",
+    "NML",
+    "Annealing",
+    "AroundClass",
+    "BDeu",
+    "BDs",
+    "ChowLiu",
+    "CodedTable",
+    "Constraints",
+    "Dirichlet",
+    "EdgeProbabilities",
+    "Exact",
+    "FamilyCounts",
+    "FittedNetwork",
+    "GraphComparison",
+    "GraphPosterior",
+    "GreedyEquivalence",
+    "HillClimbing",
+    "LearnedStructure",
+    "LogLikelihood",
+    "MEstimate",
+    "StructurePrior",
+    "Successive",
+    "Tabu",
+    "bootstrap_edges",
+    "compare",
+    "edge_probabilities",
+    "family_counts",
+    "fit_expectation",
+    "fit_parameters",
+    "learn_structure",
+    "read_table",
+    "score",
+]

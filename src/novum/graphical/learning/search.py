@@ -1,0 +1,485 @@
+"""Structures by score: the best graph that a search finds, and what it can prove.
+
+    maximize  sum over nodes i of  score(i, parents of i)   over acyclic graphs
+
+Changing one edge changes one family, or two when it is turned, so a step costs what these cost
+(`scores` keeps every family). Searches are values; they start at a graph and never return a worse
+one. Where nothing is said, `GreedyEquivalence()` is followed by `Tabu()`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from novum.core.errors import InputError
+from novum.core.learners import Certificate, Stopwatch, Verdict
+from novum.core.runtime import SILENT, Progress, RandomSource, stream, track
+from novum.core.text import label_text
+from novum.distributions import StateAxis
+from novum.graphical.learning import search_kernels as kernels
+from novum.graphical.learning.coded_table import CodedTable, read_table
+from novum.graphical.learning.constraints import (
+    Constraints,
+    Matrix,
+    Rules,
+    adjacency_of,
+    parents_of,
+)
+from novum.graphical.learning.counts_kernels import score_changes
+from novum.graphical.learning.parameters import TablePrior, fit_parameters
+from novum.graphical.learning.scores import (
+    Criterion,
+    FamilyScores,
+    StructurePrior,
+    check_criterion,
+)
+from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.structure.dag import Dag
+from novum.numerics import Floats
+
+GAIN = kernels.SMALLEST_GAIN
+
+
+# --- The problem and its answer -------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class SearchProblem:
+    """What a search is given, and where it leaves the best graph so far.
+
+    Attributes
+    ----------
+    scores : FamilyScores
+    rules : Rules
+    adjacency : int8 array (child, parent)
+        The start, then the best graph so far.
+    value : float
+        Its score.
+    trace : list of float
+        Scores of the graphs that were the best, in order.
+    steps : int
+        Changes that searches made.
+    """
+
+    scores: FamilyScores
+    rules: Rules
+    adjacency: Matrix
+    progress: Progress = SILENT
+    value: float = -math.inf
+    trace: list[float] = field(default_factory=list)
+    steps: int = 0
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.value = self.scores.total(parents_of(self.adjacency))
+        self.trace.append(self.value)
+
+    def step(self, adjacency: Matrix, value: float) -> bool:
+        """Notes a change that was made; whether the graph is the best so far."""
+        self.steps += 1
+        self.progress.advance(note=f"score {value:.6g}, best {max(value, self.value):.6g}")
+        if not value > self.value + GAIN:
+            return False
+        self.adjacency, self.value = adjacency.copy(), value
+        self.trace.append(value)
+        return True
+
+
+class Search(ABC):
+    """A way to look for a graph; a value."""
+
+    verdict = Verdict.LOCAL
+
+    @abstractmethod
+    def run(self, problem: SearchProblem) -> None:
+        """Looks from `problem.adjacency` on, and leaves better graphs there."""
+
+    def check(self, rules: Rules) -> None:
+        """Refuses constraints that the search cannot keep."""
+        del rules
+
+    def upper_bound(self, problem: SearchProblem) -> float | None:
+        """A score that no graph exceeds, where the search proves one."""
+        del problem
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedStructure:
+    """A graph, its score, and what is known about it.
+
+    Attributes
+    ----------
+    dag : Dag
+    score : float
+    certificate : Certificate
+        "proved" where no graph has a better score, "local" where no single change of an edge does.
+    criterion : Criterion
+    variables : tuple of StateAxis
+    """
+
+    dag: Dag
+    score: float
+    certificate: Certificate
+    criterion: Criterion
+    table: CodedTable = field(repr=False)
+
+    @property
+    def variables(self) -> tuple[StateAxis, ...]:
+        return self.table.variables
+
+    def network(self, prior: TablePrior | None = None) -> BayesianNetwork:
+        """The graph with its tables, by `fit_parameters` from the same rows."""
+        return fit_parameters(self.dag, self.table, prior)
+
+    def __repr__(self) -> str:
+        return f"{self.dag!r}\n{type(self.criterion).__name__} {self.score:.6g}; {self.sentence}"
+
+    @property
+    def sentence(self) -> str:
+        """What the certificate says of the graph."""
+        if self.certificate.verdict is Verdict.PROVED:
+            return "proved best" + str(self.certificate.details.get("among") or "")
+        if self.certificate.gap is not None:
+            return f"at most {self.certificate.gap:.4g} from the best"
+        if self.certificate.verdict is Verdict.STOPPED_EARLY:
+            return "stopped early: the best so far"
+        return "no single change of an edge improves it"
+
+
+def learn_structure(
+    table: Any,
+    criterion: Criterion | None = None,
+    search: Search | None = None,
+    constraints: Constraints | None = None,
+    *,
+    sample_weight: Any = None,
+    structure_prior: StructurePrior | None = None,
+    start: Dag | None = None,
+    on_interrupt: Literal["raise", "keep"] = "raise",
+    verbose: bool = False,
+) -> LearnedStructure:
+    """The graph that explains a table best, as far as a search finds it.
+
+    Parameters
+    ----------
+    table : data frame, mapping of columns or array
+        Every column is a node. Numbers become intervals. Missing cells are expected under the
+        network that is being learned (structural EM).
+    criterion : Criterion
+        `BIC()` by default.
+    search : Search
+        By default greedy search over classes of equivalent graphs, followed by tabu search.
+    constraints : Constraints, optional
+    sample_weight : array of shape (n_rows,), optional
+    structure_prior : StructurePrior, optional
+    start : Dag, optional
+        Where the search begins; the required edges alone by default.
+    on_interrupt : {"raise", "keep"}
+        Whether Ctrl-C, or a `time_limit`, gives up or returns the best graph so far.
+    verbose : bool
+        Shows progress with the current score on a terminal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> rain = rng.random(500) < 0.3
+    >>> wet = np.where(rng.random(500) < 0.9, rain, ~rain)
+    >>> other = rng.random(500) < 0.5
+    >>> learned = learn_structure({"rain": rain, "wet": wet, "other": other})
+    >>> learned.dag.skeleton == {frozenset({"rain", "wet"})}
+    True
+    """
+    if on_interrupt not in ("raise", "keep"):
+        raise InputError(f"on_interrupt is 'raise' or 'keep', got {on_interrupt!r}.")
+    coded = read_table(table, None, sample_weight)
+    rule = check_criterion(criterion)
+    rules = _checked_constraints(constraints).rules(coded.names)
+    chosen = _checked_search(search, rules, structure_prior)
+    first = _first_graph(start, rules)
+    if coded.has_missing:
+        from novum.graphical.learning.structural_em import structural_em
+
+        return structural_em(coded, rule, chosen, rules, structure_prior, first, on_interrupt)
+    clock = Stopwatch()
+    scores = FamilyScores(coded, rule, max_parents=rules.max_parents, prior=structure_prior)
+    with track(_StructureSearch(verbose), "search") as progress:
+        problem = SearchProblem(scores, rules, first, progress)
+        verdict, stopped_by = chosen.verdict, None
+        try:
+            chosen.run(problem)
+        except KeyboardInterrupt:
+            if on_interrupt == "raise":
+                raise
+            verdict, stopped_by = Verdict.STOPPED_EARLY, "interrupt"
+    graph = Dag(coded.names, parents_of(problem.adjacency))
+    bound = chosen.upper_bound(problem) if stopped_by is None else None
+    certificate = Certificate(
+        objective=f"{type(rule).__name__} of a graph, maximized",
+        verdict=verdict,
+        value=problem.value,
+        gap=None if bound is None else max(bound - problem.value, 0.0),
+        iterations=problem.steps,
+        trace=tuple(problem.trace),
+        details={
+            "search": repr(chosen),
+            "families": int(scores.memory[2][0]),
+            **({"stopped_by": stopped_by} if stopped_by else {}),
+            **problem.details,
+        },
+        seconds=clock.seconds,
+    )
+    return LearnedStructure(graph, problem.value, certificate, rule, coded)
+
+
+class _StructureSearch:
+    """What progress is shown for."""
+
+    def __init__(self, verbose: bool) -> None:
+        self.verbose = verbose
+
+
+def _checked_constraints(constraints: Any) -> Constraints:
+    if constraints is None:
+        return Constraints()
+    if not isinstance(constraints, Constraints):
+        raise InputError(
+            "constraints is a value such as Constraints(required=[('a', 'b')], max_parents=3); got "
+            f"{label_text(constraints)}."
+        )
+    return constraints
+
+
+def _checked_search(search: Any, rules: Rules, prior: StructurePrior | None) -> Search:
+    if search is None:
+        from novum.graphical.learning.equivalence_search import GreedyEquivalence
+
+        # Classes of graphs know nothing of directions that are required, forbidden or likely.
+        if rules.is_symmetric and not (prior is not None and prior.edges):
+            return Successive((GreedyEquivalence(), Tabu()))
+        return Tabu(restarts=5, random_state=0)
+    if not isinstance(search, Search):
+        raise InputError(
+            "search is a value such as HillClimbing(), Tabu(), GreedyEquivalence(), Annealing(), "
+            f"Exact() or ChowLiu(); got {label_text(search)}."
+        )
+    search.check(rules)
+    return search
+
+
+def _first_graph(start: Any, rules: Rules) -> Matrix:
+    if start is None:
+        return rules.required.copy()
+    if not isinstance(start, Dag) or set(start.names) != set(rules.names):
+        raise InputError("start is a Dag whose nodes are the columns of the table.")
+    ordered = Dag.from_edges(start.edges, rules.names)
+    rules.check(ordered)
+    return adjacency_of(ordered)
+
+
+# --- Searches by single edges ---------------------------------------------------------------------
+
+
+class _Walk:
+    """A graph on its way: its families with every edge changed, ancestors, and score."""
+
+    def __init__(self, problem: SearchProblem, adjacency: Matrix) -> None:
+        self.problem, self.adjacency = problem, adjacency.copy()
+        d = len(adjacency)
+        self.changed: Floats = np.empty((d, d))
+        self.words = np.empty((d, -(-d // 64)), np.uint64)
+        self.barred = np.zeros((d, d), np.int64)
+        self.steps = 0
+        self.move = np.zeros(3, np.int64)
+        for child in range(d):
+            self._refresh(child)
+        kernels.ancestors(self.adjacency, self.words)
+
+    @property
+    def value(self) -> float:
+        return math.fsum(np.diagonal(self.changed).tolist())
+
+    def _refresh(self, child: int) -> None:
+        context = self.problem.scores.context
+        score_changes(*context, child, self.adjacency, self.problem.rules.allowed, self.changed)
+
+    def best(self, wanted: float = math.inf) -> float:
+        """The gain of the best change, which is left in `move`; barred ones only above `wanted`."""
+        rules = self.problem.rules
+        gain = kernels.best_change(
+            self.changed, self.adjacency, rules.allowed, rules.required, self.words, self.barred,
+            self.steps, wanted, self.move,
+        )  # fmt: skip
+        return float(gain)
+
+    def take(self) -> None:
+        """Makes the change in `move`."""
+        kind, x, y = self.move.tolist()
+        self.adjacency[y, x] = 1 if kind == 0 else 0
+        self._refresh(y)
+        if kind == 2:
+            self.adjacency[x, y] = 1
+            self._refresh(x)
+        kernels.ancestors(self.adjacency, self.words)
+        self.steps += 1
+
+    def shake(self, changes: int, rng: np.random.Generator) -> None:
+        """Random changes of single edges that the rules allow."""
+        rules, d = self.problem.rules, len(self.adjacency)
+        done = 0
+        for _ in range(50 * changes):
+            x, y = rng.integers(0, d, 2).tolist()
+            if x == y or done == changes:
+                continue
+            present = bool(self.adjacency[y, x])
+            blocked = present and rules.required[y, x]
+            cyclic = bool(self.words[x, y >> 6] >> np.uint64(y & 63) & np.uint64(1))
+            if blocked or (not present and (cyclic or not self.changed[y, x] > -math.inf)):
+                continue
+            self.move[:] = (1 if present else 0, x, y)
+            self.take()
+            done += 1
+
+
+@dataclass(frozen=True)
+class HillClimbing(Search):
+    """The best change of one edge, added, removed or turned, until none improves.
+
+    Parameters
+    ----------
+    restarts : int
+        Further climbs, each from the best graph with some random changes.
+    changes : int
+        How many.
+    random_state : None, int or generator
+        For the restarts.
+    """
+
+    restarts: int = 0
+    changes: int = 10
+    random_state: RandomSource = 0
+
+    def run(self, problem: SearchProblem) -> None:
+        walk = _Walk(problem, problem.adjacency)
+        _with_restarts(self, problem, walk, self._climb)
+
+    def _climb(self, problem: SearchProblem, walk: _Walk) -> None:
+        while walk.best() > GAIN:
+            walk.take()
+            problem.step(walk.adjacency, walk.value)
+
+
+@dataclass(frozen=True)
+class Tabu(Search):
+    """Hill climbing that goes on downhill, and leaves pairs that it just changed alone.
+
+    Parameters
+    ----------
+    length : int
+        Changes for which a pair rests, unless changing it gives the best graph so far.
+    patience : int
+        Changes without a new best graph before it ends.
+    restarts, changes, random_state
+        As in `HillClimbing`.
+    """
+
+    length: int = 30
+    patience: int = 100
+    restarts: int = 0
+    changes: int = 10
+    random_state: RandomSource = 0
+
+    def run(self, problem: SearchProblem) -> None:
+        walk = _Walk(problem, problem.adjacency)
+        _with_restarts(self, problem, walk, self._roam)
+
+    def _roam(self, problem: SearchProblem, walk: _Walk) -> None:
+        since = 0
+        while since < self.patience:
+            # A pair that was changed rests, unless changing it gives the best graph so far.
+            if walk.best(problem.value - walk.value + GAIN) == -math.inf:
+                break
+            walk.take()
+            _, x, y = walk.move.tolist()
+            walk.barred[x, y] = walk.barred[y, x] = walk.steps + self.length
+            since = 0 if problem.step(walk.adjacency, walk.value) else since + 1
+
+
+def _with_restarts(search: Any, problem: SearchProblem, walk: _Walk, run: Any) -> None:
+    run(problem, walk)
+    for number in range(search.restarts):
+        again = _Walk(problem, problem.adjacency)
+        again.shake(search.changes, stream(search.random_state, "restart", number))
+        run(problem, again)
+
+
+@dataclass(frozen=True)
+class Annealing(Search):
+    """Random changes of single edges, worse ones ever more seldom, then hill climbing.
+
+    Parameters
+    ----------
+    steps : int
+        Changes that are tried.
+    hot, cold : float
+        Temperatures at the start and the end, in units of the score: a change that loses as much
+        is made once in e times.
+    random_state : None, int or generator
+    """
+
+    steps: int = 100_000
+    hot: float = 100.0
+    cold: float = 0.1
+    random_state: RandomSource = 0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.cold <= self.hot < math.inf and self.steps >= 1):
+            raise InputError("Annealing takes steps >= 1 and temperatures hot >= cold > 0.")
+
+    def run(self, problem: SearchProblem) -> None:
+        rules, rng = problem.rules, stream(self.random_state, "annealing")
+        adjacency, best = problem.adjacency.copy(), problem.adjacency.copy()
+        values = np.array([problem.value, problem.value])
+        cooling = (self.cold / self.hot) ** (1 / self.steps)
+        hot, block = self.hot, 2000
+        for begin in range(0, self.steps, block):
+            draws = rng.random((min(block, self.steps - begin), 4))
+            kernels.anneal(
+                *problem.scores.context, adjacency, rules.allowed, rules.required, best, draws,
+                hot, cooling, values,
+            )  # fmt: skip
+            hot *= cooling ** len(draws)
+            problem.step(best, problem.scores.total(parents_of(best)))
+        HillClimbing().run(problem)
+
+
+@dataclass(frozen=True)
+class Successive(Search):
+    """Searches one after the other, each from where the last one ended.
+
+    Examples
+    --------
+    >>> Successive((HillClimbing(), Annealing(steps=1000)))  # doctest: +ELLIPSIS
+    Successive(searches=(HillClimbing(...), Annealing(...)))
+    """
+
+    searches: tuple[Search, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "searches", tuple(self.searches))
+        if not self.searches or not all(isinstance(s, Search) for s in self.searches):
+            raise InputError("Successive takes a tuple of searches, at least one.")
+
+    def check(self, rules: Rules) -> None:
+        for search in self.searches:
+            search.check(rules)
+
+    def run(self, problem: SearchProblem) -> None:
+        for search in self.searches:
+            search.run(problem)

@@ -1,0 +1,83 @@
+"""`novum learn`: from a table to a network that `novum query` asks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from novum.graphical import BayesianNetwork
+from tests.apps.cli.commands import invoke, last_line
+
+TRUTH = BayesianNetwork.from_text("""
+cloudy: true 0.5, false 0.5
+sprinkler | cloudy
+    true: true 0.1, false 0.9
+    false: true 0.5, false 0.5
+rain | cloudy
+    true: true 0.8, false 0.2
+    false: true 0.2, false 0.8
+wet | sprinkler, rain
+    true, true: true 0.98, false 0.02
+    true, false: true 0.9, false 0.1
+    false, true: true 0.9, false 0.1
+    false, false: true 0.05, false 0.95
+""")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.csv"
+    TRUTH.sample(3000, random_state=0, frame="pandas").to_csv(path, index=False)
+    return path
+
+
+def test_a_network_is_learned_and_asked(table: Path, tmp_path: Path) -> None:
+    net = tmp_path / "net.bif"
+    done = invoke("learn", table, "-o", net, "--quiet")
+    assert done.exit_code == 0, done.output
+    assert "written: " in done.stdout
+    assert "4 nodes, 4 edges" in done.stdout
+    learned = BayesianNetwork.read(net)
+    assert learned.graph.skeleton == TRUTH.graph.skeleton
+    asked = invoke("query", net, "rain", "--given", "cloudy=true")
+    assert asked.exit_code == 0, asked.output
+
+
+def test_json_searches_and_constraints(table: Path, tmp_path: Path) -> None:
+    net = tmp_path / "net.xmlbif"
+    done = invoke(
+        "learn", table, "-o", net, "--json", "--search", "exact", "--criterion", "bdeu",
+        "--forbidden", "cloudy->rain", "--forbidden", "rain->cloudy", "--max-parents", "2",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["verdict"] == "proved"
+    assert ["cloudy", "rain"] not in told["edges"]
+    assert net.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--search", "magic"], "--search is one of default, hill-climbing"),
+        (["--criterion", "r2"], "--criterion is one of bic"),
+        (["--required", "cloudy=rain"], "takes an edge such as"),
+        (["--required", "cloudy->snow"], "'snow', which is no column"),
+        (["--ignore", "snow"], "'snow', which is no column"),
+    ],
+)
+def test_bad_options_are_one_sentence(
+    table: Path, tmp_path: Path, options: list[str], sentence: str
+) -> None:
+    done = invoke("learn", table, "-o", tmp_path / "net.bif", *options)
+    assert done.exit_code == 1
+    assert sentence in last_line(done.output)
+
+
+def test_the_format_is_named_by_the_file(table: Path, tmp_path: Path) -> None:
+    wrong = invoke("learn", table, "-o", tmp_path / "net.doc")
+    assert "such as net.bif" in last_line(wrong.output)
+    lost = invoke("learn", table, "-o", tmp_path / "nowhere" / "net.bif")
+    assert "There is no folder" in last_line(lost.output)

@@ -1,0 +1,113 @@
+"""Edge probabilities against sums over all orders and graphs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from novum.core.errors import InputError
+from novum.graphical.learning.averaging import (
+    EdgeProbabilities,
+    bootstrap_edges,
+    edge_probabilities,
+)
+from novum.graphical.learning.constraints import Constraints
+from novum.graphical.learning.scores import BIC, BDeu, FamilyScores, StructurePrior
+from tests.graphical.learning.learning_tables import random_graph, random_network, sampled
+from tests.oracles.network_learning_definitions import all_graphs
+
+
+def table_of(seed: int, d: int = 4, n: int = 40):
+    rng = np.random.default_rng(seed)
+    return sampled(random_network(rng, random_graph(rng, d, 0.5), (2,) * d), n, seed)
+
+
+def by_enumeration(scores: FamilyScores, d: int, most: int) -> tuple[np.ndarray, float]:
+    """Every order, and every graph that goes with it."""
+    directed, total = np.zeros((d, d)), 0.0
+    for parents in all_graphs(d):
+        if max(map(len, parents)) > most:
+            continue
+        orders = sum(
+            all(order.index(p) < order.index(v) for v in range(d) for p in parents[v])
+            for order in itertools.permutations(range(d))
+        )
+        weight = orders * math.exp(scores.total(parents))
+        total += weight
+        for child in range(d):
+            directed[list(parents[child]), child] += weight
+    return directed / total, math.log(total)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("prior", [None, StructurePrior(edge=0.3, edges={("v0", "v1"): 0.9})])
+def test_edges_equal_enumeration(most: int, prior: StructurePrior | None) -> None:
+    for seed in range(3):
+        table = table_of(seed)
+        scores = FamilyScores(table, BDeu(1.0), prior=prior)
+        expected, log_total = by_enumeration(scores, 4, most)
+        posterior = edge_probabilities(
+            table, BDeu(1.0), Constraints(max_parents=most), structure_prior=prior
+        )
+        np.testing.assert_allclose(posterior.directed, expected, atol=1e-10)
+        assert posterior.log_evidence == pytest.approx(log_total, rel=1e-12)
+
+
+def test_draws_have_the_edges_as_often() -> None:
+    posterior = edge_probabilities(table_of(3), BIC())
+    graphs = posterior.sample(2000, random_state=0)
+    shares = np.zeros((4, 4))
+    for graph in graphs:
+        for child, parents in enumerate(graph.parents):
+            shares[list(parents), child] += 1 / len(graphs)
+    assert np.abs(shares - posterior.directed).max() < 6 * 0.5 / math.sqrt(2000)
+    mean, error = posterior.share(lambda graph: "v1" in graph.markov_blanket("v0"), 200)
+    assert 0 <= mean <= 1
+    assert error > 0
+
+
+def test_long_tables_do_not_leave_the_range_of_floats() -> None:
+    posterior = edge_probabilities(table_of(1, 5, 20_000))
+    assert np.isfinite(posterior.directed).all()
+    assert (posterior.directed + posterior.directed.T <= 1 + 1e-9).all()
+
+
+def test_constraints_are_certain() -> None:
+    rules = Constraints(required=[("v0", "v1")], forbidden=[("v2", "v3"), ("v3", "v2")])
+    posterior = edge_probabilities(table_of(2), constraints=rules)
+    assert posterior.probability("v0", "v1") == pytest.approx(1.0)
+    assert posterior.joined("v2", "v3") == 0.0
+
+
+def test_consensus_has_no_cycle() -> None:
+    directed = np.array([[0, 0.8, 0.1], [0.1, 0, 0.7], [0.6, 0.1, 0]])
+    graph = EdgeProbabilities(("a", "b", "c"), directed, "by hand").consensus(0.5)
+    assert set(graph.edges) == {("a", "b"), ("b", "c"), ("a", "c")}
+
+
+def test_bootstrap_finds_stable_edges_and_says_how_stable() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 300)
+    rows = {"a": a, "b": a ^ (rng.random(300) < 0.1), "c": rng.integers(0, 2, 300)}
+    sure = bootstrap_edges(rows, samples=30)
+    assert sure.joined("a", "b") == 1.0
+    assert sure.joined("a", "c") < 0.3
+    assert "30 resampled tables" in repr(sure)
+    weighted = bootstrap_edges(rows, samples=5, sample_weight=np.ones(300))
+    assert weighted.joined("a", "b") == 1.0
+
+
+def test_bad_input_is_one_sentence() -> None:
+    with pytest.raises(InputError, match="22 are the most"):
+        edge_probabilities({f"v{i}": [0, 1] for i in range(23)})
+    with pytest.raises(InputError, match="need whole rows"):
+        edge_probabilities({"a": ["x", None, "y"]})
+    with pytest.raises(InputError, match="at least 1"):
+        bootstrap_edges({"a": [0, 1]}, samples=0)
+    with pytest.raises(InputError, match="no node 'z'"):
+        edge_probabilities({"a": [0, 1]}).probability("a", "z")
+    with pytest.raises(InputError, match="above 0"):
+        edge_probabilities({"a": [0, 1]}).consensus(0.0)
