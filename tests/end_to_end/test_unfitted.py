@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from novum.core import WorkingPoint
 from novum.core.files import registry
+from novum.core.files.registered_names import ESTIMATOR_NAMES
 from novum.linear import LogisticRegression, Ridge
 
 rng = np.random.default_rng(0)
@@ -49,7 +50,7 @@ def unfitted(name: str) -> Any:
 
 
 def questions() -> Iterator[tuple[str, str]]:
-    for module, names in registry._ESTIMATORS.items():
+    for module, names in ESTIMATOR_NAMES.items():
         importlib.import_module(module)
         for name in names:
             if name != "ConstantPredictor":

@@ -356,3 +356,10 @@ def test_the_probe_compares_with_the_machine_of_the_prices(
     ticks = iter([t for k in range(5) for t in (10.0 * k, 10.0 * k + taken * (1 + (k != 2)))])
     monkeypatch.setattr(planning.time, "process_time", lambda: next(ticks))
     assert speed_probe() == pytest.approx(expected, rel=1e-12)
+
+
+def test_neighbors_need_a_cell_in_every_row() -> None:
+    size = TableSize(100, 5, 5, 2, 40, True, False, n_empty=1)
+    trials = {trial.family: trial for trial in plan_trials(size, wish(), 1.0).trials}
+    assert trials["neighbors"].status.endswith("without any known cell, of which there are 1")
+    assert trials["tree"].n_fits

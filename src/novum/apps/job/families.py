@@ -107,6 +107,8 @@ class Family:
         Columns, with one for each level, beyond which it is not tried.
     fewest_columns : int
         Columns, counted so, below which it is not tried.
+    takes_empty_rows : bool
+        Whether rows without any known cell have an answer.
     levels_from : int or None
         Different whole numbers of a column from which the preferred setting is also tried with
         such columns as levels: two where a law of two levels is another than that of numbers,
@@ -124,6 +126,7 @@ class Family:
     has_near_relative: bool = False
     most_columns: int | None = None
     fewest_columns: int = 0
+    takes_empty_rows: bool = True
     levels_from: int | None = None
     ordinal: Role | None = None
     counts: Role | None = None
@@ -363,6 +366,7 @@ FAMILIES: tuple[Family, ...] = (
         ),
         scales=True,
         most_columns=200,
+        takes_empty_rows=False,
     ),
     Family(
         "tree",

@@ -15,6 +15,7 @@ from datetime import date
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from novum.apps.job.attempts import Attempts, Warnings
 from novum.apps.job.choosing import Choice, choose, comparison_record
@@ -427,7 +428,18 @@ def table_size(task: Task, parts: Parts) -> TableSize:
         has_text=bool(task.columns.texts),
         is_text_alone=task.columns.are_texts_alone,
         most_whole=task.columns.most_whole,
+        n_empty=_n_empty(task.X),
     )
+
+
+def _n_empty(X: pa.Table) -> int:
+    """Rows without any known cell."""
+    known = np.zeros(X.num_rows, bool)
+    for column in X.columns:
+        if not column.null_count:
+            return 0
+        known |= np.asarray(column.is_valid())
+    return int((~known).sum())
 
 
 def trial_rows(task: Task, parts: Parts, plan: PlanRecord) -> LearningRows:

@@ -63,6 +63,8 @@ class TableSize:
         Whether there is free text, and nothing else.
     most_whole : int
         Most different values of a column that may be numbers or names of levels.
+    n_empty : int
+        Rows without any known cell.
     """
 
     n_rows: int
@@ -77,6 +79,7 @@ class TableSize:
     has_text: bool = False
     is_text_alone: bool = False
     most_whole: int = 0
+    n_empty: int = 0
 
     @property
     def keeps_rows_together(self) -> bool:
@@ -255,6 +258,8 @@ def _reason(row: Family, size: TableSize, kind: str) -> str:
         return "takes numbers alone, and the table has columns with levels"
     if row.most_columns is not None and size.n_coded > row.most_columns:
         return f"would need {size.n_coded} columns, more than its {row.most_columns}"
+    if size.n_empty and not row.takes_empty_rows:
+        return f"has no answer for rows without any known cell, of which there are {size.n_empty}"
     if size.n_coded < row.fewest_columns:
         return f"leaves columns out, which are worth it from {row.fewest_columns} columns on"
     return ""
