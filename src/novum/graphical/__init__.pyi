@@ -48,6 +48,7 @@ from novum.graphical.learning.constraints import Constraints
 from novum.graphical.learning.equivalence_search import GreedyEquivalence
 from novum.graphical.learning.exact import Exact
 from novum.graphical.learning.expectation import FittedNetwork, fit_expectation
+from novum.graphical.learning.independence import PC, Independence, independence_test
 from novum.graphical.learning.parameters import (
     Dirichlet,
     FamilyCounts,
@@ -104,6 +105,7 @@ __all__ = [
     "BIC",
     "K2",
     "NML",
+    "PC",
     "Annealing",
     "AroundClass",
     "BDeu",
@@ -142,6 +144,7 @@ __all__ = [
     "HiddenMarkovModel",
     "HillClimbing",
     "ImportanceSampling",
+    "Independence",
     "JunctionTree",
     "LearnedStructure",
     "LikelihoodWeighting",
@@ -191,6 +194,7 @@ __all__ = [
     "fit_parameters",
     "from_pgmpy",
     "from_pyagrum",
+    "independence_test",
     "is_independence_map",
     "learn_structure",
     "minimal_independence_map",
