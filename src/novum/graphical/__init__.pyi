@@ -85,6 +85,12 @@ from novum.graphical.models.emissions import Normals, Symbols
 from novum.graphical.models.explaining import Explanation, Finding
 from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.models.hidden_markov import HiddenMarkovModel, StateForecast, StatePath
+from novum.graphical.models.linear_gaussian import (
+    LinearGaussian,
+    LinearGaussianNetwork,
+    fit_linear_gaussian,
+    gaussian_bic,
+)
 from novum.graphical.models.markov_chain import CommunicatingClass, MarkovChain
 from novum.graphical.models.observed import ObservedNetwork
 from novum.graphical.models.questions import states_given as states_given
@@ -148,6 +154,8 @@ __all__ = [
     "JunctionTree",
     "LearnedStructure",
     "LikelihoodWeighting",
+    "LinearGaussian",
+    "LinearGaussianNetwork",
     "LogJunctionTree",
     "LogLikelihood",
     "LoopyPropagation",
@@ -191,9 +199,11 @@ __all__ = [
     "effective_size",
     "family_counts",
     "fit_expectation",
+    "fit_linear_gaussian",
     "fit_parameters",
     "from_pgmpy",
     "from_pyagrum",
+    "gaussian_bic",
     "independence_test",
     "is_independence_map",
     "learn_structure",

@@ -258,8 +258,8 @@ def _member(pattern: PartialDag) -> np.ndarray:
     places = {name: place for place, name in enumerate(pattern.names)}
     d = len(places)
     arrows, adjacency = np.zeros((d, d), np.int8), np.zeros((d, d), np.int8)
-    for a, b in pattern.directed:
-        arrows[places[b], places[a]] = 1
+    for parent, child in pattern.directed:
+        arrows[places[child], places[parent]] = 1
     for pair in pattern.undirected:
         a, b = (places[name] for name in pair)
         arrows[a, b] = arrows[b, a] = 1
