@@ -48,7 +48,12 @@ from novum.graphical.learning.constraints import Constraints
 from novum.graphical.learning.equivalence_search import GreedyEquivalence
 from novum.graphical.learning.exact import Exact
 from novum.graphical.learning.expectation import FittedNetwork, fit_expectation
-from novum.graphical.learning.independence import PC, Independence, independence_test
+from novum.graphical.learning.independence import (
+    PC,
+    Independence,
+    independence_test,
+    missing_dependence,
+)
 from novum.graphical.learning.parameters import (
     Dirichlet,
     FamilyCounts,
@@ -208,6 +213,7 @@ __all__ = [
     "is_independence_map",
     "learn_structure",
     "minimal_independence_map",
+    "missing_dependence",
     "monte_carlo_error",
     "noisy_or",
     "perfect_map",

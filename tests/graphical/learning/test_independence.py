@@ -8,7 +8,13 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from novum.core.errors import InputError
-from novum.graphical import PC, Constraints, independence_test, learn_structure
+from novum.graphical import (
+    PC,
+    Constraints,
+    independence_test,
+    learn_structure,
+    missing_dependence,
+)
 from tests.graphical.learning.learning_tables import (
     random_graph,
     random_network,
@@ -89,3 +95,14 @@ def test_bad_input_is_one_sentence() -> None:
         independence_test(rows, "a", "b", ["a"])
     with pytest.raises(InputError, match="kept apart"):
         learn_structure(rows, None, PC(), Constraints(required=[("a", "b")]))
+
+
+def test_gaps_that_depend_on_another_column_are_listed() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, 500), rng.integers(0, 2, 500).astype(object)
+    b[(a == 1) & (rng.random(500) < 0.5)] = None
+    c = rng.integers(0, 2, 500).astype(object)
+    c[rng.random(500) < 0.2] = None
+    told = missing_dependence(pd.DataFrame({"a": a, "b": b, "c": c}))
+    assert [(item.a, item.b) for item in told] == [("b is missing", "a")]
+    assert missing_dependence({"a": [0, 1]}) == ()

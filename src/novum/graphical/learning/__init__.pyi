@@ -10,7 +10,12 @@ from novum.graphical.learning.constraints import Constraints
 from novum.graphical.learning.equivalence_search import GreedyEquivalence
 from novum.graphical.learning.exact import Exact
 from novum.graphical.learning.expectation import FittedNetwork, fit_expectation
-from novum.graphical.learning.independence import PC, Independence, independence_test
+from novum.graphical.learning.independence import (
+    PC,
+    Independence,
+    independence_test,
+    missing_dependence,
+)
 from novum.graphical.learning.parameters import (
     Dirichlet,
     FamilyCounts,
@@ -76,6 +81,7 @@ __all__ = [
     "fit_parameters",
     "independence_test",
     "learn_structure",
+    "missing_dependence",
     "read_table",
     "score",
 ]

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
+from novum.distributions import StateAxis
 from novum.graphical.learning import independence_kernels as kernels
 from novum.graphical.learning.coded_table import CodedTable, read_table
 from novum.graphical.learning.constraints import Rules
@@ -100,6 +101,38 @@ def independence_test(
     if permutations:
         p_value = _permuted(coded, statistic, value, permutations, random_state)
     return Independence(a, b, tuple(given), value, freedom, p_value)
+
+
+def missing_dependence(table: Any, alpha: float = 0.05) -> tuple[Independence, ...]:
+    """Whether cells go missing in step with what other columns say; the pairs where they do.
+
+    Each column with missing cells is turned into "is it missing?" and tested against every other
+    column; p-values are multiplied by the number of tests (Bonferroni). A pair listed here says
+    that cells are not missing completely at random, which EM allows for. That a cell is missing
+    because of what it would have said cannot be seen in any table.
+
+    Examples
+    --------
+    >>> rows = {"ill": ["no"] * 20 + ["yes"] * 20, "test": [None] * 18 + ["-", "+"] * 11}
+    >>> [(item.a, item.b) for item in missing_dependence(rows)]
+    [('test is missing', 'ill')]
+    """
+    coded = read_table(table)
+    gaps = [i for i in range(coded.n_variables) if (coded.codes[i] < 0).any()]
+    tests = []
+    for i in gaps:
+        name = f"{coded.names[i]} is missing"
+        indicator = (coded.codes[i] < 0).astype(np.int32)
+        for j in range(coded.n_variables):
+            if j != i:
+                pair = CodedTable(
+                    (StateAxis(name, (False, True)), coded.variables[j]),
+                    np.stack([indicator, coded.codes[j]]),
+                    coded.weights,
+                )
+                tests.append(independence_test(pair, name, coded.names[j]))
+    corrected = [replace(t, p_value=min(1.0, t.p_value * len(tests))) for t in tests]
+    return tuple(sorted((t for t in corrected if t.p_value <= alpha), key=lambda t: t.p_value))
 
 
 def _whole_rows(coded: CodedTable) -> CodedTable:
@@ -269,10 +302,11 @@ def _member(pattern: PartialDag) -> np.ndarray:
     above: list[set[int]] = [set() for _ in range(d)]
     edges = [(places[a], places[b]) for a, b in sorted(pattern.directed)]
     edges += [(places[a], places[b]) for a, b in sorted(map(sorted, pattern.undirected))]
-    for a, b in edges:
-        parent, child = (b, a) if b in above[a] else (a, b)
-        adjacency[child, parent] = 1
+    for first, second in edges:
+        is_cyclic = second in above[first]
+        tail, head = (second, first) if is_cyclic else (first, second)
+        adjacency[head, tail] = 1
         for v in range(d):
-            if v == child or child in above[v]:
-                above[v] |= {parent, *above[parent]}
+            if v == head or head in above[v]:
+                above[v] |= {tail, *above[tail]}
     return adjacency

@@ -109,12 +109,13 @@ class LinearGaussianNetwork:
     def covariance(self) -> Floats:
         """Of all nodes, of shape (n, n): a node's column follows from those of its parents."""
         n = len(self.nodes)
-        sigma, done = np.zeros((n, n)), []
+        sigma = np.zeros((n, n))
+        done: list[int] = []
         for i in self.graph.order:
             node, parents = self.nodes[i], list(self.graph.parents[i])
             weights = np.array(node.coefficients)
-            sigma[i, done] = sigma[done, i] = weights @ sigma[np.ix_(parents, done)]
-            sigma[i, i] = node.variance + weights @ sigma[np.ix_(parents, parents)] @ weights
+            sigma[i, done] = sigma[done, i] = weights @ sigma[parents][:, done]
+            sigma[i, i] = node.variance + weights @ sigma[parents][:, parents] @ weights
             done.append(i)
         return sigma
 
@@ -296,9 +297,10 @@ class Moments:
     def regression(self, i: int, parents: tuple[int, ...]) -> tuple[Floats, float]:
         """Coefficients of a node's parents, and the variance that is left."""
         above = list(parents)
-        weights, *_ = np.linalg.lstsq(
-            self.covariance[np.ix_(above, above)], self.covariance[above, i], rcond=None
+        solved = np.linalg.lstsq(
+            self.covariance[above][:, above], self.covariance[above, i], rcond=None
         )
+        weights = np.asarray(solved[0], np.float64)
         left = float(self.covariance[i, i] - weights @ self.covariance[above, i])
         return weights, left if left > 1e-12 * float(self.covariance[i, i]) else 0.0
 
