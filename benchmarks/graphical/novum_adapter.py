@@ -14,7 +14,10 @@ SMALLEST = 1e-300
 
 
 class Novum:
-    """Novum's networks."""
+    """Novum's networks, with one way to search for structure."""
+
+    def __init__(self, score: str = "BIC", search: str | None = None) -> None:
+        self.score, self.search = score, search
 
     def load(self, path: str) -> Any:
         from novum.graphical import BayesianNetwork
@@ -83,3 +86,31 @@ class Novum:
     def _marginals(self, bn: Any, evidence: dict[str, str], engine: Any) -> Marginals:
         found = bn.marginals(evidence, engine=engine)
         return {v: found[v].values for v in bn.names}
+
+    # Learning
+
+    def parameters(self, data: Any) -> Any:
+        from novum.graphical import BayesianNetwork, Dirichlet, fit_parameters
+
+        return fit_parameters(BayesianNetwork.read(data.path), data.frame, Dirichlet(1.0))
+
+    def expectation(self, data: Any, iterations: int) -> Any:
+        from novum.core import StopRule
+        from novum.graphical import BayesianNetwork, Dirichlet, fit_expectation
+
+        stop = StopRule(tol=0.0, max_iter=iterations)
+        network = BayesianNetwork.read(data.path)
+        return fit_expectation(network, data.frame, Dirichlet(1.0), stop=stop).network
+
+    def tables(self, bn: Any) -> dict[str, tuple[list[str], np.ndarray]]:
+        return {c.name: ([p.name for p in c.parents], c.table) for c in bn.conditionals}
+
+    def structure(self, data: Any) -> tuple[list[Any], list[Any] | None]:
+        from novum import graphical
+        from novum.graphical.learning.coded_table import read_table
+
+        table = read_table(data.frame, graphical.BayesianNetwork.read(data.path).variables)
+        criterion = getattr(graphical, self.score)()
+        search = None if self.search is None else getattr(graphical, self.search)()
+        learned = graphical.learn_structure(table, criterion, search)
+        return [*learned.dag.edges], None

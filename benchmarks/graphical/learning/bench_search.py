@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.graphical.causal_learn_adapter import CausalLearn
 from benchmarks.graphical.learning.patterns import structure
 from benchmarks.graphical.networks import network
+from benchmarks.graphical.novum_adapter import Novum
 from benchmarks.graphical.pgmpy_adapter import Pgmpy
 from benchmarks.graphical.pyagrum_adapter import PyAgrum
 from benchmarks.peers import Peer
@@ -23,6 +24,7 @@ workload(
         Peer("pyagrum tabu", lambda _: PyAgrum(search="LocalSearchWithTabuList")),
         Peer("pgmpy hill climbing", lambda _: Pgmpy(), slow=True),
     ],
+    novum=Peer("novum GES and tabu", lambda _: Novum(), ours=True),
     target=7.0,
     quality=CLOSE,
     limit=120,
@@ -37,6 +39,7 @@ workload(
         Peer("pgmpy hill climbing", lambda _: Pgmpy(score="bdeu"), slow=True),
         Peer("causal-learn GES", lambda _: CausalLearn("GES"), slow=True),
     ],
+    novum=Peer("novum GES and tabu", lambda _: Novum(score="BDeu"), ours=True),
     target=7.0,
     quality=CLOSE,
     limit=120,

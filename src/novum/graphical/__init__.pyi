@@ -48,6 +48,12 @@ from novum.graphical.learning.constraints import Constraints
 from novum.graphical.learning.equivalence_search import GreedyEquivalence
 from novum.graphical.learning.exact import Exact
 from novum.graphical.learning.expectation import FittedNetwork, fit_expectation
+from novum.graphical.learning.independence import (
+    PC,
+    Independence,
+    independence_test,
+    missing_dependence,
+)
 from novum.graphical.learning.parameters import (
     Dirichlet,
     FamilyCounts,
@@ -84,6 +90,12 @@ from novum.graphical.models.emissions import Normals, Symbols
 from novum.graphical.models.explaining import Explanation, Finding
 from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.models.hidden_markov import HiddenMarkovModel, StateForecast, StatePath
+from novum.graphical.models.linear_gaussian import (
+    LinearGaussian,
+    LinearGaussianNetwork,
+    fit_linear_gaussian,
+    gaussian_bic,
+)
 from novum.graphical.models.markov_chain import CommunicatingClass, MarkovChain
 from novum.graphical.models.observed import ObservedNetwork
 from novum.graphical.models.questions import states_given as states_given
@@ -104,6 +116,7 @@ __all__ = [
     "BIC",
     "K2",
     "NML",
+    "PC",
     "Annealing",
     "AroundClass",
     "BDeu",
@@ -142,9 +155,12 @@ __all__ = [
     "HiddenMarkovModel",
     "HillClimbing",
     "ImportanceSampling",
+    "Independence",
     "JunctionTree",
     "LearnedStructure",
     "LikelihoodWeighting",
+    "LinearGaussian",
+    "LinearGaussianNetwork",
     "LogJunctionTree",
     "LogLikelihood",
     "LoopyPropagation",
@@ -188,12 +204,16 @@ __all__ = [
     "effective_size",
     "family_counts",
     "fit_expectation",
+    "fit_linear_gaussian",
     "fit_parameters",
     "from_pgmpy",
     "from_pyagrum",
+    "gaussian_bic",
+    "independence_test",
     "is_independence_map",
     "learn_structure",
     "minimal_independence_map",
+    "missing_dependence",
     "monte_carlo_error",
     "noisy_or",
     "perfect_map",

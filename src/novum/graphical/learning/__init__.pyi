@@ -10,6 +10,12 @@ from novum.graphical.learning.constraints import Constraints
 from novum.graphical.learning.equivalence_search import GreedyEquivalence
 from novum.graphical.learning.exact import Exact
 from novum.graphical.learning.expectation import FittedNetwork, fit_expectation
+from novum.graphical.learning.independence import (
+    PC,
+    Independence,
+    independence_test,
+    missing_dependence,
+)
 from novum.graphical.learning.parameters import (
     Dirichlet,
     FamilyCounts,
@@ -43,6 +49,7 @@ __all__ = [
     "BIC",
     "K2",
     "NML",
+    "PC",
     "Annealing",
     "AroundClass",
     "BDeu",
@@ -59,6 +66,7 @@ __all__ = [
     "GraphPosterior",
     "GreedyEquivalence",
     "HillClimbing",
+    "Independence",
     "LearnedStructure",
     "LogLikelihood",
     "MEstimate",
@@ -71,7 +79,9 @@ __all__ = [
     "family_counts",
     "fit_expectation",
     "fit_parameters",
+    "independence_test",
     "learn_structure",
+    "missing_dependence",
     "read_table",
     "score",
 ]

@@ -149,7 +149,8 @@ class LearnedStructure:
             return f"at most {self.certificate.gap:.4g} from the best"
         if self.certificate.verdict is Verdict.STOPPED_EARLY:
             return "stopped early: the best so far"
-        return "no single change of an edge improves it"
+        meaning = self.certificate.details.get("meaning")
+        return str(meaning or "no single change of an edge improves it")
 
 
 def learn_structure(
