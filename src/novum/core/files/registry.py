@@ -114,6 +114,7 @@ _ESTIMATORS = {
         "RidgeCV",
         "TweedieRegressor",
     ),
+    "novum.mixture": ("GaussianMixture",),
     "novum.neighbors": (
         "KNeighborsClassifier",
         "KNeighborsRegressor",
