@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -103,3 +104,36 @@ def marginal_by_integration(x: Any, weights: Any, means: Any, covariances: Any) 
         return float(sum(w * stats.multivariate_normal(m, C).pdf(point) for w, m, C in laws))
 
     return float(quad(density, -60, 60, points=sorted(m[u] for m in means), epsabs=1e-14)[0])
+
+
+def rational_latent_class_step(codes: Any, weights: Any, chances: Any) -> tuple[Any, Any, Any]:
+    """One EM step of latent classes with two levels, exactly; codes below 0 are missing.
+
+    Returns the weights, the chances of level 1 by class and column, and the likelihood before.
+    """
+    K, d = len(weights), len(chances[0])
+    likelihood, shares = Fraction(1), []
+    for row in codes:
+        joint = []
+        for k in range(K):
+            term = weights[k]
+            for j, code in enumerate(row):
+                if code >= 0:
+                    term *= chances[k][j] if code == 1 else 1 - chances[k][j]
+            joint.append(term)
+        likelihood *= sum(joint)
+        shares.append([term / sum(joint) for term in joint])
+    new_weights = [sum(r[k] for r in shares) / len(codes) for k in range(K)]
+    new = []
+    for k in range(K):
+        pairs = [
+            [(r[k], row[j]) for r, row in zip(shares, codes, strict=True) if row[j] >= 0]
+            for j in range(d)
+        ]
+        new.append(
+            [
+                sum(r for r, code in column if code == 1) / sum(r for r, _ in column)
+                for column in pairs
+            ]
+        )
+    return new_weights, new, likelihood

@@ -257,8 +257,7 @@ class GaussianMixture(MixtureModel):
             shown = shown[None]
         return GaussianParameters(self.weights_, self.means_, shown)
 
-    def _log_joint(self, X: Any) -> Floats:
-        sample = check_features(self, X, allow_missing=True)
+    def _joint_of(self, sample: Sample) -> Floats:
         return log_joint(self._parameters_of_fit(), as_argument(sample.numeric))
 
     @property

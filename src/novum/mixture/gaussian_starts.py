@@ -52,7 +52,7 @@ def first_parameters(
     if method == "random":
         R = rng.dirichlet(np.ones(K), len(rows))
     else:
-        R = np.eye(K)[_first_groups(rows, kept, K, method, rng)]
+        R = np.eye(K)[first_groups(rows, kept, K, method, rng)]
     R = R * kept.weights[:, None]
     weight = R.sum(axis=0)
     counts = np.where(weight > 0, weight, 1.0)
@@ -81,9 +81,10 @@ def first_parameters(
     return GaussianParameters(weights / weights.sum(), means, covariances)
 
 
-def _first_groups(
+def first_groups(
     rows: Floats, kept: KeptRows, K: int, method: str, rng: np.random.Generator
 ) -> Integers:
+    """The first group of every row."""
     if K == 1:
         return np.zeros(len(rows), np.int64)
     seed = int(rng.integers(2**31))

@@ -36,7 +36,7 @@ from novum.core.sums import (
     sum_blocks,
     total,
 )
-from novum.core.tables import Sample, Schema, checked_weight
+from novum.core.tables import Sample, Schema, check_features, checked_weight
 from novum.numerics import Array, Floats, Integers, SquaredExtrapolation, log_sum_exp
 
 Total = Callable[[Callable[[Any], Any]], Any]
@@ -86,7 +86,7 @@ class MixtureModel(DensityMixin, Learner):
         """Fitted attributes of the law itself, `weights_` among them."""
         raise NotImplementedError
 
-    def _log_joint(self, X: Any) -> Floats:
+    def _joint_of(self, sample: Sample) -> Floats:
         """`log w_k + log p_k(x)` of the present cells of every row, (n, K)."""
         raise NotImplementedError
 
@@ -223,7 +223,7 @@ class MixtureModel(DensityMixin, Learner):
 
     def _joint(self, X: Any) -> Floats:
         check_is_fitted(self, "weights_")
-        joint = self._log_joint(X)
+        joint = self._joint_of(check_features(self, X, allow_missing=True))
         lost = np.flatnonzero(~np.isfinite(joint.max(axis=1)))
         if lost.size:
             raise InputError(
@@ -269,9 +269,16 @@ class MixtureModel(DensityMixin, Learner):
     def membership_entropy(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
         """`-sum_ik w_i r_ik log r_ik` in nats: 0 where every row is sure of its component."""
         joint = self._joint(X)
-        logs = joint - log_sum_exp(joint, axis=1, keepdims=True)
-        terms = np.where(np.isfinite(logs), np.exp(logs) * logs, 0.0)
-        return max(0.0, -float(_weights(sample_weight, joint) @ terms.sum(axis=1)))
+        return _entropy(joint, _weights(sample_weight, joint))
+
+    def _entropy_of(self, sample: Sample) -> float:
+        return _entropy(self._joint_of(sample), sample.weights)
+
+
+def _entropy(joint: Floats, weights: Floats) -> float:
+    logs = joint - log_sum_exp(joint, axis=1, keepdims=True)
+    terms = np.where(np.isfinite(logs), np.exp(logs) * logs, 0.0)
+    return max(0.0, -float(weights @ terms.sum(axis=1)))
 
 
 def _weights(sample_weight: ArrayLike | None, rows: Array) -> Floats:

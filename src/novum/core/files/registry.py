@@ -114,7 +114,7 @@ _ESTIMATORS = {
         "RidgeCV",
         "TweedieRegressor",
     ),
-    "novum.mixture": ("GaussianMixture",),
+    "novum.mixture": ("GaussianMixture", "MixedMixture"),
     "novum.neighbors": (
         "KNeighborsClassifier",
         "KNeighborsRegressor",
@@ -356,6 +356,7 @@ _VALUES = {
         "L1",
         "L2",
     ),
+    "novum.mixture.choosing": ("ComponentChoice", "ComponentRow"),
     "novum.numerics.calibration_maps": ("AffineSoftmax", "SigmoidMap", "TemperatureMap"),
     "novum.numerics.column_moments": ("ColumnMoments",),
     "novum.numerics.isotonic": ("IsotonicMap",),
