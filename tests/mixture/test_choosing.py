@@ -9,7 +9,9 @@ import pytest
 
 from novum.core.errors import InputError
 from novum.core.files import load, save
+from novum.data import load as bundled
 from novum.mixture import GaussianMixture, choose_components
+from novum.mixture.choosing import _best
 
 
 def three(seed: int = 0) -> Any:
@@ -73,3 +75,28 @@ def test_refusals() -> None:
         choose_components(GaussianMixture(), X, criterion="aic")
     with pytest.raises(InputError, match="not possible"):
         choose_components(GaussianMixture(), X[:3], [5])
+
+
+def test_iris_has_the_bic_of_mclust() -> None:
+    # mclust 6: VVV,2 has BIC -574.0178 (in its sign), and 2 is its number of groups.
+    table = bundled("iris", frame="pandas").table.drop(columns="species")
+    choice = choose_components(GaussianMixture(random_state=0), table, range(1, 6))
+    assert choice.n_components == 2
+    assert choice.rows[1].bic == pytest.approx(574.0178, abs=0.01)
+
+
+def test_a_collapsed_component_is_not_chosen() -> None:
+    rng = np.random.default_rng(0)
+    # Rows that agree in a column to the last digit tempt a component to shrink onto them.
+    X = np.column_stack([rng.normal(size=150), rng.normal(size=150)])
+    X[:40, 1] = 0.25
+    start = {"means_init": [[0.0, 0.25], [0.0, 0.0]]}
+    start["precisions_init"] = [np.diag([1.0, 1e4]), np.eye(2)]
+    tempted = GaussianMixture(2, **start).fit(X)
+    assert tempted.n_collapsed_ == 1
+    assert tempted.bic(X) < GaussianMixture(1).fit(X).bic(X)
+    choice = choose_components(GaussianMixture(**start), X, [2])
+    assert choice.n_components == 2
+    rows = [*choose_components(GaussianMixture(), X, [1]).rows, *choice.rows]
+    assert _best(rows, "bic").n_components == 1
+    assert "collapsed" in repr(choice)

@@ -5,7 +5,9 @@
 BIC weighs likelihood against the number p of free parameters, and finds the number of components
 that describe the density; ICL also asks that groups stand apart. The mean log-density of rows that
 a fit has not seen (held out, fold by fold) checks both without any formula. Numbers are tried from
-the smallest on; where none is named, until BIC has not fallen three times in a row.
+the smallest on; where none is named, until BIC has not fallen three times in a row. Fits in which a
+component has collapsed onto a few rows are shown but not chosen: their likelihood is only as large
+as the floor of variances lets it be.
 """
 
 from __future__ import annotations
@@ -45,6 +47,9 @@ class ComponentRow:
     log_likelihood, bic, icl : float
     n_free : int
         Free parameters.
+    n_collapsed : int
+        Components at the floor of variances, whose likelihood means little; where a single
+        component has none, numbers with such components are not chosen.
     held_out : float or None
         Mean log-density of rows that fits of the other folds have not seen.
     held_out_error : float or None
@@ -57,6 +62,7 @@ class ComponentRow:
     n_free: int
     bic: float
     icl: float
+    n_collapsed: int = 0
     held_out: float | None = None
     held_out_error: float | None = None
 
@@ -88,7 +94,9 @@ class ComponentChoice:
         """One row for each number; the one that is chosen stands out."""
         has_family = len({row.family for row in self.rows}) > 1
         has_folds = any(row.held_out is not None for row in self.rows)
+        has_collapsed = any(row.n_collapsed for row in self.rows)
         heads = ["log-likelihood", "parameters", "BIC", "ICL"] + ["held out"] * has_folds
+        heads += ["collapsed"] * has_collapsed
         columns = [Column("components"), *([Column("family")] if has_family else [])]
         columns += [Column(head, True) for head in heads]
         lines = []
@@ -98,7 +106,7 @@ class ComponentChoice:
             if has_folds:
                 known = row.held_out is not None
                 cells.append(f"{row.held_out:.4f} ± {row.held_out_error:.4f}" if known else "")
-            lines.append(cells)
+            lines.append([*cells, *([str(row.n_collapsed)] * has_collapsed)])
         marked = frozenset(i for i, row in enumerate(self.rows) if self._is_chosen(row))
         return Table("Numbers of components", columns, lines, "", marked)
 
@@ -217,8 +225,9 @@ def _compared(
             error = spread / np.sqrt(sample.n_rows)
             row = ComponentRow(**{**vars(row), "held_out": mean, "held_out_error": error})
         yield row, fitted
-        since = 0 if row.bic < lowest else since + 1
-        lowest = min(lowest, row.bic)
+        is_better = row.bic < lowest and (row.n_collapsed == 0 or not np.isfinite(lowest))
+        since = 0 if is_better else since + 1
+        lowest = row.bic if is_better else lowest
         if numbers is None and since >= _PATIENCE:
             return
 
@@ -228,7 +237,9 @@ def _row(model: Any, sample: Sample, sums: Any, k: int) -> ComponentRow:
     entropy = model._entropy_of(sample)
     family = getattr(model, "covariance_type", "")
     value = model.log_likelihood_
-    return ComponentRow(k, family, value, model._n_free, float(bic), float(bic + 2 * entropy))
+    icl = float(bic + 2 * entropy)
+    collapsed = getattr(model, "n_collapsed_", 0)
+    return ComponentRow(k, family, value, model._n_free, float(bic), icl, collapsed)
 
 
 def _held_out(model: Any, sample: Sample, k: int) -> Floats:
@@ -248,6 +259,9 @@ def _held_out(model: Any, sample: Sample, k: int) -> Floats:
 
 
 def _best(rows: list[ComponentRow], criterion: str) -> ComponentRow:
+    sound = [row for row in rows if row.n_collapsed == 0]
+    # Where all have collapsed components, the columns themselves depend on each other.
+    rows = sound or rows
     if criterion == "held_out":
         return max(rows, key=lambda row: (row.held_out, -row.n_free))
     return min(rows, key=lambda row: (getattr(row, criterion), row.n_free))

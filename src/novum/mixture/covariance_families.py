@@ -98,6 +98,19 @@ class Family:
             return np.maximum(covariances, self.floor)
         return np.array([_raised(matrix, self.floor) for matrix in covariances])
 
+    def n_collapsed(self, weights: Floats, covariances: Floats) -> int:
+        """Components with a direction at the floor: a few rows, or rows that agree in a column.
+
+        What they add to the likelihood is only as large as the floor lets it be.
+        """
+        if self.floor == 0 or self.name in ("fixed", "tied", "EEI", "EII", "EEV"):
+            return 0
+        if covariances.ndim == 2:
+            least = covariances.min(axis=1)
+        else:
+            least = np.linalg.eigvalsh(covariances)[:, 0]
+        return int(((least <= 1.001 * self.floor) & (weights > 0)).sum())
+
     def shown(self, covariances: Floats) -> Floats:
         """In scikit-learn's shape: (K, d, d), (d, d) tied, (K, d) diag, (K,) spherical."""
         if self.has_one_unit:

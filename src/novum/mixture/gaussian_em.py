@@ -312,6 +312,10 @@ class GaussianEM(SumProblem[GaussianParameters, GaussianSums]):
     def update(self, params: GaussianParameters, statistics: GaussianSums, /) -> GaussianParameters:
         return maximized(self.family, params, statistics)
 
+    def n_collapsed(self, params: GaussianParameters) -> int:
+        """Components at the floor of variances."""
+        return self.family.n_collapsed(params.weights, params.covariances)
+
     def residual(self, params: GaussianParameters, statistics: GaussianSums, /) -> float:
         """Largest change of a weight, a mean or a covariance by a further step."""
         after = self.update(params, statistics)

@@ -116,6 +116,9 @@ class GaussianMixture(MixtureModel):
         Of the present cells of all rows.
     certificate_ : Certificate
         The likelihood after every step, which never falls, and what a further step would change.
+    n_collapsed_ : int
+        Components that have shrunk to the floor of `reg_covar` in some direction, by a few rows or
+        by rows that agree in a column: what they add to the likelihood means little.
     choice_ : ComponentChoice
         With `n_components="auto"`.
     n_components_, schema_, n_features_in_, feature_names_in_
@@ -154,6 +157,7 @@ class GaussianMixture(MixtureModel):
 
     means_: Floats = fitted()
     covariances_: Floats = fitted()
+    n_collapsed_: int = fitted()
     precisions_: Floats = deferred()
     precisions_cholesky_: Floats = deferred()
 
@@ -239,6 +243,7 @@ class GaussianMixture(MixtureModel):
         order = np.argsort(-solution.params.weights, kind="stable")
         if any(part is not None for part in (self.means_init, self.precisions_init)):
             order = np.arange(len(order))
+        self.n_collapsed_ = problem.n_collapsed(solution.params)
         inner = _ordered(solution.params, order)
         outer = problem.units.outward(inner)
         self.weights_, self.means_ = outer.weights, outer.means

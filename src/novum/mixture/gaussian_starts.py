@@ -143,7 +143,9 @@ def moved_out(
             new = fit_sums(problem, over, **short)
             evaluations += new.certificate.details.get("evaluations", 0)
             gap = options["stop"].tol * problem.scale(new.params, new.statistics)
-            if new.value > best.value + gap:
+            # A component that collapses onto a few rows gains likelihood that means nothing.
+            fewer = problem.n_collapsed(new.params) <= problem.n_collapsed(best.params)
+            if new.value > best.value + gap and fewer:
                 problem.begin = partial(always, new.params)
                 best = fit_sums(problem, over, **quick)
                 evaluations += best.certificate.details.get("evaluations", 0)
