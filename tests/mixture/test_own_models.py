@@ -70,7 +70,9 @@ def test_extrapolation_takes_fewer_passes_to_the_same_place() -> None:
 
 
 def test_a_mistake_is_reported_as_one() -> None:
-    with pytest.raises(ObjectiveFallError, match="which this method cannot do"):
+    with pytest.raises(
+        ObjectiveFallError, match="which this method cannot do: update or objective of Wrong"
+    ):
         expectation_maximization(Wrong(), numbers(), random_state=0)
 
 

@@ -153,7 +153,9 @@ def expectation_maximization(
         (_chosen(rows, np.arange(s, min(s + chunk_rows, n))), weights[s : s + chunk_rows])
         for s in starts
     ]
-    problem = _OwnProblem(model, rows, float(weights.sum()))
+    name = type(model).__name__
+    # Messages of the driver name the class of the problem: that of the user.
+    problem = type(name, (_OwnProblem,), {})(model, rows, float(weights.sum()))
     has_vector = type(model).to_vector is not LatentModel.to_vector
     with one_blas_thread():
         fitted = fit_sums(
@@ -165,7 +167,7 @@ def expectation_maximization(
             acceleration=SquaredExtrapolation if has_vector else None,
             on_interrupt=on_interrupt,
         )
-    warn_if_stopped(fitted.certificate, type(model).__name__)
+    warn_if_stopped(fitted.certificate, name)
     return LatentFit(fitted.params, fitted.statistics.sums, fitted.value, fitted.certificate)
 
 
