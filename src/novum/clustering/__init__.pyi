@@ -28,6 +28,8 @@ from novum.clustering.separation import (
     silhouette_samples,
     silhouette_score,
 )
+from novum.clustering.starts import KeptRows as KeptRows
+from novum.clustering.starts import Starts as Starts
 from novum.clustering.stepwise import StepwiseOptimal
 
 __all__ = [

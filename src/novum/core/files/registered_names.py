@@ -100,6 +100,7 @@ ESTIMATOR_NAMES = {
         "RidgeCV",
         "TweedieRegressor",
     ),
+    "novum.mixture": ("GaussianMixture", "MixedMixture"),
     "novum.neighbors": (
         "KNeighborsClassifier",
         "KNeighborsRegressor",
@@ -382,6 +383,7 @@ VALUE_NAMES = {
     "novum.numerics.isotonic": ("IsotonicMap",),
     "novum.numerics.moments": ("Moments",),
     "novum.numerics.triangular": ("TriangularFactor",),
+    "novum.mixture.choosing": ("ComponentChoice", "ComponentRow"),
     "novum.svm.margins": ("MarginErrorBound",),
     "novum.svm.objects": ("SparseVectors",),
     "novum.trees.forests.forest_draws": ("ForestDraws",),

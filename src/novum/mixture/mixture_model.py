@@ -1,0 +1,286 @@
+"""What all mixtures share: the way of a fit, and the answers of a fitted model.
+
+A kind of mixture says how rows are read and first summed, what its EM problem is (`SumProblem`),
+and the log joint densities of rows and components; from these follow fits in memory, of streams,
+files and clusters, memberships, likelihoods, and the criteria that weigh fit against size.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import DensityMixin, _fit_context
+from sklearn.utils.validation import check_is_fitted
+
+from novum.core.errors import InputError
+from novum.core.learners import (
+    Certificate,
+    ConvergenceWarning,
+    Learner,
+    count,
+    fitted,
+    parameter,
+    warn_if_stopped,
+)
+from novum.core.runtime import fitting
+from novum.core.sums import (
+    ChunkPasses,
+    Fitted,
+    StopRule,
+    fit_sums,
+    set_feature_names,
+    sum_blocks,
+    total,
+)
+from novum.core.tables import Sample, Schema, check_features, checked_weight
+from novum.numerics import Array, Floats, Integers, SquaredExtrapolation, log_sum_exp
+
+Total = Callable[[Callable[[Any], Any]], Any]
+
+# Rows of a block in memory, as in `core.sums`: the partition must not depend on the machine.
+_BLOCK_ROWS = 131_072
+
+
+class MixtureModel(DensityMixin, Learner):
+    """A mixture of K laws with weights, fitted by expectation and maximization."""
+
+    n_components: int | str = parameter(count(1), {"auto"}, default=1, kw_only=False)
+    tol: float = parameter(default=1e-5, at_least=0)
+    max_iter: int = parameter(default=500, at_least=1)
+    n_init: int = parameter(default=1, at_least=1)
+    random_state: Any = parameter("random_state", np.random.Generator, default=None)
+
+    weights_: Floats = fitted()
+    n_components_: int = fitted()
+    converged_: bool = fitted()
+    n_iter_: int = fitted()
+    lower_bound_: float = fitted()
+    log_likelihood_: float = fitted()
+    certificate_: Certificate = fitted()
+    schema_: Schema = fitted()
+    choice_: Any = fitted()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # What a kind of mixture says
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:
+        raise NotImplementedError
+
+    def _first_sums(self) -> Callable[[Sample], Any]:
+        """The step of the first pass; its sum has `schema`, `weight` and `rows`."""
+        raise NotImplementedError
+
+    def _problem(self, sums: Any, n_components: int) -> Any:
+        """The EM problem, with a method `prepared` from samples to rows as its steps want them."""
+        raise NotImplementedError
+
+    def _store(self, problem: Any, solution: Fitted[Any, Any]) -> None:
+        """Fitted attributes of the law itself, `weights_` among them."""
+        raise NotImplementedError
+
+    def _joint_of(self, sample: Sample) -> Floats:
+        """`log w_k + log p_k(x)` of the present cells of every row, (n, K)."""
+        raise NotImplementedError
+
+    @property
+    def _n_free(self) -> int:
+        """Free parameters of the fitted law."""
+        raise NotImplementedError
+
+    def _climbed(self, problem: Any, over: Total, options: dict[str, Any]) -> Fitted[Any, Any]:
+        return fit_sums(problem, over, **options)
+
+    # Fitting
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fits the mixture.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_columns)
+            Cells may be missing.
+        y : ignored
+        sample_weight : array-like of shape (n_rows,), optional
+            How often each row counts.
+        """
+        with fitting(self):
+            sample = self._read(X, y, sample_weight, None)
+            sums = sum_blocks(self._first_sums(), sample)
+            n_components = self.n_components
+            self.__dict__.pop("choice_", None)
+            if n_components == "auto":
+                from novum.mixture.choosing import chosen_of_sample
+
+                self.choice_ = chosen_of_sample(self, sample, sums)
+                n_components = self.choice_.n_components
+            self._run(sums, int(n_components), sample=sample)
+        return self
+
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Integers:
+        """`fit(X).predict(X)`."""
+        return self.fit(X, y, sample_weight).predict(X)
+
+    def fit_stream(self, chunks: Any, *, schema: Schema | None = None) -> Self:
+        """Fits to chunks `(X,)`, `(X, y)` or `(X, y, weight)` that can be read again and again.
+
+        Parameters
+        ----------
+        chunks : list, callable that returns a fresh iterator, or Dask collections
+        schema : Schema, optional
+        """
+        self._validate_params()
+        reason = "EM makes several passes"
+        return self._fit_passes(ChunkPasses.over(chunks, self, schema, reason=reason))
+
+    def fit_file(self, path: Any, *, target: Any = None, **options: Any) -> Self:
+        """Fits to a CSV, Parquet or ARFF file in several passes.
+
+        Parameters
+        ----------
+        path : path of the file
+        target : str, optional
+            A column to leave out.
+        **options
+            `weight`, `features`, `kinds`, `chunk_rows`, `memory_limit` and `client`, as for other
+            learners.
+        """
+        self._validate_params()
+        return self._fit_passes(ChunkPasses.over_file(path, self, target=target, **options))
+
+    def _fit_passes(self, passes: ChunkPasses) -> Self:
+        if self.n_components == "auto":
+            raise InputError(
+                "n_components='auto' compares fits of rows in memory. Choose a number for streams "
+                "and files, such as that of `choose_components` on some of the rows."
+            )
+        with fitting(self):
+            sums = passes(self._first_sums())
+            set_feature_names(self, sums.schema)
+            self._run(sums, int(self.n_components), passes=passes)
+        return self
+
+    def _run(
+        self,
+        sums: Any,
+        n_components: int,
+        *,
+        sample: Sample | None = None,
+        passes: Total | None = None,
+    ) -> None:
+        """From the first sums to the fitted model, over rows in memory or passes over chunks."""
+        if sums.rows < n_components:
+            raise InputError(
+                f"n_samples={sums.rows:g} should be >= n_components={n_components}: there are "
+                "fewer rows than components. Ask for fewer components."
+            )
+        self.schema_ = sums.schema
+        problem = self._problem(sums, n_components)
+        if sample is not None:
+            starts = range(0, sample.n_rows, _BLOCK_ROWS)
+            blocks = [problem.prepared(sample.rows(slice(s, s + _BLOCK_ROWS))) for s in starts]
+
+            def over(step: Callable[[Any], Any]) -> Any:
+                return total(step(block) for block in blocks)
+        else:
+            assert passes is not None
+            over = passes  # type: ignore[assignment]
+        options: dict[str, Any] = {
+            "stop": StopRule(tol=self.tol, max_iter=self.max_iter),
+            "n_init": self.n_init,
+            "random_state": self.random_state,
+            "acceleration": SquaredExtrapolation if problem.is_extrapolated else None,
+        }
+        solution = self._climbed(problem, over, options)
+        self.certificate_ = solution.certificate
+        warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=5)
+        self.converged_ = bool(self.certificate_.converged)
+        self.n_iter_ = max(1, self.certificate_.iterations or 1)
+        self.log_likelihood_ = solution.value
+        self.lower_bound_ = solution.value / problem.scale(solution.params, solution.statistics)
+        self._store(problem, solution)
+        self.n_components_ = len(self.weights_)
+        dead = int((self.weights_ == 0).sum())
+        if dead:
+            warnings.warn(
+                f"{dead} of {n_components} components have lost all rows: there are fewer groups "
+                "than components. Ask for fewer components.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    # Answers
+
+    def _joint(self, X: Any) -> Floats:
+        check_is_fitted(self, "weights_")
+        joint = self._joint_of(check_features(self, X, allow_missing=True))
+        lost = np.flatnonzero(~np.isfinite(joint.max(axis=1)))
+        if lost.size:
+            raise InputError(
+                f"Row {lost[0]} lies so far from all components that none has a density a double "
+                f"can hold ({lost.size} such rows). Check the units of its cells."
+            )
+        return joint
+
+    def score_samples(self, X: Any) -> Floats:
+        """Log-density of the present cells of every row."""
+        return log_sum_exp(self._joint(X), axis=1)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of every component for every row, (n_rows, K)."""
+        joint = self._joint(X)
+        return np.exp(joint - log_sum_exp(joint, axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> Integers:
+        """The number of the most probable component of every row."""
+        return np.asarray(self._joint(X).argmax(axis=1))
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Mean log-density of rows; of rows that the fit has not seen, the held-out likelihood."""
+        del y
+        logs = self.score_samples(X)
+        return float(np.average(logs, weights=_weights(sample_weight, logs)))
+
+    def bic(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
+        """`p log n - 2 log L` with p free parameters; smaller is better."""
+        logs = self.score_samples(X)
+        weights = _weights(sample_weight, logs)
+        return float(self._n_free * np.log(weights.sum()) - 2.0 * (weights @ logs))
+
+    def aic(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
+        """`2 p - 2 log L`; smaller is better."""
+        logs = self.score_samples(X)
+        return float(2.0 * self._n_free - 2.0 * (_weights(sample_weight, logs) @ logs))
+
+    def icl(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
+        """BIC plus twice the entropy of memberships, which overlap costs; smaller is better."""
+        return self.bic(X, sample_weight) + 2.0 * self.membership_entropy(X, sample_weight)
+
+    def membership_entropy(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
+        """`-sum_ik w_i r_ik log r_ik` in nats: 0 where every row is sure of its component."""
+        joint = self._joint(X)
+        return _entropy(joint, _weights(sample_weight, joint))
+
+    def _entropy_of(self, sample: Sample) -> float:
+        return _entropy(self._joint_of(sample), sample.weights)
+
+
+def _entropy(joint: Floats, weights: Floats) -> float:
+    logs = joint - log_sum_exp(joint, axis=1, keepdims=True)
+    terms = np.where(np.isfinite(logs), np.exp(logs) * logs, 0.0)
+    return max(0.0, -float(weights @ terms.sum(axis=1)))
+
+
+def _weights(sample_weight: ArrayLike | None, rows: Array) -> Floats:
+    weights = checked_weight(sample_weight, len(rows))
+    return np.ones(len(rows)) if weights is None else weights
