@@ -184,7 +184,7 @@ class _Expectation(SumProblem[Floats, ExpectedCounts]):
 
 
 def fit_expectation(
-    dag: Dag,
+    dag: Dag | BayesianNetwork,
     table: Any,
     prior: TablePrior | None = None,
     *,

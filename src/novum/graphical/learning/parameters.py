@@ -273,7 +273,11 @@ def counted(coded: CodedTable, parents: Sequence[Sequence[int]]) -> Floats:
 
 
 def fit_parameters(
-    dag: Dag, table: Any, prior: TablePrior | None = None, *, sample_weight: Any = None
+    dag: Dag | BayesianNetwork,
+    table: Any,
+    prior: TablePrior | None = None,
+    *,
+    sample_weight: Any = None,
 ) -> BayesianNetwork:
     """The network with a given graph whose tables fit a table best.
 
