@@ -9,9 +9,6 @@ that is named, or that a bundled table has, takes no part: at the end groups are
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import warnings
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -24,10 +21,9 @@ from sklearn.base import clone
 from novum import __version__
 from novum.apps.job.building import imported
 from novum.apps.job.clock import Listener, Silent
-from novum.apps.job.outputs import MODEL, RUN, safe_cell
+from novum.apps.job.outputs import MODEL, RUN
 from novum.apps.job.request import Request
-from novum.apps.job.table.features import features_of, ids_of
-from novum.apps.job.table.reading import read
+from novum.apps.job.untargeted import as_numbers, read_untargeted, write_record
 from novum.clustering import (
     ClusterChoice,
     Dendrogram,
@@ -38,13 +34,11 @@ from novum.clustering import (
     silhouette_samples,
 )
 from novum.core import Pipeline, save
-from novum.core.errors import InputError
-from novum.core.files import replacing
 from novum.core.runtime import stream
 from novum.core.tables import Kind
 from novum.core.text import printable
 from novum.decomposition import PCA
-from novum.display import Axis, Bars, Chart, Cloud, counted, number
+from novum.display import Axis, Bars, Chart, Cloud, number
 from novum.distances import Gower
 from novum.evaluation import Interval, agreement_measures
 from novum.trees import GroupDescriptions, describe_groups
@@ -55,18 +49,6 @@ _MOST_GROUPS = {"quick": 6, "standard": 10, "thorough": 15}
 _REFERENCES = {"quick": 8, "standard": 20, "thorough": 50}
 # Rows of a picture, and rows whose distances k-medoids holds.
 _DRAWN, _COMPARED = 1500, 6000
-REFUSED = {
-    "metric": "--metric",
-    "cost": "--cost",
-    "prior": "--prior",
-    "positive": "--positive",
-    "test": "--test",
-    "time": "--time",
-    "group": "--group",
-    "exposure": "--exposure",
-    "plan": "--plan",
-    "weight": "--weight",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,29 +118,9 @@ class ClusterRun:
 def run_clusters(request: Request, folder: Path, listener: Listener | None = None) -> ClusterRun:
     """Groups the rows of a table and writes the model, the assignments and the record."""
     told: Listener = listener or Silent()
-    given = [option for name, option in REFUSED.items() if getattr(request, name) is not None]
-    if given or request.targets:
-        raise InputError(
-            f"{(given or ['several targets'])[0]} does not go with --task clusters, which has no "
-            "target to judge by. Leave it out."
-        )
-    if (folder / RUN).exists():
-        raise InputError(f"{folder} holds a finished run. Name another folder with --output.")
-    told.stage("reading the table")
-    loaded = read(request)
-    features, _, special, kinds = features_of(loaded, request)
-    apart = {*special.dates, *special.texts}
-    columns = [column for column in features if column.name not in apart]
-    if not columns:
-        raise InputError(
-            f"{printable(loaded.name)} has no column of numbers or levels to find groups in. Dates "
-            "and free text take no part: derive numbers from them first."
-        )
-    table = loaded.table.select([column.name for column in columns])
-    rows = rows_with_a_cell(table)
-    table = table.take(rows)
+    seen = read_untargeted(request, folder, told)
+    loaded, table, rows, is_numeric = seen.loaded, seen.X, seen.rows, seen.is_numeric
     told.stage("choosing the number of groups")
-    is_numeric = all(column.kind is Kind.NUMERIC for column in columns)
     choice, model, labels, space = _grouped(table, is_numeric, request)
     told.stage("describing the groups")
     found = describe_groups(labels, table) if choice.n_clusters > 1 else None
@@ -169,8 +131,8 @@ def run_clusters(request: Request, folder: Path, listener: Listener | None = Non
         loaded.name,
         loaded.n_rows,
         _verdict(choice, found, agreement, target),
-        kinds,
-        _not_done(apart, loaded.n_rows - len(rows), model),
+        seen.kinds,
+        _not_done(seen.not_done, model),
         asdict(request),
         choice,
         found,
@@ -182,9 +144,8 @@ def run_clusters(request: Request, folder: Path, listener: Listener | None = Non
     folder.mkdir(parents=True, exist_ok=True)
     if model is not None:
         save(model, folder / MODEL)
-    _write_assignments(folder / ASSIGNMENTS, labels, rows, loaded.n_rows, ids_of(loaded, request))
-    with replacing(folder / RUN) as file:
-        file.write(json.dumps(result.plain(), indent=1, default=plain_value).encode())
+    seen.write_rows(folder / ASSIGNMENTS, {"group": labels.tolist()})
+    write_record(folder / RUN, result.plain())
     return result
 
 
@@ -211,21 +172,6 @@ def _grouped(table: Any, is_numeric: bool, request: Request) -> tuple[ClusterCho
     # Once more from the table, so that the model knows its columns by their names.
     whole = Pipeline([("scale", clone(scaler)), ("groups", clone(choice.model))]).fit(table)
     return choice, whole, np.asarray(whole.predict(table)), X
-
-
-def as_numbers(table: Any) -> Any:
-    """The columns of an Arrow table of numbers side by side, NaN where cells are missing."""
-    return np.column_stack([np.asarray(column, np.float64) for column in table.itercolumns()])
-
-
-def rows_with_a_cell(table: Any) -> Any:
-    """Rows with at least one cell that is known."""
-    known = np.zeros(table.num_rows, bool)
-    for column in table.itercolumns():
-        known |= np.asarray(column.is_valid())
-    if known.sum() < 3:
-        raise InputError(f"{counted(int(known.sum()), 'row')} with cells are too few for groups.")
-    return np.flatnonzero(known)
 
 
 def _agreement(loaded: Any, rows: Any, labels: Any) -> tuple[dict[str, Interval], str]:
@@ -262,16 +208,9 @@ def _verdict(
     return tuple(said)
 
 
-def _not_done(apart: set[str], n_empty: int, model: Any) -> tuple[str, ...]:
-    said = [
-        f"Column {printable(name)!r} is a date or free text and took no part."
-        for name in sorted(apart)
-    ]
-    if n_empty:
-        said.append(f"{counted(n_empty, 'row')} without any known cell belong to no group.")
-    if model is None:
-        said.append("There is no model, because there is one group.")
-    return tuple(said)
+def _not_done(told: tuple[str, ...], model: Any) -> tuple[str, ...]:
+    alone = () if model is not None else ("There is no model, because there is one group.",)
+    return (*told, *alone)
 
 
 # --- Pictures -------------------------------------------------------------------------------------
@@ -339,25 +278,3 @@ def _projection_chart(X: Any, labels: Any) -> Chart:
     shares = model.explained_variance_ratio_
     x, y = (Axis(f"component {i + 1} ({100 * shares[i]:.0f} %)") for i in range(2))
     return Chart(x, y, marks, "Projection of the groups", height=420.0)
-
-
-# --- Files ----------------------------------------------------------------------------------------
-
-
-def _write_assignments(path: Path, labels: Any, rows: Any, n_rows: int, ids: Any) -> None:
-    """One line for each row of the table: its number, its name if it has one, its group."""
-    groups: list[Any] = [""] * n_rows
-    for row, label in zip(rows.tolist(), labels.tolist(), strict=True):
-        groups[row] = label
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["row", *(["id"] if ids is not None else []), "group"])
-    for row, group in enumerate(groups):
-        name = [safe_cell(ids[row])] if ids is not None else []
-        writer.writerow([row + 1, *name, group])
-    with replacing(path) as file:
-        file.write(text.getvalue().encode("utf-8"))
-
-
-def plain_value(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else str(value)

@@ -10,9 +10,6 @@ detector, fitted to all rows (those that are known to be novel left out).
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
@@ -24,16 +21,11 @@ from sklearn.base import clone
 from novum import __version__
 from novum.apps.job.building import imported
 from novum.apps.job.clock import Listener, Silent
-from novum.apps.job.clusters import REFUSED, as_numbers, plain_value, rows_with_a_cell
 from novum.apps.job.mistakes import cell_text
-from novum.apps.job.outputs import MODEL, RUN, safe_cell
+from novum.apps.job.outputs import MODEL, RUN
 from novum.apps.job.request import Request
-from novum.apps.job.table.features import features_of, ids_of
-from novum.apps.job.table.reading import read
+from novum.apps.job.untargeted import as_numbers, read_untargeted, write_record
 from novum.core import Pipeline, save
-from novum.core.errors import InputError
-from novum.core.files import replacing
-from novum.core.tables import Kind
 from novum.core.text import printable
 from novum.decomposition import PCA
 from novum.display import Axis, Bars, Chart, Cloud, counted
@@ -139,46 +131,27 @@ class NoveltyRun:
 def run_novelty(request: Request, folder: Path, listener: Listener | None = None) -> NoveltyRun:
     """Ranks the rows of a table by how unusual they are; writes model, scores and record."""
     told: Listener = listener or Silent()
-    given = [option for name, option in REFUSED.items() if getattr(request, name) is not None]
-    if given or request.targets:
-        raise InputError(
-            f"{(given or ['several targets'])[0]} does not go with --task novelty. Leave it out."
-        )
-    if (folder / RUN).exists():
-        raise InputError(f"{folder} holds a finished run. Name another folder with --output.")
-    told.stage("reading the table")
-    loaded = read(request)
-    features, _, special, kinds = features_of(loaded, request)
-    apart = {*special.dates, *special.texts}
-    columns = [column for column in features if column.name not in apart]
-    if not columns:
-        raise InputError(
-            f"{printable(loaded.name)} has no column of numbers or levels to look at. Dates and "
-            "free text take no part: derive numbers from them first."
-        )
-    table = loaded.table.select([column.name for column in columns])
-    rows = rows_with_a_cell(table)
-    table = table.take(rows)
+    seen = read_untargeted(request, folder, told)
+    loaded, table, rows = seen.loaded, seen.X, seen.rows
     known, target = _known(loaded, rows)
     n_missing = sum(column.null_count for column in table.itercolumns())
-    detectors = _detectors(columns, n_missing == 0, request)
+    detectors = _detectors(seen.is_numeric, n_missing == 0, request)
     told.stage(f"comparing {len(detectors)} detectors")
     comparison = compare_detectors(detectors, table, known, random_state=request.seed)
     told.stage("looking for reasons")
     ordinary = np.arange(table.num_rows) if known is None else np.flatnonzero(~known)
     forest = clone(detectors["isolation forest"]).fit(table.take(ordinary))
-    ids = ids_of(loaded, request)
-    unusual = _unusual(forest, table, comparison, rows, ids)
+    unusual = _unusual(forest, table, comparison, rows, seen.ids)
     told.stage("fitting the best detector")
     model = clone(detectors[comparison.best]).fit(table.take(ordinary))
     told.stage("drawing pictures")
-    charts = _charts(table, columns, comparison)
+    charts = _charts(table, seen.is_numeric, comparison)
     result = NoveltyRun(
         loaded.name,
         loaded.n_rows,
         _verdict(comparison, unusual, target),
-        kinds,
-        _not_done(apart, loaded.n_rows - len(rows), n_missing, comparison),
+        seen.kinds,
+        (*seen.not_done, *_not_done(n_missing, comparison)),
         asdict(request),
         comparison,
         unusual,
@@ -187,9 +160,10 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
     )
     folder.mkdir(parents=True, exist_ok=True)
     save(model, folder / MODEL)
-    _write_scores(folder / SCORES, comparison, rows, loaded.n_rows, ids)
-    with replacing(folder / RUN) as file:
-        file.write(json.dumps(result.plain(), indent=1, default=plain_value).encode())
+    ranks = {"consensus": comparison.consensus} | {r.name: r.ranks for r in comparison.results}
+    shown = {name: [f"{rank:.6g}" for rank in values] for name, values in ranks.items()}
+    seen.write_rows(folder / SCORES, shown)
+    write_record(folder / RUN, result.plain())
     return result
 
 
@@ -207,9 +181,8 @@ def _known(loaded: Any, rows: Any) -> tuple[Any, str]:
     return texts == classes[int(np.argmin(counts))], name
 
 
-def _detectors(columns: Any, is_complete: bool, request: Request) -> dict[str, Any]:
+def _detectors(is_numeric: bool, is_complete: bool, request: Request) -> dict[str, Any]:
     """Detectors of different kinds, each behind what it needs."""
-    is_numeric = all(column.kind is Kind.NUMERIC for column in columns)
     forest = IsolationForest(n_estimators=_TREES[request.preset], random_state=request.seed)
     gower = imported("novum.distances:Gower")()
 
@@ -271,26 +244,19 @@ def _verdict(
     return tuple(said)
 
 
-def _not_done(
-    apart: set[str], n_empty: int, n_missing: int, comparison: DetectorComparison
-) -> tuple[str, ...]:
-    said = [
-        f"Column {printable(name)!r} is a date or free text and took no part."
-        for name in sorted(apart)
-    ]
-    if n_empty:
-        said.append(f"{counted(n_empty, 'row')} without any known cell have no score.")
+def _not_done(n_missing: int, comparison: DetectorComparison) -> list[str]:
+    said = []
     if n_missing:
         said.append(
             f"{counted(n_missing, 'cell')} {'is' if n_missing == 1 else 'are'} missing: one-class "
             "support vectors and kernel densities, which need all of them, were not compared."
         )
     said += [f"{name} was not compared: {why}" for name, why in comparison.not_done.items()]
-    return tuple(said)
+    return said
 
 
 def _charts(
-    table: Any, columns: Any, comparison: DetectorComparison
+    table: Any, is_numeric: bool, comparison: DetectorComparison
 ) -> tuple[tuple[str, str, Any], ...]:
     consensus = np.sort(comparison.consensus)
     edges = np.linspace(0.0, 1.0, 21)
@@ -308,7 +274,7 @@ def _charts(
             spread,
         ),
     ]
-    numbers = as_numbers(table) if all(c.kind is Kind.NUMERIC for c in columns) else None
+    numbers = as_numbers(table) if is_numeric else None
     if numbers is not None and numbers.shape[1] > 1 and not np.isnan(numbers).any():
         some = comparison.most_unusual[:: max(1, len(numbers) // _DRAWN)]
         deviation = numbers.std(axis=0)
@@ -324,24 +290,3 @@ def _charts(
         chart = Chart(Axis("component 1"), Axis("component 2"), marks, "Projection", height=420.0)
         charts.append(("Projection", "Rows along the directions of largest variance.", chart))
     return tuple(charts)
-
-
-def _write_scores(
-    path: Path, comparison: DetectorComparison, rows: Any, n_rows: int, ids: Any
-) -> None:
-    """One line for each row of the table: its consensus and its rank by every detector."""
-    place_of = {int(row): place for place, row in enumerate(rows)}
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    names = [r.name for r in comparison.results]
-    writer.writerow(["row", *(["id"] if ids is not None else []), "consensus", *names])
-    for row in range(n_rows):
-        place = place_of.get(row)
-        values = [""] * (len(names) + 1)
-        if place is not None:
-            ranks = [comparison.consensus, *(r.ranks for r in comparison.results)]
-            values = [f"{rank[place]:.6g}" for rank in ranks]
-        name = [safe_cell(ids[row])] if ids is not None else []
-        writer.writerow([row + 1, *name, *values])
-    with replacing(path) as file:
-        file.write(text.getvalue().encode("utf-8"))
