@@ -19,6 +19,9 @@ def blobs_with_start(
     data.k = k
     data.start = data.X[chosen].copy()
     data.weights = np.full(k, 1 / k)
+    data.precisions_tied = np.diag(1 / variance)
+    data.precisions_diag = np.repeat((1 / variance)[None], k, 0)
+    data.precisions_spherical = np.full(k, 1 / variance.mean())
     data.precisions = np.repeat(np.diag(1 / variance)[None], k, 0)
     data.covariances = np.repeat(np.diag(variance)[None], k, 0)
     return data

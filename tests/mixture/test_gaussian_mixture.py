@@ -362,3 +362,12 @@ def test_a_component_that_dies_is_told() -> None:
     with pytest.warns(ConvergenceWarning, match="1 of 2 components have lost all rows"):
         model = GaussianMixture(2, precisions_init=[[[1.0]]] * 2, **start).fit(X)
     assert np.isfinite(model.score_samples(X)).all()
+
+
+def test_dask_arrays() -> None:
+    array = pytest.importorskip("dask.array")
+    X = groups(120, missing=0.05)
+    parts = array.from_array(X, chunks=(50, 3))
+    model = GaussianMixture(3, random_state=0).fit_stream((parts,))
+    expected = GaussianMixture(3, random_state=0).fit(X).log_likelihood_
+    assert model.log_likelihood_ == pytest.approx(expected, rel=1e-6)

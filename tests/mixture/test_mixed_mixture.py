@@ -171,6 +171,18 @@ def test_unseen_levels_say_nothing() -> None:
     np.testing.assert_allclose(chances, model.predict_proba(row.assign(color=None)), rtol=1e-12)
 
 
+@pytest.mark.parametrize("prior", [0.0, 1.0])
+def test_levels_and_orders_without_rows(prior: float) -> None:
+    frame = table(40, missing=0.0)
+    frame["color"] = pd.Categorical(frame["color"], ["blue", "green", "red"])
+    frame["size"] = pd.Categorical(["S"] * 40, ["S", "M", "L"], ordered=True)
+    frame["height"] = 1.0
+    model = MixedMixture(2, prior_count=prior, random_state=0).fit(frame)
+    assert np.isfinite(model.score_samples(frame)).all()
+    green = model.level_probabilities_["color"][:, 1]
+    assert (green > 0).all() if prior else (green == 0).all()
+
+
 def test_refusals() -> None:
     with pytest.raises(InputError, match="fewer rows than components"):
         MixedMixture(9).fit(table(5, missing=0.0))

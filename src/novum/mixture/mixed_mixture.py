@@ -179,7 +179,9 @@ class MixedEM(SumProblem[MixedParameters, MixedSums]):
         return MixedSums(weight, seen, linear, square, counts, value)
 
     def objective(self, params: MixedParameters, statistics: MixedSums, /) -> float:
-        prior = float((params.levels @ self.prior).sum()) if self.prior.size else 0.0
+        # A level without prior counts may be impossible, which costs nothing.
+        there = self.prior > 0
+        prior = float((params.levels[:, there] @ self.prior[there]).sum())
         return statistics.log_likelihood - self.offset + prior
 
     def scale(self, params: MixedParameters, statistics: MixedSums, /) -> float:
