@@ -85,7 +85,7 @@ for _name, _protocol, _quality in (
     ("learning", learning, Quality("log_likelihood", tolerance=1e-6)),
 ):
     workload(
-        f"graphical.hidden_markov.{_name}",
+        f"graphical.models.hidden_markov.{_name}",
         Recipe(sequence, rows(100_000), 5, 12),
         _protocol,
         [Peer("hmmlearn", HmmLearn)],
