@@ -45,3 +45,17 @@ workload(
     limit=120,
     note="alarm, 20k rows, BDeu",
 )
+workload(
+    "graphical.learning.search.tabu",
+    DATA,
+    structure,
+    [
+        Peer("pyagrum hill climbing", lambda _: PyAgrum()),
+        Peer("pyagrum tabu", lambda _: PyAgrum(search="LocalSearchWithTabuList")),
+    ],
+    novum=Peer("novum tabu", lambda _: Novum(search="Tabu"), ours=True),
+    target=7.0,
+    quality=CLOSE,
+    limit=120,
+    note="alarm, 20k rows, BIC, single edges only on both sides",
+)
