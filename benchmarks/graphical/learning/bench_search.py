@@ -24,7 +24,7 @@ workload(
         Peer("pyagrum tabu", lambda _: PyAgrum(search="LocalSearchWithTabuList")),
         Peer("pgmpy hill climbing", lambda _: Pgmpy(), slow=True),
     ],
-    novum=Peer("novum GES and tabu", lambda _: Novum(), ours=True),
+    novum=Peer("novum", lambda _: Novum(), ours=True),
     target=7.0,
     quality=CLOSE,
     limit=120,
@@ -39,9 +39,23 @@ workload(
         Peer("pgmpy hill climbing", lambda _: Pgmpy(score="bdeu"), slow=True),
         Peer("causal-learn GES", lambda _: CausalLearn("GES"), slow=True),
     ],
-    novum=Peer("novum GES and tabu", lambda _: Novum(score="BDeu"), ours=True),
+    novum=Peer("novum", lambda _: Novum(score="BDeu"), ours=True),
     target=7.0,
     quality=CLOSE,
     limit=120,
     note="alarm, 20k rows, BDeu",
+)
+workload(
+    "graphical.learning.search.tabu",
+    DATA,
+    structure,
+    [
+        Peer("pyagrum hill climbing", lambda _: PyAgrum()),
+        Peer("pyagrum tabu", lambda _: PyAgrum(search="LocalSearchWithTabuList")),
+    ],
+    novum=Peer("novum tabu", lambda _: Novum(search="Tabu"), ours=True),
+    target=7.0,
+    quality=CLOSE,
+    limit=120,
+    note="alarm, 20k rows, BIC, single edges only on both sides",
 )

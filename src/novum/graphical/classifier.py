@@ -10,7 +10,7 @@ beside the class, or whatever graph explains class and columns best (`novum.grap
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
@@ -23,10 +23,6 @@ from novum.core.runtime import fitting
 from novum.core.tables import Column, Kind, Schema, check_features, check_sample, is_frame
 from novum.core.text import label_text, listed, meant
 from novum.distributions import StateAxis
-from novum.graphical.learning.coded_table import CodedTable
-from novum.graphical.learning.scores import BIC, K2
-from novum.graphical.learning.search import learn_structure
-from novum.graphical.learning.trees import AroundClass, Between
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.questions import place_of
 from novum.graphical.models.row_codes import read_rows
@@ -39,6 +35,9 @@ from novum.graphical.naive_network import (
     state_codes,
 )
 from novum.numerics import Array, Floats, Integers
+
+if TYPE_CHECKING:
+    from novum.graphical.learning.trees import Between
 
 # What joins the columns beside the class; None where a search decides about all edges.
 STRUCTURES: dict[str, Between | None] = {
@@ -148,6 +147,14 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
         if self.structure == "naive" or not axes:
             network = naive_network(target, axes, sample.target, codes, sample.weights)
         else:
+            from novum.graphical.learning import (
+                BIC,
+                K2,
+                AroundClass,
+                CodedTable,
+                learn_structure,
+            )
+
             cells = np.column_stack([sample.target, codes]).T.astype(np.int32)
             table = CodedTable((target, *axes), np.ascontiguousarray(cells), sample.weight)
             between = STRUCTURES[self.structure]

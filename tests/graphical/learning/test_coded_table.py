@@ -62,3 +62,18 @@ def test_states_that_are_given_are_kept() -> None:
 def test_bad_tables_are_refused(table: object, variables: object, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         read_table(table, variables)  # type: ignore[arg-type]
+
+
+def test_categories_that_are_the_states_are_read_as_they_are() -> None:
+    axes = (StateAxis("a", ("y", "x")), StateAxis("b", (1, 2)))
+    cells = {"b": [2, 1, 1], "a": ["x", None, "y"]}
+    frame = pd.DataFrame(
+        {
+            "b": pd.Categorical(cells["b"], categories=[1, 2]),
+            "a": pd.Categorical(cells["a"], categories=["y", "x"]),
+        }
+    )
+    assert read_table(frame, axes).codes.tolist() == [[1, -1, 0], [1, 0, 0]]
+    other = frame.assign(a=frame["a"].cat.reorder_categories(["x", "y"]))
+    for rows in (cells, pd.DataFrame(cells), other):
+        assert read_table(rows, axes).codes.tolist() == [[1, -1, 0], [1, 0, 0]]

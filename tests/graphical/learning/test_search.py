@@ -18,6 +18,7 @@ from novum.graphical.learning.scores import AIC, BIC, K2, BDeu, StructurePrior, 
 from novum.graphical.learning.search import (
     Annealing,
     HillClimbing,
+    Reinsertion,
     Search,
     Successive,
     Tabu,
@@ -33,6 +34,7 @@ SEARCHES = [
     Annealing(steps=3000),
     GreedyEquivalence(),
     Successive((GreedyEquivalence(), Tabu())),
+    Successive((HillClimbing(), Reinsertion())),
 ]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.learners import Learner
-from novum.core.tables import check_sample, checked_weight, is_frame
+from novum.core.tables import check_sample, checked_weight, is_frame, level_key
 from novum.core.text import label_text, listed, meant
 from novum.distributions import StateAxis
 from novum.graphical.models.arrays import UNKNOWN
@@ -190,15 +190,29 @@ def _read_by_states(table: Any, variables: Sequence[StateAxis], sample_weight: A
             f"The table has no column for {listed(absent)}: {meant(absent[0], names)} A variable "
             "that is never seen is named as hidden, with its states (fit_expectation)."
         )
-    blank = BayesianNetwork(
-        Tabular.trusted(a, (), np.full(len(a.states), 1 / len(a.states))) for a in axes
-    )
-    codes = np.ascontiguousarray(read_rows(blank, table).T.astype(np.int32))
+    codes = _categorical_codes(table, axes)
+    if codes is None:
+        blank = BayesianNetwork(
+            Tabular.trusted(a, (), np.full(len(a.states), 1 / len(a.states))) for a in axes
+        )
+        codes = np.ascontiguousarray(read_rows(blank, table).T.astype(np.int32))
     weights = checked_weight(sample_weight, codes.shape[1])
     if weights is not None and (weights == 0).any():
         codes = np.ascontiguousarray(codes[:, weights > 0])
         weights = weights[weights > 0]
     return CodedTable(axes, codes, weights)
+
+
+def _categorical_codes(table: Any, axes: Sequence[StateAxis]) -> Codes | None:
+    """Codes of a pandas frame whose categories are the states as they are; None of others."""
+    codes = []
+    for axis in axes if hasattr(table, "dtypes") and hasattr(table, "iloc") else ():
+        column = table[axis.name]
+        categories = getattr(getattr(column, "dtype", None), "categories", None)
+        if categories is None or [*map(level_key, categories)] != [*axis.positions]:
+            return None
+        codes.append(column.cat.codes.to_numpy().astype(np.int32))
+    return np.stack(codes) if codes else None
 
 
 def _recoded(table: CodedTable, variables: Sequence[StateAxis]) -> CodedTable:

@@ -1,0 +1,27 @@
+"""Known networks come back from samples: distances of classes over ten samples each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from novum.graphical import compare, learn_structure, score
+from tests.graphical.learning.learning_tables import sampled
+from tests.graphical.networks_on_disk import network_on_disk
+
+
+# Means and standard deviations over the ten samples: 3.2 (1.4), 0.8 (0.4), 0, 12.6 (5.1).
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "rows", "most"),
+    [("alarm", 20_000, 6), ("asia", 5_000, 2), ("child", 5_000, 1), ("insurance", 20_000, 20)],
+)
+def test_structures_come_back(name: str, rows: int, most: float) -> None:
+    network = network_on_disk(name)
+    distances = []
+    for seed in range(10):
+        table = sampled(network, rows, seed)
+        learned = learn_structure(table)
+        assert learned.score >= score(network, table) - 1e-6
+        distances.append(compare(learned.dag, network).class_distance)
+    assert np.mean(distances) <= most, distances
