@@ -5,7 +5,7 @@
 Detectors of different kinds are compared by how they rank rows that they have not seen
 (`novum.evaluation.detectors`). Where a target of two classes is named, its rarer class says what is
 novel, and the detectors are judged by it; it is no feature. The model that is written is the best
-detector, fitted to all rows (those that are known to be novel left out).
+detector that draws a line, fitted to all rows (those that are known to be novel left out).
 """
 
 from __future__ import annotations
@@ -143,7 +143,10 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
     forest = clone(detectors["isolation forest"]).fit(table.take(ordinary))
     unusual = _unusual(forest, table, comparison, rows, seen.ids)
     told.stage("fitting the best detector")
-    model = clone(detectors[comparison.best]).fit(table.take(ordinary))
+    # Densities rank rows and draw no line between ordinary and novel ones.
+    names = [result.name for result in comparison.results]
+    best = next(name for name in names if hasattr(detectors[name], "predict"))
+    model = clone(detectors[best]).fit(table.take(ordinary))
     told.stage("drawing pictures")
     charts = _charts(table, seen.is_numeric, comparison)
     result = NoveltyRun(
