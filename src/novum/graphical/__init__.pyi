@@ -45,6 +45,13 @@ from novum.graphical.learning.averaging import (
 from novum.graphical.learning.coded_table import CodedTable, read_table
 from novum.graphical.learning.comparison import GraphComparison, compare
 from novum.graphical.learning.constraints import Constraints
+from novum.graphical.learning.edge_searches import (
+    Annealing,
+    HillClimbing,
+    Reinsertion,
+    Successive,
+    Tabu,
+)
 from novum.graphical.learning.equivalence_search import GreedyEquivalence
 from novum.graphical.learning.exact import Exact
 from novum.graphical.learning.expectation import FittedNetwork, fit_expectation
@@ -72,15 +79,7 @@ from novum.graphical.learning.scores import (
     StructurePrior,
     score,
 )
-from novum.graphical.learning.search import (
-    Annealing,
-    HillClimbing,
-    LearnedStructure,
-    Reinsertion,
-    Successive,
-    Tabu,
-    learn_structure,
-)
+from novum.graphical.learning.search import LearnedStructure, learn_structure
 from novum.graphical.learning.trees import AroundClass, ChowLiu
 from novum.graphical.models.answers import Configuration, Marginals, Posterior
 from novum.graphical.models.arrays import Evidence, ModelArrays

@@ -9,6 +9,7 @@ from novum.core.errors import InputError, MemoryLimitError
 from novum.core.learners import Verdict
 from novum.graphical import Dag
 from novum.graphical.learning.constraints import Constraints
+from novum.graphical.learning.edge_searches import Annealing, HillClimbing, Tabu
 from novum.graphical.learning.exact import Exact
 from novum.graphical.learning.scores import (
     AIC,
@@ -21,7 +22,7 @@ from novum.graphical.learning.scores import (
     LogLikelihood,
     StructurePrior,
 )
-from novum.graphical.learning.search import Annealing, HillClimbing, Tabu, learn_structure
+from novum.graphical.learning.search import learn_structure
 from tests.graphical.learning.learning_tables import random_graph, random_network, sampled
 from tests.oracles.network_learning_definitions import all_graphs
 

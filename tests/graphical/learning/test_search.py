@@ -13,17 +13,16 @@ from novum.core.runtime import time_limit
 from novum.graphical import Dag
 from novum.graphical.learning.coded_table import CodedTable
 from novum.graphical.learning.constraints import Constraints
-from novum.graphical.learning.equivalence_search import GreedyEquivalence
-from novum.graphical.learning.scores import AIC, BIC, K2, BDeu, StructurePrior, score
-from novum.graphical.learning.search import (
+from novum.graphical.learning.edge_searches import (
     Annealing,
     HillClimbing,
     Reinsertion,
-    Search,
     Successive,
     Tabu,
-    learn_structure,
 )
+from novum.graphical.learning.equivalence_search import GreedyEquivalence
+from novum.graphical.learning.scores import AIC, BIC, K2, BDeu, StructurePrior, score
+from novum.graphical.learning.search import Search, learn_structure
 from tests.graphical.learning.learning_tables import random_graph, random_network, sampled
 from tests.oracles.network_learning_definitions import all_graphs
 

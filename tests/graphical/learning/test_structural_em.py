@@ -9,8 +9,9 @@ from novum.core.learners import Verdict
 from novum.graphical import BayesianNetwork
 from novum.graphical.learning.coded_table import CodedTable
 from novum.graphical.learning.constraints import Constraints
+from novum.graphical.learning.edge_searches import HillClimbing
 from novum.graphical.learning.scores import BIC, BDeu, score
-from novum.graphical.learning.search import HillClimbing, learn_structure
+from novum.graphical.learning.search import learn_structure
 from tests.graphical.learning.learning_tables import sampled
 
 TRUTH = (
