@@ -37,6 +37,7 @@ from novum.core.sums import (
     total,
 )
 from novum.core.tables import Sample, Schema, check_features, checked_weight
+from novum.distributions import refuse_overflow
 from novum.numerics import Array, Floats, Integers, SquaredExtrapolation, log_sum_exp
 
 Total = Callable[[Callable[[Any], Any]], Any]
@@ -224,12 +225,7 @@ class MixtureModel(DensityMixin, Learner):
     def _joint(self, X: Any) -> Floats:
         check_is_fitted(self, "weights_")
         joint = self._joint_of(check_features(self, X, allow_missing=True))
-        lost = np.flatnonzero(~np.isfinite(joint.max(axis=1)))
-        if lost.size:
-            raise InputError(
-                f"Row {lost[0]} lies so far from all components that none has a density a double "
-                f"can hold ({lost.size} such rows). Check the units of its cells."
-            )
+        refuse_overflow(joint.max(axis=1))
         return joint
 
     def score_samples(self, X: Any) -> Floats:

@@ -205,7 +205,7 @@ def test_other_encodings_are_read(encoding: str, tmp_path: Path) -> None:
     [
         (("--budget", "soon"), "--budget"),
         (("--cv", "1x1"), "--cv"),
-        (("--task", "clusters"), "--task"),
+        (("--task", "ranking"), "--task"),
         (("--holdout", "1.5"), "--holdout"),
         (("--jobs", "0"), "--jobs"),
         (("--nonsense",), "--nonsense"),
