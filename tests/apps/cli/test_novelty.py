@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from novum.core.files import load
 from tests.apps.cli.commands import invoke, last_line
@@ -67,3 +68,21 @@ def test_what_does_not_go_with_it(tmp_path: Path) -> None:
     few = invoke("run", short, "--task", "novelty", "--output", tmp_path / "few")
     assert few.exit_code == 1
     assert "need 10 rows, got 3" in last_line(few.stderr)
+
+
+@pytest.mark.parametrize(("task", "rows"), [("novelty", "scores"), ("clusters", "assignments")])
+def test_pictures_that_fail_cost_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str, rows: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no ink")
+
+    monkeypatch.setattr(f"novum.apps.job.{task}._charts", fail)
+    table, folder = tmp_path / "things.csv", tmp_path / "run"
+    write_table(table)
+    options = ("--task", task, "--preset", "quick", "--kind", "name=drop")
+    done = invoke("run", table, *options, "--output", folder, "--quiet")
+    assert done.exit_code == 0, done.stderr
+    assert "Pictures could not be drawn (RuntimeError: no ink)." in done.stdout
+    for name in (f"{rows}.csv", "run.json", "report.html", "model.novum"):
+        assert (folder / name).exists() or (task == "clusters" and name == "model.novum")

@@ -23,7 +23,12 @@ from novum.apps.job.building import imported
 from novum.apps.job.clock import Listener, Silent
 from novum.apps.job.outputs import MODEL, RUN
 from novum.apps.job.request import Request
-from novum.apps.job.untargeted import as_numbers, read_untargeted, write_record
+from novum.apps.job.untargeted import (
+    as_numbers,
+    attempted_charts,
+    read_untargeted,
+    write_record,
+)
 from novum.clustering import (
     ClusterChoice,
     Dendrogram,
@@ -125,14 +130,20 @@ def run_clusters(request: Request, folder: Path, listener: Listener | None = Non
     told.stage("describing the groups")
     found = describe_groups(labels, table) if choice.n_clusters > 1 else None
     agreement, target = _agreement(loaded, rows, labels)
+    folder.mkdir(parents=True, exist_ok=True)
+    if model is not None:
+        save(model, folder / MODEL)
+    seen.write_rows(folder / ASSIGNMENTS, {"group": labels.tolist()})
     told.stage("drawing pictures")
-    charts = _charts(table, space, labels, choice, is_numeric, request.seed)
+    charts, failed = attempted_charts(
+        lambda: _charts(table, space, labels, choice, is_numeric, request.seed)
+    )
     result = ClusterRun(
         loaded.name,
         loaded.n_rows,
         _verdict(choice, found, agreement, target),
         seen.kinds,
-        _not_done(seen.not_done, model),
+        _not_done((*seen.not_done, *failed), model),
         asdict(request),
         choice,
         found,
@@ -141,10 +152,6 @@ def run_clusters(request: Request, folder: Path, listener: Listener | None = Non
         charts,
         labels,
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    if model is not None:
-        save(model, folder / MODEL)
-    seen.write_rows(folder / ASSIGNMENTS, {"group": labels.tolist()})
     write_record(folder / RUN, result.plain())
     return result
 

@@ -24,7 +24,12 @@ from novum.apps.job.clock import Listener, Silent
 from novum.apps.job.mistakes import cell_text
 from novum.apps.job.outputs import MODEL, RUN
 from novum.apps.job.request import Request
-from novum.apps.job.untargeted import as_numbers, read_untargeted, write_record
+from novum.apps.job.untargeted import (
+    as_numbers,
+    attempted_charts,
+    read_untargeted,
+    write_record,
+)
 from novum.core import Pipeline, save
 from novum.core.text import printable
 from novum.decomposition import PCA
@@ -147,25 +152,25 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
     names = [result.name for result in comparison.results]
     best = next(name for name in names if hasattr(detectors[name], "predict"))
     model = clone(detectors[best]).fit(table.take(ordinary))
+    folder.mkdir(parents=True, exist_ok=True)
+    save(model, folder / MODEL)
+    ranks = {"consensus": comparison.consensus} | {r.name: r.ranks for r in comparison.results}
+    shown = {name: [f"{rank:.6g}" for rank in values] for name, values in ranks.items()}
+    seen.write_rows(folder / SCORES, shown)
     told.stage("drawing pictures")
-    charts = _charts(table, seen.is_numeric, comparison)
+    charts, failed = attempted_charts(lambda: _charts(table, seen.is_numeric, comparison))
     result = NoveltyRun(
         loaded.name,
         loaded.n_rows,
         _verdict(comparison, unusual, target),
         seen.kinds,
-        (*seen.not_done, *_not_done(n_missing, comparison)),
+        (*seen.not_done, *_not_done(n_missing, comparison), *failed),
         asdict(request),
         comparison,
         unusual,
         target,
         charts,
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    save(model, folder / MODEL)
-    ranks = {"consensus": comparison.consensus} | {r.name: r.ranks for r in comparison.results}
-    shown = {name: [f"{rank:.6g}" for rank in values] for name, values in ranks.items()}
-    seen.write_rows(folder / SCORES, shown)
     write_record(folder / RUN, result.plain())
     return result
 

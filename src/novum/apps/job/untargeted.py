@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,6 +122,17 @@ def read_untargeted(request: Request, folder: Path, listener: Listener) -> Untar
     return UntargetedTable(
         loaded, table.take(rows), rows, is_numeric, kinds, ids_of(loaded, request), tuple(said)
     )
+
+
+def attempted_charts(
+    draw: Callable[[], tuple[tuple[str, str, Any], ...]],
+) -> tuple[tuple[tuple[str, str, Any], ...], tuple[str, ...]]:
+    """Pictures, or none and a sentence that says why: what was found does not depend on them."""
+    try:
+        return draw(), ()
+    except Exception as error:
+        what = printable(f"{type(error).__name__}: {error}", 200)
+        return (), (f"Pictures could not be drawn ({what}).",)
 
 
 def as_numbers(table: pa.Table) -> Floats:
