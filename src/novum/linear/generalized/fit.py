@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from novum.core.learners import Certificate, Stopwatch, Verdict
 from novum.linear.generalized.laws import Link
 from novum.numerics import EPSILON, Floats
 
@@ -27,6 +28,8 @@ _HALVINGS = 60
 # Rows of the part that is fitted first, at least, and of a block that stays in cache.
 _PART = 10_000
 _BLOCK = 2048
+# A fit that has reached its optimum moves scores by much less, one without optimum by about 1.
+_MOVING = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +118,25 @@ class Scoring:
     trace: tuple[float, ...]
     last_move: float
     has_flattened: bool
+
+    def certified(self, link: Link, tol: float, watch: Stopwatch) -> Certificate:
+        """The decrement, and whether there is an optimum at all."""
+        verdict = Verdict.WITHIN_TOLERANCE
+        endless = self.has_flattened or self.last_move > _MOVING
+        if link.name in ("log", "logit", "probit") and endless:
+            verdict = Verdict.UNBOUNDED
+        elif self.stopped_by != "tol":
+            verdict = Verdict.STOPPED_EARLY
+        return Certificate(
+            objective="mean deviance / 2 + penalty",
+            verdict=verdict,
+            value=self.value,
+            residual=float(np.sqrt(self.decrement)),
+            iterations=self.steps,
+            trace=self.trace,
+            details={"solver": "fisher scoring", "tol": tol, "stopped_by": self.stopped_by},
+            seconds=watch.seconds,
+        )
 
 
 def score_rows(

@@ -14,11 +14,14 @@ models are compared by the difference of their deviances over the scale of the l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from novum.core.errors import ModelFileError
+from novum.linear.generalized.fit import Rows
+from novum.linear.generalized.laws import Link
 from novum.numerics import Floats
 
 
@@ -124,3 +127,38 @@ class GeneralizedInference:
             f"{self.scale:.6g}, AIC {self.aic:.6g}, BIC {self.bic:.6g}"
         )
         return "\n".join(lines)
+
+
+def covariance_of(information: Floats, center: Floats, fit_intercept: bool) -> tuple[Floats, int]:
+    """Of intercept and coefficients in the user's columns, and the rank."""
+    size = np.sqrt(np.maximum(np.diagonal(information), 0.0))
+    scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
+    values, vectors = np.linalg.eigh(information * scale * scale[:, np.newaxis])
+    kept = values > 1e-12 * len(values) * max(values.max(initial=0.0), 1e-300)
+    half = scale[:, np.newaxis] * vectors[:, kept] / np.sqrt(values[kept])
+    if fit_intercept:
+        # b0 = (intercept of the centered columns) - center'b, and it comes first.
+        half = np.vstack([half[-1] - center @ half[:-1], half[:-1]])
+    return np.asarray(half @ half.T), int(kept.sum())
+
+
+def sandwich(
+    rows: Rows, law: Any, link: Link, coef: Floats, intercept: float, fit_intercept: bool
+) -> Floats:
+    """The robust covariance of intercept and coefficients in the user's columns."""
+    eta = (rows.X + rows.center) @ coef + intercept + rows.offset
+    mean, slope, variance = link.mean(eta), link.slope(eta), law.variance(link.mean(eta))
+    residual = (rows.y - mean) * slope / variance
+    # Of the curvature a part vanishes for canonical links, and in the mean for all.
+    bend = (link.bend(eta) * variance - slope**2 * law.variance_slope(mean)) / variance**2
+    observed = rows.weight * (slope**2 / variance - (rows.y - mean) * bend)
+    Z = np.column_stack([rows.X, np.ones(len(rows.y))]) if fit_intercept else rows.X
+    bread = np.linalg.pinv((Z * observed[:, np.newaxis]).T @ Z, hermitian=True)
+    inner = (Z * (rows.weight * residual**2)[:, np.newaxis]).T @ Z
+    robust = bread @ inner @ bread
+    if not fit_intercept:
+        return np.asarray(robust)
+    # b0 = (intercept of the centered columns) - center'b, and it comes first.
+    p = rows.center.size
+    turned = np.vstack([np.append(-rows.center, 1.0), np.eye(p, p + 1)])
+    return np.asarray(turned @ robust @ turned.T)

@@ -5,11 +5,13 @@
     minimize  sum_i w_i d(y_i, m_i) / (2 W) + alpha |b|^2 / 2,        W = sum_i w_i,
 
 with the unit deviance `d` of the law (`generalized.laws`); without a penalty that is maximum
-likelihood. Solved by Fisher scoring (`generalized.fit`).
+likelihood. Solved by Fisher scoring (`generalized.fit`). For counts and amounts with the log link
+the penalty may have corners, and Newton's method on working sets proves a gap (`sparse.composite`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,14 +19,29 @@ from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter, warn_if_stopped
+from novum.core.learners import (
+    Certificate,
+    Learner,
+    Stopwatch,
+    fitted,
+    parameter,
+    warn_if_stopped,
+)
 from novum.core.runtime import answered, check_memory, fitting, round_attributes
 from novum.core.tables import Coding, Sample, Schema, check_features, check_sample, treatment_rows
 from novum.linear.column_range import check_range
-from novum.linear.generalized.fit import Rows, Scoring, score_rows
-from novum.linear.generalized.inference import GeneralizedInference, GeneralizedSummary
+from novum.linear.generalized.fit import Rows, score_rows
+from novum.linear.generalized.inference import (
+    GeneralizedInference,
+    GeneralizedSummary,
+    covariance_of,
+    sandwich,
+)
 from novum.linear.generalized.laws import LAWS, LINKS, Law, Link, NegativeBinomial, Tweedie, law_of
 from novum.linear.logistic.inference import ChiSquaredTest
+from novum.linear.sparse.composite import fit_sparse
+from novum.linear.sparse.losses import AmountRows, CountRows, RowLoss
+from novum.linear.sparse.penalties import L1, L2, AdaptiveL1, ElasticNetPenalty, Groups
 from novum.numerics import Floats
 
 
@@ -40,6 +57,7 @@ class GeneralizedRegression(RegressorMixin, Learner):
     summary_: GeneralizedSummary = fitted()
 
     alpha: float = parameter(default=0.0, at_least=0)
+    penalty: Any = parameter(L1, L2, ElasticNetPenalty, AdaptiveL1, Groups, None, default=None)
     fit_intercept: bool = parameter(default=True)
     max_iter: int = parameter(default=100, at_least=1)
     tol: float = parameter(default=1e-8, above=0)
@@ -78,12 +96,14 @@ class GeneralizedRegression(RegressorMixin, Learner):
             sample = check_sample(self, X, y, sample_weight, accept_sparse=True)
             law, link = self._parts()
             shift = self._offset(offset, exposure, link, sample, sample_weight)
+            if self.penalty is not None and not isinstance(self.penalty, L2):
+                return self._fit_sparse(sample, shift, law, link, watch)
             rows = self._rows(sample, shift, law)
             found = score_rows(
                 rows,
                 law,
                 link,
-                alpha=float(self.alpha),
+                alpha=self._strength(),
                 fit_intercept=self.fit_intercept,
                 tol=self.tol,
                 max_iter=self.max_iter,
@@ -93,8 +113,11 @@ class GeneralizedRegression(RegressorMixin, Learner):
             self.coef_ = found.coef
             self.intercept_ = float(found.intercept - found.coef @ rows.center)
             self.n_iter_ = max(1, found.steps)
-            self.summary_ = self._summary(found, rows, law, link)
-            self.certificate_ = _certificate(found, link, self.tol, watch.seconds)
+            covariance, rank = covariance_of(found.information, rows.center, self.fit_intercept)
+            self.summary_ = self._summary(
+                covariance, rank, found.mean, rows.y, rows.weight, rows.offset, law, link
+            )
+            self.certificate_ = found.certified(link, self.tol, watch)
             warn_if_stopped(self.certificate_, type(self).__name__)
             round_attributes(self, X, "coef_")
         return self
@@ -159,7 +182,10 @@ class GeneralizedRegression(RegressorMixin, Learner):
             sample = check_sample(
                 self, X, y, sample_weight, schema=self.schema_, accept_sparse=True
             )
-            found = self._sandwich(sample, sample_weight, offset, exposure)
+            law, link = self._parts()
+            shift = self._offset(offset, exposure, link, sample, sample_weight)
+            rows = self._rows(sample, shift, law)
+            found = sandwich(rows, law, link, self.coef_, self.intercept_, self.fit_intercept)
             if covariance == "HC1":
                 found = found * summary.rows / summary.df_residual
         first = [self.intercept_] if self.fit_intercept else []
@@ -213,9 +239,14 @@ class GeneralizedRegression(RegressorMixin, Learner):
         """The law and the link."""
         raise NotImplementedError
 
+    def _strength(self) -> float:
+        """Of the penalty, whichever it is."""
+        return float(self.alpha if self.penalty is None else self.penalty.strength)
+
     def _refuse_penalty(self, what: str) -> None:
-        if self.alpha > 0:
-            raise InputError(f"{what} do not hold for alpha={self.alpha:g}. Fit with alpha=0.")
+        if self._strength() > 0:
+            named = f"alpha={self.alpha:g}" if self.penalty is None else f"penalty={self.penalty!r}"
+            raise InputError(f"{what} do not hold for {named}. Fit with alpha=0 and no penalty.")
 
     def _offset(
         self, offset: Any, exposure: Any, link: Link, sample: Sample, weight: Any
@@ -249,7 +280,8 @@ class GeneralizedRegression(RegressorMixin, Learner):
             shift += np.log(numbers) if name == "exposure" else numbers
         return shift
 
-    def _rows(self, sample: Sample, shift: Floats, law: Any) -> Rows:
+    def _target(self, sample: Sample, law: Any) -> Floats:
+        """The target, which the law must be able to give."""
         target = np.asarray(sample.target, np.float64)
         if target.ndim == 2 and target.shape[1] == 1:
             target = column_or_1d(target, warn=True)
@@ -265,6 +297,53 @@ class GeneralizedRegression(RegressorMixin, Learner):
                 f"Some value(s) of y are out of the valid range of the {law.name} law: "
                 f"{target[row]:g} at row {row}. Choose another law, or correct the target."
             )
+        return target
+
+    def _fit_sparse(
+        self, sample: Sample, shift: Floats, law: Any, link: Link, watch: Stopwatch
+    ) -> Self:
+        """The fit with a penalty that has corners."""
+        losses: dict[str, Callable[[Floats, Floats, Floats], RowLoss]]
+        losses = {"poisson": CountRows, "gamma": AmountRows}
+        if link.name != "log" or law.name not in losses:
+            raise InputError(
+                f"penalty={self.penalty!r} is offered for the Poisson and gamma laws with the log "
+                f"link, but the law is {law.name} and the link {link.name}. Use L2, or "
+                "PenalizedRegression for numbers and LogisticRegression for classes."
+            )
+        target, total = self._target(sample, law), float(sample.weights.sum())
+        if not target.any() and self.fit_intercept:
+            raise InputError(
+                "Every count of y is 0, so no intercept is best. Add rows with events."
+            )
+        loss = losses[law.name](target, sample.weights / total, shift)
+        earlier = None
+        if self.warm_start and hasattr(self, "coef_"):
+            earlier = np.append(self.coef_, self.intercept_).astype(float)[np.newaxis]
+        fit = fit_sparse(
+            sample,
+            loss,
+            self.penalty,
+            fit_intercept=self.fit_intercept,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            start=earlier,
+        )
+        self.schema_ = sample.schema
+        self.coef_, self.intercept_ = fit.coef[0], float(fit.intercept[0])
+        self.n_iter_ = max(1, fit.steps)
+        scores = Coding(sample.schema).scores(sample, fit.coef.T)
+        mean = link.mean(scores[:, 0] + self.intercept_ + shift)
+        rank = int(np.count_nonzero(fit.coef)) + bool(self.fit_intercept)
+        self.summary_ = self._summary(
+            np.empty((0, 0)), rank, mean, target, sample.weights, shift, law, link
+        )
+        self.certificate_ = fit.certified("mean deviance / 2 + penalty", self.tol, watch)
+        warn_if_stopped(self.certificate_, type(self).__name__)
+        return self
+
+    def _rows(self, sample: Sample, shift: Floats, law: Any) -> Rows:
+        target = self._target(sample, law)
         width = len(Coding(sample.schema).names)
         check_memory(
             3 * 8 * sample.n_rows * (width + 1),
@@ -293,50 +372,37 @@ class GeneralizedRegression(RegressorMixin, Learner):
             : coef.size + self.fit_intercept
         ]
 
-    def _summary(self, found: Scoring, rows: Rows, law: Any, link: Link) -> GeneralizedSummary:
-        weight, total = rows.weight, float(rows.weight.sum())
-        covariance, rank = _covariance(found.information, rows.center, self.fit_intercept)
-        variance = np.maximum(law.variance(found.mean), 1e-300)
-        pearson = float(weight @ ((rows.y - found.mean) ** 2 / variance))
+    def _summary(
+        self,
+        covariance: Floats,
+        rank: int,
+        mean: Floats,
+        y: Floats,
+        weight: Floats,
+        offset: Floats,
+        law: Any,
+        link: Link,
+    ) -> GeneralizedSummary:
+        total = float(weight.sum())
+        variance = np.maximum(law.variance(mean), 1e-300)
+        pearson = float(weight @ ((y - mean) ** 2 / variance))
         scale = 1.0
         if law.has_scale:
             scale = pearson / (total - rank) if total > rank else float("nan")
-        if rows.offset.any():
+        if offset.any():
             null = score_rows(
-                Rows(rows.X[:, :0], rows.center[:0], rows.y, weight, rows.offset),
+                Rows(np.empty((len(y), 0)), np.empty(0), y, weight, offset),
                 law, link, alpha=0.0, fit_intercept=True, tol=1e-10, max_iter=100,
             ).mean  # fmt: skip
         else:
             # One mean for all rows: the average solves the equations of every law and link.
-            null = np.full_like(rows.y, weight @ rows.y / total)
+            null = np.full_like(y, weight @ y / total)
         with np.errstate(divide="ignore", invalid="ignore"):
-            likelihood = law.log_likelihood(rows.y, found.mean, weight, scale)
-            deviance, null_deviance = (
-                float(weight @ law.deviance(rows.y, mean)) for mean in (found.mean, null)
-            )
+            likelihood = law.log_likelihood(y, mean, weight, scale)
+            deviance, null_deviance = (float(weight @ law.deviance(y, m)) for m in (mean, null))
         return GeneralizedSummary(
             covariance, deviance, null_deviance, pearson, scale, likelihood, total, rank
         )
-
-    def _sandwich(self, sample: Sample, sample_weight: Any, offset: Any, exposure: Any) -> Floats:
-        law, link = self._parts()
-        rows = self._rows(sample, self._offset(offset, exposure, link, sample, sample_weight), law)
-        eta = (rows.X + rows.center) @ self.coef_ + self.intercept_ + rows.offset
-        mean, slope, variance = link.mean(eta), link.slope(eta), law.variance(link.mean(eta))
-        residual = (rows.y - mean) * slope / variance
-        # Of the curvature a part vanishes for canonical links, and in the mean for all.
-        bend = (link.bend(eta) * variance - slope**2 * law.variance_slope(mean)) / variance**2
-        observed = rows.weight * (slope**2 / variance - (rows.y - mean) * bend)
-        Z = np.column_stack([rows.X, np.ones(len(rows.y))]) if self.fit_intercept else rows.X
-        bread = np.linalg.pinv((Z * observed[:, np.newaxis]).T @ Z, hermitian=True)
-        inner = (Z * (rows.weight * residual**2)[:, np.newaxis]).T @ Z
-        found = bread @ inner @ bread
-        if not self.fit_intercept:
-            return np.asarray(found)
-        # b0 = (intercept of the centered columns) - center'b, and it comes first.
-        p = rows.center.size
-        turned = np.vstack([np.append(-rows.center, 1.0), np.eye(p, p + 1)])
-        return np.asarray(turned @ found @ turned.T)
 
     def _check_state(self) -> None:
         """Refuses a loaded model whose parts do not fit together."""
@@ -345,7 +411,8 @@ class GeneralizedRegression(RegressorMixin, Learner):
             raise ModelFileError(
                 f"The model has coefficients of shape {np.shape(self.coef_)} for {width} columns."
             )
-        self.summary_.check(width + bool(self.fit_intercept))
+        has_corners = self.penalty is not None and not isinstance(self.penalty, L2)
+        self.summary_.check(0 if has_corners else width + bool(self.fit_intercept))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -378,6 +445,9 @@ default="gaussian"
         By default the identity for the Gaussian law, the logit for the Bernoulli law, else the log.
     alpha : float, default=0.0
         Strength of an L2 penalty.
+    penalty : L1, L2, ElasticNetPenalty, AdaptiveL1 or Groups, optional
+        Takes the place of `alpha |b|^2 / 2`. Those with corners are offered for the Poisson and
+        gamma laws with the log link; `tol` is then a relative duality gap.
     fit_intercept : bool, default=True
     max_iter : int, default=100
     tol : float, default=1e-8
@@ -404,8 +474,8 @@ default="gaussian"
     are refused; an unseen level counts as the first, with a warning. Of coefficients that are not
     determined those of smallest norm are given. Where likelihood grows for ever (a level without
     events, classes that can be separated) the verdict is `unbounded`, with a warning. With the log
-    link and the laws of counts and
-    amounts the objective is convex; with others the optimum is a local one.
+    link and the laws of counts and amounts the objective is convex; with others the optimum is a
+    local one.
 
     References
     ----------
@@ -428,39 +498,3 @@ default="gaussian"
     def _parts(self) -> tuple[Any, Link]:
         law = law_of(self.law)
         return law, Link(self.link or law.link)
-
-
-def _covariance(information: Floats, center: Floats, fit_intercept: bool) -> tuple[Floats, int]:
-    """Of intercept and coefficients in the user's columns, and the rank."""
-    size = np.sqrt(np.maximum(np.diagonal(information), 0.0))
-    scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
-    values, vectors = np.linalg.eigh(information * scale * scale[:, np.newaxis])
-    kept = values > 1e-12 * len(values) * max(values.max(initial=0.0), 1e-300)
-    half = scale[:, np.newaxis] * vectors[:, kept] / np.sqrt(values[kept])
-    if fit_intercept:
-        # b0 = (intercept of the centered columns) - center'b, and it comes first.
-        half = np.vstack([half[-1] - center @ half[:-1], half[:-1]])
-    return np.asarray(half @ half.T), int(kept.sum())
-
-
-# A fit that has reached its optimum moves scores by much less, one without optimum by about 1.
-_MOVING = 0.1
-
-
-def _certificate(found: Scoring, link: Link, tol: float, seconds: float) -> Certificate:
-    verdict = Verdict.WITHIN_TOLERANCE
-    endless = found.has_flattened or found.last_move > _MOVING
-    if link.name in ("log", "logit", "probit") and endless:
-        verdict = Verdict.UNBOUNDED
-    elif found.stopped_by != "tol":
-        verdict = Verdict.STOPPED_EARLY
-    return Certificate(
-        objective="mean deviance / 2 + penalty",
-        verdict=verdict,
-        value=found.value,
-        residual=float(np.sqrt(found.decrement)),
-        iterations=found.steps,
-        trace=found.trace,
-        details={"solver": "fisher scoring", "tol": tol, "stopped_by": found.stopped_by},
-        seconds=seconds,
-    )

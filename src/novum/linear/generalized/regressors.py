@@ -21,6 +21,8 @@ class PoissonRegressor(GeneralizedRegression):
     ----------
     alpha : float, default=1.0
         Strength of the L2 penalty.
+    penalty : L1, L2, ElasticNetPenalty, AdaptiveL1 or Groups, optional
+        Takes the place of the L2 penalty.
     fit_intercept, max_iter, tol, warm_start, categorical_features
         As for `GeneralizedLinearModel`.
     solver, verbose
@@ -62,6 +64,8 @@ class GammaRegressor(GeneralizedRegression):
     ----------
     alpha : float, default=1.0
         Strength of the L2 penalty.
+    penalty : L1, L2, ElasticNetPenalty, AdaptiveL1 or Groups, optional
+        Takes the place of the L2 penalty.
     fit_intercept, max_iter, tol, warm_start, categorical_features
         As for `GeneralizedLinearModel`.
     solver, verbose

@@ -49,9 +49,18 @@ from novum.linear.logistic.objective import Shape
 from novum.linear.logistic.prediction import LogisticPredictor
 from novum.linear.logistic.rows import DenseRows, Rows, SparseRows, middle_and_spread, sparse_middle
 from novum.linear.logistic.separation import Separation
-from novum.linear.logistic.sparse_fit import SparsePenalty, fit_sparse, penalty_of
 from novum.linear.logistic.streaming import FirstPass, fit_passes
-from novum.linear.sparse.penalties import L1, L2, AdaptiveL1, ElasticNetPenalty, Groups
+from novum.linear.sparse.composite import fit_sparse
+from novum.linear.sparse.losses import LogRows
+from novum.linear.sparse.penalties import (
+    L1,
+    L2,
+    AdaptiveL1,
+    ElasticNetPenalty,
+    Groups,
+    SparsePenalty,
+    logistic_penalty,
+)
 from novum.numerics import Array, Floats
 
 # Names of scikit-learn's solvers that have no counterpart here: the cost rule chooses.
@@ -355,7 +364,7 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
 
     def _penalty(self) -> tuple[SparsePenalty | None, float]:
         """A penalty with corners, or None for a plain L2 penalty, and the strength."""
-        return penalty_of(self.penalty, float(self.C), self.l1_ratio)
+        return logistic_penalty(self.penalty, float(self.C), self.l1_ratio)
 
     def _fit_sparse(
         self,
@@ -367,9 +376,15 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
         watch: Stopwatch,
     ) -> None:
         classes, weight, totals = self._weighted(sample)
+        loss = LogRows(sample.target, weight, len(classes))
+        if isinstance(penalty, Groups) and loss.n_scores > 1:
+            raise InputError(
+                f"Groups are offered for two classes, but y has {loss.n_classes}. Put the model "
+                "into OneVsRestClassifier, or use L1."
+            )
         found = fit_sparse(
             sample,
-            weight,
+            loss,
             penalty,
             fit_intercept=self.fit_intercept,
             tol=self.tol,
@@ -380,7 +395,10 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
         self.schema_, self.classes_ = sample.schema, classes
         self.class_prior_ = totals / totals.sum()
         self.coef_, self.intercept_ = found.coef, found.intercept
-        self.certificate_, self.separation_ = found.certified(self.tol, watch), None
+        self.certificate_, self.separation_ = (
+            found.certified("sum of log losses + penalty", self.tol, watch),
+            None,
+        )
         d = found.coef.shape[1]
         self.summary_ = LogisticSummary(
             totals, found.loss, strength, np.zeros(d), np.arange(d), np.empty((d, 0)), None

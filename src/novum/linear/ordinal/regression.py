@@ -5,7 +5,8 @@
 with `F` logistic (proportional odds, McCullagh 1980) or normal (ordered probit). A positive
 coefficient moves rows to higher classes. The negative log-likelihood is convex, so Newton's method
 with a checked step finds the one optimum, from sums over any engine (`ordinal.newton`). Where the
-classes are separated there is none; then the certificate says so and names the direction.
+classes are separated there is none; then the certificate says so and names the direction. Penalties
+with corners have Newton's method on working sets, with a certified gap (`sparse.composite`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import ConvergenceWarning, Learner, Verdict, parameter, warn_if_stopped
+from novum.core.learners import (
+    ConvergenceWarning,
+    Learner,
+    Stopwatch,
+    Verdict,
+    parameter,
+    warn_if_stopped,
+)
 from novum.core.runtime import fitting
 from novum.core.sums import ChunkPasses, set_feature_names
 from novum.core.tables import Coding, Sample, Schema, check_features, check_sample
@@ -43,6 +51,9 @@ from novum.linear.ordinal.rows import (
     declared_order,
     order_of,
 )
+from novum.linear.sparse.composite import fit_sparse
+from novum.linear.sparse.losses import OrderedRows
+from novum.linear.sparse.penalties import L1, L2, AdaptiveL1, ElasticNetPenalty, Groups
 from novum.numerics import Array, Floats
 
 
@@ -57,11 +68,15 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
         Law of the latent noise: proportional odds, or ordered probit.
     alpha : float
         Strength of the penalty, in units of log-likelihood; `1 / C` of a logistic regression.
+    penalty : L1, L2, ElasticNetPenalty, AdaptiveL1 or Groups, optional
+        Takes the place of `alpha |coef|^2 / 2`. Those with corners need the logit link and rows in
+        memory.
     classes : array-like, optional
         All classes from lowest to highest. By default the declared order of an ordered categorical
         or Enum, or the size of numbers; text is taken by the alphabet, with a warning.
     tol : float
-        Newton decrement at which to stop, as a share of the root of the total weight.
+        Newton decrement at which to stop, as a share of the root of the total weight; with a
+        penalty that has corners the relative duality gap, 1e-8 at least.
     max_iter : int
     categorical_features : "auto", "all", None, mask, names or indices
         Columns to be coded by their levels.
@@ -76,7 +91,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
         Shares of the classes in training.
     covariance_ : array
         Inverse of the observed information, coefficients first. NaN for coefficients that the rows
-        leave open, and everywhere if the classes are separated.
+        leave open, and everywhere if the classes are separated; empty for a penalty with corners.
     rank_ : int
         Coefficients that the rows determine.
     n_iter_ : int
@@ -104,6 +119,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
 
     link: str = parameter({"logit", "probit"}, default="logit", kw_only=False)
     alpha: float = parameter(default=0.0, at_least=0)
+    penalty: Any = parameter(L1, L2, ElasticNetPenalty, AdaptiveL1, Groups, None, default=None)
     classes: Any = parameter("array-like", None, default=None)
     tol: float = parameter(default=1e-10, above=0)
     max_iter: int = parameter(default=100, at_least=1)
@@ -113,7 +129,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
     def invariances(self) -> tuple[str, ...]:
         """What a fit does not depend on; a penalty compares columns with each other."""
         known = ("shift", "row_order", "duplication")
-        return known if self.alpha > 0 else (*known, "column_scale", "common_scale")
+        return known if self._strength() > 0 else (*known, "column_scale", "common_scale")
 
     # Fitting
 
@@ -129,8 +145,11 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
         sample_weight : array-like of shape (n_rows,), optional
             How often each row counts.
         """
-        with fitting(self):
+        with fitting(self) as watch:
             sample = self._read(X, y, sample_weight, None)
+            if self._has_corners():
+                self._fit_sparse(sample, declared_order(y), watch)
+                return self
             check_width(sample.schema, len(_labels(sample)))
             summary = OrdinalSummary.of(sample)
             coordinates = self._coordinates(summary, declared_order(y))
@@ -178,7 +197,48 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
             self, X, y, sample_weight, target="classes", schema=schema, accept_sparse=True
         )
 
+    def _strength(self) -> float:
+        """Of the penalty, whichever it is."""
+        return float(self.alpha if self.penalty is None else self.penalty.strength)
+
+    def _has_corners(self) -> bool:
+        return self.penalty is not None and not isinstance(self.penalty, L2)
+
+    def _fit_sparse(self, sample: Sample, declared: Any, watch: Stopwatch) -> None:
+        if self.link != "logit":
+            raise InputError(
+                f"penalty={self.penalty!r} is offered for the logit link, got {self.link!r}. Use "
+                "link='logit', or L2."
+            )
+        labels = _labels(sample)
+        order = self._order(labels, declared)
+        places = {label: k for k, label in enumerate(order.tolist())}
+        codes = np.array([places[label] for label in labels.tolist()])[sample.target]
+        prior = np.bincount(codes, sample.weights, len(order)) / sample.weights.sum()
+        start = self._link().quantile(np.cumsum(prior)[:-1])
+        fit = fit_sparse(
+            sample,
+            OrderedRows(codes, sample.weights, start),
+            self.penalty,
+            fit_intercept=True,
+            tol=max(self.tol, 1e-8),
+            max_iter=self.max_iter,
+        )
+        self.schema_, self.classes_, self.class_prior_ = sample.schema, order, prior
+        self.coef_, self.thresholds_ = fit.coef[0], fit.thresholds
+        self.rank_, self.n_iter_ = int(np.count_nonzero(fit.coef)), max(1, fit.steps)
+        self.weight_, self.log_likelihood_ = float(sample.weights.sum()), -fit.loss
+        self.covariance_ = np.empty((0, 0))
+        objective = "negative log-likelihood + penalty"
+        self.certificate_ = fit.certified(objective, max(self.tol, 1e-8), watch)
+        warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=5)
+
     def _fit_chunks(self, passes: ChunkPasses, classes: Any) -> None:
+        if self._has_corners():
+            raise InputError(
+                f"A fit over chunks has the L2 penalty only, got {self.penalty!r}. Use `fit` with "
+                "the rows in memory."
+            )
         summary = passes(OrdinalSummary.of)
         check_width(summary.schema, len(summary.labels))
         coordinates = self._coordinates(summary, None if classes is None else tuple(classes))
@@ -187,14 +247,16 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
         self._fit_passes(summary, coordinates, CoordinatePasses(later, coordinates))
 
     def _coordinates(self, summary: OrdinalSummary, declared: Any) -> Coordinates:
-        labels = summary.sorted_labels
+        return Coordinates.of(summary, self._order(summary.sorted_labels, declared))
+
+    def _order(self, labels: Array, declared: Any) -> Array:
+        """The classes that occur, from lowest to highest."""
         if len(labels) < 2:
             raise InputError(
                 "OrdinalRegression needs rows of two classes or more, but there is one class only: "
                 f"all rows are of class {label_text(labels[0])}. Add rows of another."
             )
-        order = order_of(labels, self.classes, declared, type(self).__name__)
-        return Coordinates.of(summary, order)
+        return order_of(labels, self.classes, declared, type(self).__name__)
 
     def _fit_passes(
         self, summary: OrdinalSummary, coordinates: Coordinates, passes: Passes
@@ -202,7 +264,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
         prior = _shares(summary, coordinates.order)
         start = np.zeros(coordinates.n_thresholds + coordinates.rank)
         start[: coordinates.n_thresholds] = self._link().quantile(np.cumsum(prior)[:-1])
-        problem = OrdinalLikelihood(self._link(), coordinates, float(self.alpha), start)
+        problem = OrdinalLikelihood(self._link(), coordinates, self._strength(), start)
         fit = fit_ordinal(problem, passes, self.tol, self.max_iter)
         self.schema_ = summary.schema
         self.classes_, self.class_prior_ = coordinates.order, prior
@@ -236,7 +298,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
             largest = max(float(np.linalg.eigvalsh(self.covariance_)[-1]), 0.0)
             bound = known[1] * float(np.sqrt(largest))
         self.certificate_ = replace(fit.certificate, details=details, distance_bound=bound)
-        if self.alpha == 0:
+        if self._strength() == 0:
             self.covariance_[coordinates.undetermined] = np.nan
             self.covariance_[:, coordinates.undetermined] = np.nan
 
@@ -343,10 +405,11 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
         )
 
     def _require_likelihood(self, what: str) -> None:
-        if self.alpha > 0:
+        if self._strength() > 0:
+            named = f"alpha={self.alpha!r}" if self.penalty is None else repr(self.penalty)
             raise InputError(
-                f"{what} belong to the optimum of the likelihood, and alpha={self.alpha!r} moves "
-                "the coefficients away from it. Fit with alpha=0."
+                f"{what} belong to the optimum of the likelihood, and {named} moves the "
+                "coefficients away from it. Fit with alpha=0 and no penalty."
             )
         if self.certificate_.verdict is Verdict.UNBOUNDED:
             raise InputError(
@@ -383,7 +446,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
                     f"The model has {name} of shape {values.shape}, or with cells that are no "
                     f"numbers, for {p} columns and {m + 1} classes."
                 )
-        if np.shape(self.covariance_) != (p + m, p + m):
+        if np.shape(self.covariance_) != ((0, 0) if self._has_corners() else (p + m, p + m)):
             raise ModelFileError(f"The model has a covariance of shape {self.covariance_.shape}.")
         if not (np.diff(self.thresholds_) > 0).all():
             raise ModelFileError("The model has thresholds that are not in order.")

@@ -4,23 +4,29 @@
     dual     sum_i -phi_i*(-u_i) - penalty*(X'u),        sum_i u_i = 0 for an intercept
 
 A step minimizes the penalty and the quadratic function that agrees with the loss in value, gradient
-and curvature, over the columns of a working set and one score; the intercept is eliminated from
-it. That is a lasso on cross-products under the weights `phi''`, solved as any other
-(`descent_kernels`, `group_kernels`), and the step is halved until it keeps what it promises. From
-the residuals `r` the multiples `u = s r` give lower bounds (`losses`), the gap screens columns as
-for least squares (`objective`), with the largest curvature of the loss in the lengths of columns.
+and curvature, over the columns of a working set and one score; the intercept is eliminated from it,
+as are the thresholds of ordered classes. That is a lasso on cross-products under the weights
+`phi''`, solved as any other (`descent_kernels`, `group_kernels`), and the step is halved until it
+keeps what it promises. From the residuals `r` the multiples `u = s r` give lower bounds (`losses`),
+the gap screens columns as for least squares (`objective`), with the largest curvature of the loss,
+where it has one, in the lengths of columns. Because every coefficient is penalized there is always
+an optimum, also where classes can be separated.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from novum.core.learners import Certificate, Stopwatch, Verdict
 from novum.core.runtime import SILENT, Progress
-from novum.linear.sparse.columns import PlainColumns
-from novum.linear.sparse.losses import RowLoss, centered, intercept_curvature
+from novum.core.tables import Sample
+from novum.linear.sparse.columns import PlainColumns, plain_columns
+from novum.linear.sparse.losses import OrderedRows, RowLoss, centered, intercept_curvature
 from novum.linear.sparse.objective import Duality, Penalty
+from novum.linear.sparse.penalties import AdaptiveL1, SparsePenalty
 from novum.linear.sparse.solver import WIDEST_GRAM, Part
 from novum.numerics import EPSILON, Floats, Mask, Positions, as_argument
 
@@ -52,6 +58,8 @@ class CompositeSolution:
     screened : int
     loss : float
         Without the penalty.
+    thresholds : array (t,)
+        Of ordered classes.
     """
 
     coef: Floats
@@ -62,6 +70,7 @@ class CompositeSolution:
     trace: tuple[float, ...]
     screened: int
     loss: float
+    thresholds: Floats
 
 
 def minimize(
@@ -112,7 +121,11 @@ class _Newton:
         m = loss.n_scores
         self.B, self.b0 = (np.zeros((m, p)), np.zeros(m)) if start is None else start
         self.F = np.zeros((n, m))
-        self.squares = loss.steepest * columns.weighted_squares(loss.weight)
+        # Without a bound of the curvature nothing is screened, and sizes only compare columns.
+        self.bounded = bool(np.isfinite(loss.steepest))
+        self.squares = columns.weighted_squares(loss.weight)
+        if self.bounded:
+            self.squares *= loss.steepest
         self.live: Mask = np.tile(self.squares > 0, (m, 1))
         self.B = np.where(self.live, self.B, 0.0)
         self.steps, self.trace = 0, list[float]()
@@ -132,7 +145,8 @@ class _Newton:
             if self.steps >= self.max_iter or stuck >= _STUCK:
                 stopped_by = "max_iter" if self.steps >= self.max_iter else "precision"
                 break
-            self._screen(known)
+            if self.bounded:
+                self._screen(known)
             chosen = [self._working_set(k, known, size) for k in range(len(self.B))]
             size = 2 * max(size, *(2 * int(np.count_nonzero(b)) for b in self.B))
             self._descend(chosen, known)
@@ -148,6 +162,7 @@ class _Newton:
             tuple(self.trace),
             int(np.count_nonzero(~self.live)),
             self.loss.value(self.F),
+            self.loss.thresholds if isinstance(self.loss, OrderedRows) else np.empty(0),
         )
 
     # Looks
@@ -162,6 +177,8 @@ class _Newton:
             shift = centered(self.loss, self.F)
             self.b0 = self.b0 + shift
             self.F += shift
+        if isinstance(self.loss, OrderedRows):
+            self.loss = self.loss.settled(self.F)
         self.R = self.loss.residuals(self.F)
 
     def _products(self, chosen: list[Positions | None]) -> list[Floats]:
@@ -244,6 +261,7 @@ class _Newton:
         if (
             cells is not None
             and self.penalty.groups is None
+            and not isinstance(self.loss, OrderedRows)
             and len(scores) == 1
             and sets[0].size ** 2 > cells / 4
         ):
@@ -255,6 +273,13 @@ class _Newton:
             inverse = np.asarray(
                 np.linalg.pinv(intercept_curvature(self.loss, self.F, scores)), np.float64
             )
+        elif isinstance(self.loss, OrderedRows):
+            cross, inner = self.loss.mixed(self.F)
+            means = np.column_stack(
+                [self.columns.products(as_argument(c), sets[0]) for c in cross.T]
+            )
+            inverse = np.asarray(np.linalg.pinv(inner, hermitian=True), np.float64)
+        if inverse.any():
             H -= means @ inverse @ means.T
         b = np.concatenate([self.B[k, each] for k, each in zip(scores, sets, strict=True)])
         q = np.concatenate([self.Q[k] for k in scores])
@@ -269,7 +294,9 @@ class _Newton:
         for place, (k, each) in enumerate(zip(scores, sets, strict=True)):
             full = np.zeros(self.B.shape[1])
             full[each] = move[ends[place] : ends[place + 1]]
-            along[:, k] = self.columns.scores(full, each) + offset[place]
+            along[:, k] = self.columns.scores(full, each)
+            if self.fit_intercept:
+                along[:, k] += offset[place]
         self._search(scores, sets, b, part.b, q, penalty, along, offset)
 
     def _step_on_columns(self, k: int, chosen: Positions, target: float) -> None:
@@ -304,19 +331,22 @@ class _Newton:
         promise = penalty.value(end) - kept - float(q @ move)
         length = 1.0
         for _ in range(_HALVINGS):
-            F = self.F + length * along
-            change = self.loss.value(F) - before + penalty.value(b + length * move) - kept
+            F, loss = self.F + length * along, self.loss
+            if isinstance(loss, OrderedRows):
+                loss = loss.moved(length * offset)
+            change = loss.value(F) - before + penalty.value(b + length * move) - kept
             if change <= _ARMIJO * length * promise + 4 * EPSILON * before:
                 break
             length *= 0.5
         else:
             return
-        self.F = F
+        self.F, self.loss = F, loss
         # The end of the whole step has exact zeros.
         moved = end if length == 1.0 else b + length * move
         for place, (k, each) in enumerate(zip(scores, sets, strict=True)):
             self.B[k, each] = moved[ends[place] : ends[place + 1]]
-            self.b0[k] += length * offset[place]
+            if self.fit_intercept:
+                self.b0[k] += length * offset[place]
 
     def _curvature(self, scores: list[int], sets: list[Positions]) -> tuple[Floats, Floats]:
         """Second derivatives by coefficients, and by coefficients and intercepts."""
@@ -337,3 +367,95 @@ def _joined(parts: list[Penalty]) -> Penalty:
         return parts[0]
     l1, l2 = (np.concatenate([getattr(p, name) for p in parts]) for name in ("l1", "l2"))
     return Penalty(l1, l2, parts[0].positive)
+
+
+# --- Fits of samples ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFit:
+    """A fit in the user's columns.
+
+    Attributes
+    ----------
+    coef : array (m, d)
+    intercept : array (m,)
+    thresholds : array (t,)
+        Of ordered classes.
+    solution : CompositeSolution
+    """
+
+    coef: Floats
+    intercept: Floats
+    thresholds: Floats
+    solution: CompositeSolution
+
+    @property
+    def steps(self) -> int:
+        return self.solution.steps
+
+    @property
+    def loss(self) -> float:
+        return self.solution.loss
+
+    def certified(self, objective: str, tol: float, watch: Stopwatch) -> Certificate:
+        """Primal and dual value, and what they prove."""
+        solution, known = self.solution, self.solution.known
+        verdict = Verdict.WITHIN_TOLERANCE
+        if solution.stopped_by is not None and known.relative > tol:
+            verdict = Verdict.STOPPED_EARLY
+        details: dict[str, Any] = {
+            "solver": "newton on working sets",
+            "relative_tol": tol,
+            "active": int(np.count_nonzero(solution.coef)),
+            "screened": solution.screened,
+            "looks": len(solution.trace),
+        }
+        if solution.stopped_by is not None:
+            details["stopped_by"] = solution.stopped_by
+        return Certificate(
+            objective=objective,
+            verdict=verdict,
+            value=known.primal,
+            primal=known.primal,
+            dual=known.dual,
+            iterations=solution.steps,
+            trace=solution.trace,
+            details=details,
+            seconds=watch.seconds,
+        )
+
+
+def fit_sparse(
+    sample: Sample,
+    loss: RowLoss,
+    value: SparsePenalty,
+    *,
+    fit_intercept: bool,
+    tol: float,
+    max_iter: int,
+    start: Floats | None = None,
+    progress: Progress = SILENT,
+) -> SparseFit:
+    """Fits rows in memory under the weights of the loss; `start` is (m, d + 1)."""
+    ordered = isinstance(loss, OrderedRows)
+    columns = plain_columns(sample, loss.weight, centered=fit_intercept or ordered)
+    first = None
+    if start is not None and start.shape == (loss.n_scores, columns.shape[1] + 1):
+        coef = start[:, :-1].astype(np.float64)
+        first = (coef, start[:, -1] + coef @ columns.mean)
+    options: dict[str, Any] = {
+        "fit_intercept": fit_intercept and not ordered,
+        "tol": tol,
+        "max_iter": max_iter,
+        "progress": progress,
+    }
+    if isinstance(value, AdaptiveL1):
+        ridge = minimize(columns, loss, value.first(sample.schema), **options)
+        penalty = value.after(np.abs(ridge.coef).max(axis=0))
+    else:
+        penalty = value.of(sample.schema)
+    solution = minimize(columns, loss, penalty, start=first, **options)
+    shift = solution.coef @ columns.mean
+    intercept = solution.intercept - shift if options["fit_intercept"] else np.zeros(loss.n_scores)
+    return SparseFit(solution.coef, intercept, solution.thresholds + shift[0], solution)

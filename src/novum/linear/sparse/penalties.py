@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -162,4 +163,40 @@ class Groups:
         return np.asarray(np.unique(of_full[coding.treatment], return_inverse=True)[1], np.int64)
 
 
-PenaltyValue = L1 | L2 | ElasticNetPenalty | AdaptiveL1 | Groups
+SparsePenalty = L1 | ElasticNetPenalty | AdaptiveL1 | Groups
+PenaltyValue = SparsePenalty | L2
+
+
+def logistic_penalty(
+    penalty: Any, C: float, l1_ratio: float | None
+) -> tuple[SparsePenalty | None, float]:
+    """What scikit-learn's parameters ask for: None for a plain L2 penalty, and the strength.
+
+    Examples
+    --------
+    >>> logistic_penalty("elasticnet", 2.0, 0.5)
+    (ElasticNetPenalty(strength=0.5, l1_ratio=0.5), 0.5)
+    >>> logistic_penalty("deprecated", 2.0, 0.0)
+    (None, 0.5)
+    """
+    ratio = 0.0 if l1_ratio is None else float(l1_ratio)
+    if isinstance(penalty, (L1, L2, ElasticNetPenalty, AdaptiveL1, Groups)):
+        if C != 1.0 or ratio:
+            raise InputError(
+                f"The strength of the penalty is in {penalty!r}, but C={C:g} and "
+                f"l1_ratio={ratio:g} were given too. Leave C and l1_ratio out."
+            )
+        return (None if isinstance(penalty, L2) else penalty), float(penalty.strength)
+    if penalty is None or np.isinf(C):
+        return None, 0.0
+    if penalty == "l2" and ratio:
+        raise InputError(
+            f"penalty='l2' has no L1 part, but l1_ratio={ratio:g} was given. Use l1_ratio=0, or "
+            "penalty='elasticnet'."
+        )
+    if penalty == "l1":
+        ratio = 1.0
+    strength = 1.0 / C
+    if ratio == 0:
+        return None, strength
+    return (L1(strength) if ratio == 1 else ElasticNetPenalty(strength, ratio)), strength
