@@ -30,7 +30,10 @@ def torch_library() -> Any:
 
 def has_torch() -> bool:
     """Whether torch is installed; does not import it."""
-    return importlib.util.find_spec("torch") is not None
+    try:
+        return importlib.util.find_spec("torch") is not None
+    except (ImportError, ValueError):
+        return False
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import numpy as np
 from novum.core.errors import InputError
 from novum.display import Column, Table
 from novum.neural.backend import torch_library
-from novum.neural.layers import Layer, MisfitError, Shape, shape_text
+from novum.neural.layers import Activation, Dense, Layer, MisfitError, Shape, shape_text
 from novum.numerics import cached_property
 
 
@@ -245,3 +245,11 @@ def _changed(layer: Layer, other: Layer) -> str:
         if getattr(layer, name, None) != getattr(other, name, None):
             return f"{name}={getattr(other, name)!r}"
     return str(other)
+
+
+def dense_stack(widths: Sequence[int], activation: str) -> Stack:
+    """Dense layers with activations in between."""
+    layers: list[Layer] = []
+    for width in widths[1:]:
+        layers += [Dense(width), Activation(activation)]
+    return Stack((widths[0],), tuple(layers[:-1]))
