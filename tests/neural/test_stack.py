@@ -23,6 +23,7 @@ from novum.neural import (
     Stack,
     TransposedConvolution,
 )
+from novum.neural.backend import one_torch_thread
 
 
 def test_the_formulas_of_the_notes() -> None:
@@ -71,6 +72,11 @@ def random_layer(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
 def test_a_thousand_random_stacks_are_torchs() -> None:
     """Shape and number of parameters; what is refused here is refused there, and vice versa."""
     torch = pytest.importorskip("torch")
+    with one_torch_thread():
+        compare_random_stacks(torch)
+
+
+def compare_random_stacks(torch: Any) -> None:
     rng = np.random.default_rng(0)
     refused = 0
     for trial in range(1000):

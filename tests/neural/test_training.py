@@ -49,6 +49,8 @@ def test_adam_is_its_formula() -> None:
 class Falling:
     """A loss that falls to 0; after some steps it is no number."""
 
+    unit, warm_up = 0.0, 0
+
     def __init__(self, bad_step: int) -> None:
         self.optimizers = {"network": Adam([np.array([3.0])], "cpu", torch.float64)}
         self.bad, self.step = bad_step, 0

@@ -1,10 +1,14 @@
+from novum.neural.adversarial import GenerativeAdversarialNetwork, GeneratorReport
 from novum.neural.autoencoder import AutoencoderDetector, AutoencoderNetwork
 from novum.neural.backend import has_torch
 from novum.neural.convolution import Convolution, Pooling, TransposedConvolution
 from novum.neural.detector import DeviationThreshold, QuantileThreshold
+from novum.neural.energy import EnergyTest, energy_test
 from novum.neural.explanation import Alarm, UnusualCell
 from novum.neural.layers import Activation, Dense, Flatten, MisfitError, Reshape, Resize
 from novum.neural.stack import Stack
+from novum.neural.traversal import Traversal
+from novum.neural.variational import VariationalAutoencoder
 
 __all__ = [
     "Activation",
@@ -14,7 +18,10 @@ __all__ = [
     "Convolution",
     "Dense",
     "DeviationThreshold",
+    "EnergyTest",
     "Flatten",
+    "GenerativeAdversarialNetwork",
+    "GeneratorReport",
     "MisfitError",
     "Pooling",
     "QuantileThreshold",
@@ -22,6 +29,9 @@ __all__ = [
     "Resize",
     "Stack",
     "TransposedConvolution",
+    "Traversal",
     "UnusualCell",
+    "VariationalAutoencoder",
+    "energy_test",
     "has_torch",
 ]

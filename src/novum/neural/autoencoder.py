@@ -101,6 +101,8 @@ class AutoencoderNetwork:
 class _Reconstruction:
     """Trains a network to say its inputs back."""
 
+    unit, warm_up = 0.0, 0
+
     def __init__(
         self, model: AutoencoderDetector, rows: CodedRows, held: CodedRows, start: list[Floats]
     ) -> None:

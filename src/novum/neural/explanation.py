@@ -89,6 +89,7 @@ class ExplainedCells:
         Examples
         --------
         >>> rng = np.random.default_rng(0)
+        >>> from novum.neural import AutoencoderDetector
         >>> x = rng.normal(size=300)
         >>> model = AutoencoderDetector(1, random_state=0).fit(np.c_[x, 2 * x, -x])
         >>> model.explain([[1.0, 2.0, 5.0]], most=1)[0].cells[0].column

@@ -135,6 +135,10 @@ class Task(Protocol):
     """What is trained."""
 
     optimizers: dict[str, Adam]
+    # A loss that may pass through zero falls by shares of this, at least.
+    unit: float
+    # Epochs in which nothing is concluded from a loss that does not fall.
+    warm_up: int
 
     def learn(self, rows: Any, rng: np.random.Generator, rate: float, epoch: int) -> float:
         """One batch: computes the loss, steps the optimizers, returns the loss."""
@@ -230,12 +234,14 @@ def _judged(task: Task, schedule: Schedule, state: TrainingState, judged: float)
         for name, optimizer in task.optimizers.items()
         for kind, vector in optimizer.vectors().items()
     }
-    fell = judged < state.reference - schedule.tol * abs(state.reference) or not state.best
+    least = schedule.tol * max(abs(state.reference), task.unit) if state.best else 0.0
+    fell = judged < state.reference - least
     best, best_loss, best_epoch = state.best, state.best_loss, state.best_epoch
     if judged < best_loss or not best:
         best = {name: vectors[f"{name}.weights"] for name in task.optimizers}
         best_loss, best_epoch = judged, state.epoch + 1
-    waited, reductions, stopped_by = 0 if fell else state.waited + 1, state.reductions, ""
+    waits = not fell and state.epoch >= task.warm_up
+    waited, reductions, stopped_by = state.waited + 1 if waits else 0, state.reductions, ""
     if waited >= schedule.patience:
         waited, reductions = 0, reductions + 1
         stopped_by = "validation" if reductions > _REDUCTIONS else ""
