@@ -4,6 +4,7 @@ from novum.neural.backend import has_torch
 from novum.neural.convolution import Convolution, Pooling, TransposedConvolution
 from novum.neural.detector import DeviationThreshold, QuantileThreshold
 from novum.neural.energy import EnergyTest, energy_test
+from novum.neural.ensemble import DetectorEnsemble
 from novum.neural.explanation import Alarm, UnusualCell
 from novum.neural.layers import Activation, Dense, Flatten, MisfitError, Reshape, Resize
 from novum.neural.stack import Stack
@@ -17,6 +18,7 @@ __all__ = [
     "AutoencoderNetwork",
     "Convolution",
     "Dense",
+    "DetectorEnsemble",
     "DeviationThreshold",
     "EnergyTest",
     "Flatten",

@@ -113,6 +113,7 @@ ESTIMATOR_NAMES = {
     ),
     "novum.neural": (
         "AutoencoderDetector",
+        "DetectorEnsemble",
         "GenerativeAdversarialNetwork",
         "VariationalAutoencoder",
     ),
