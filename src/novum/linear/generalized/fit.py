@@ -15,6 +15,7 @@ less, the information is not computed again.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,12 @@ _PART = 10_000
 _BLOCK = 2048
 # A fit that has reached its optimum moves scores by much less, one without optimum by about 1.
 _MOVING = 0.1
+
+
+def blocks(n: int) -> Iterator[slice]:
+    """Rows that stay in cache together."""
+    for first in range(0, n, _BLOCK):
+        yield slice(first, first + _BLOCK)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +79,11 @@ class Rows:
         p = self.X.shape[1]
         found = np.zeros((p + fit_intercept, p + fit_intercept))
         root = np.sqrt(weight)
-        for first in range(0, len(weight), _BLOCK):
-            part = slice(first, first + _BLOCK)
-            scaled = self.X[part] * root[part, np.newaxis]
+        for rows in blocks(len(weight)):
+            scaled = self.X[rows] * root[rows, np.newaxis]
             found[:p, :p] += scaled.T @ scaled
             if fit_intercept:
-                found[:p, p] += root[part] @ scaled
+                found[:p, p] += root[rows] @ scaled
         if fit_intercept:
             found[p, :p], found[p, p] = found[:p, p], weight.sum()
         return found
@@ -167,11 +173,13 @@ def score_rows(
     if fit_intercept:
         penalty[-1] = 0.0
     b, eta = _start(rows, law, link, fit_intercept, start)
-    value = _value(rows, law, link, eta, penalty, b)
+    mean = link.mean(eta)
+    value = _value(rows, law, mean, penalty, b)
+    smallest = EPSILON * _scale(rows, law)
     trace, stopped_by, steps = [value / total], "max_iter", 0
-    decrement, highest = np.inf, 0
+    decrement, highest, move = np.inf, 0, 0.0
     while True:
-        mean, slope = link.mean(eta), link.slope(eta)
+        slope = link.slope(eta)
         variance = np.maximum(law.variance(mean), 1e-300)
         weight = rows.weight * slope**2 / variance
         if information is None:
@@ -181,7 +189,7 @@ def score_rows(
         step, rank = _solved(information + np.diag(penalty), gradient)
         highest = max(highest, rank)
         before, decrement = decrement, max(float(gradient @ step), 0.0) / total
-        size = max(abs(value) / total, EPSILON * _scale(rows, law))
+        size = max(abs(value) / total, smallest)
         if decrement <= tol**2 * size or decrement <= 1e-30:
             stopped_by = "tol"
         elif steps >= max_iter:
@@ -190,10 +198,14 @@ def score_rows(
         for _ in range(_HALVINGS):
             trial = b + length * step
             there = rows.scores(trial, fit_intercept)
-            if law.is_inside(link.mean(there)):
-                found = _value(rows, law, link, there, penalty, trial)
+            mean_there = link.mean(there)
+            if length == 1.0:
+                with np.errstate(invalid="ignore"):
+                    move = float(np.abs(there - eta).max(initial=0.0))
+            if law.is_inside(mean_there):
+                found = _value(rows, law, mean_there, penalty, trial)
                 if found <= value + 1e-12 * abs(value) + 1e-300:
-                    b, eta, value, moved = trial, there, found, True
+                    b, eta, mean, value, moved = trial, there, mean_there, found, True
                     break
             length *= 0.5
         if length < 1.0 or decrement > 0.1 * before or (is_of_part and decrement < 1e-4 * size):
@@ -203,9 +215,10 @@ def score_rows(
         if stopped_by == "tol" or not moved:
             stopped_by = "tol" if stopped_by == "tol" else "precision"
             break
-    mean, slope = link.mean(eta), link.slope(eta)
-    weight = rows.weight * slope**2 / np.maximum(law.variance(mean), 1e-300)
-    information = rows.information(weight, fit_intercept)
+    # Standard errors, which ask for the information at the optimum, hold without a penalty only.
+    if alpha == 0 or information is None:
+        weight = rows.weight * link.slope(eta) ** 2 / np.maximum(law.variance(mean), 1e-300)
+        information = rows.information(weight, fit_intercept)
     coef = b[:-1] if fit_intercept else b
     return Scoring(
         float(b[-1]) if fit_intercept else 0.0,
@@ -217,7 +230,7 @@ def score_rows(
         steps,
         stopped_by,
         tuple(trace),
-        float(np.abs(rows.scores(step, fit_intercept) - rows.offset).max(initial=0.0)),
+        move,
         rank < highest,
     )
 
@@ -260,9 +273,9 @@ def _scale(rows: Rows, law: Any) -> float:
     return float(np.average(law.deviance(rows.y, mean), weights=rows.weight))
 
 
-def _value(rows: Rows, law: Any, link: Link, eta: Floats, penalty: Floats, b: Floats) -> float:
+def _value(rows: Rows, law: Any, mean: Floats, penalty: Floats, b: Floats) -> float:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        deviance = float(rows.weight @ law.deviance(rows.y, link.mean(eta)))
+        deviance = float(rows.weight @ law.deviance(rows.y, mean))
     return 0.5 * deviance + 0.5 * float((penalty * b) @ b)
 
 

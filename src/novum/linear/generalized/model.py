@@ -30,7 +30,7 @@ from novum.core.learners import (
 from novum.core.runtime import answered, check_memory, fitting, round_attributes
 from novum.core.tables import Coding, Sample, Schema, check_features, check_sample, treatment_rows
 from novum.linear.column_range import check_range
-from novum.linear.generalized.fit import Rows, score_rows
+from novum.linear.generalized.fit import Rows, blocks, score_rows
 from novum.linear.generalized.inference import (
     GeneralizedInference,
     GeneralizedSummary,
@@ -350,14 +350,21 @@ class GeneralizedRegression(RegressorMixin, Learner):
             f"The design of {sample.n_rows} rows and {width} columns",
             "Select columns, or use PenalizedRegression or LogisticRegression.",
         )
-        X = np.array(treatment_rows(sample, 0, sample.n_rows), np.float64)
+        design = np.asarray(treatment_rows(sample, 0, sample.n_rows), np.float64)
         weight, center = sample.weights, np.zeros(width)
-        least, most = X.min(axis=0), X.max(axis=0)
+        least, most = np.full(width, np.inf), np.full(width, -np.inf)
+        for rows in blocks(sample.n_rows):
+            np.minimum(least, design[rows].min(axis=0), out=least)
+            np.maximum(most, design[rows].max(axis=0), out=most)
+            if self.fit_intercept:
+                center += weight[rows] @ (design[rows] - design[0])
         if self.fit_intercept:
-            center = X[0] + weight @ (X - X[0]) / weight.sum()
+            center = design[0] + center / weight.sum()
             constant = least == most
-            center[constant] = X[0, constant]
-            X -= center
+            center[constant] = design[0, constant]
+        X = np.empty(design.shape)
+        for rows in blocks(sample.n_rows):
+            np.subtract(design[rows], center, out=X[rows])
         spread = np.maximum(np.abs(least - center), np.abs(most - center))
         check_range(center, spread, lambda: Coding(sample.schema).names)
         return Rows(X, center, target, weight, shift)
