@@ -22,6 +22,9 @@ from typing import Any
 import numpy as np
 
 from novum.core.learners import Certificate, Stopwatch, Verdict
+from novum.core.runtime import check_memory
+from novum.core.tables import Coding, Sample, treatment_rows
+from novum.linear.column_range import check_range
 from novum.linear.generalized.laws import Link
 from novum.numerics import EPSILON, Floats
 
@@ -56,6 +59,34 @@ class Rows:
     y: Floats
     weight: Floats
     offset: Floats
+
+    @classmethod
+    def of(cls, sample: Sample, target: Floats, offset: Floats, is_centered: bool) -> Rows:
+        """The rows of a sample, read block by block."""
+        n, names = sample.n_rows, Coding(sample.schema).names
+        check_memory(
+            3 * 8 * n * (len(names) + 1),
+            f"The design of {n} rows and {len(names)} columns",
+            "Select columns, or use PenalizedRegression or LogisticRegression.",
+        )
+        design = np.asarray(treatment_rows(sample, 0, n), np.float64)
+        weight, center = sample.weights, np.zeros(len(names))
+        least, most = np.full(len(names), np.inf), np.full(len(names), -np.inf)
+        for rows in blocks(n):
+            np.minimum(least, design[rows].min(axis=0), out=least)
+            np.maximum(most, design[rows].max(axis=0), out=most)
+            if is_centered:
+                center += weight[rows] @ (design[rows] - design[0])
+        if is_centered:
+            center = design[0] + center / weight.sum()
+            constant = least == most
+            center[constant] = design[0, constant]
+        X = np.empty(design.shape)
+        for rows in blocks(n):
+            np.subtract(design[rows], center, out=X[rows])
+        spread = np.maximum(np.abs(least - center), np.abs(most - center))
+        check_range(center, spread, lambda: names)
+        return cls(X, center, target, weight, offset)
 
     def every(self, step: int) -> Rows:
         """Every `step`-th row."""
