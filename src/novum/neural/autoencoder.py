@@ -14,6 +14,7 @@ networks. Science 313, 504-507.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -107,7 +108,7 @@ class _Reconstruction:
         self, model: AutoencoderDetector, rows: CodedRows, held: CodedRows, start: list[Floats]
     ) -> None:
         self._coding, self._network = model.coding_, model.network_
-        self._rows, self._held, self._noise = rows, held, model.noise
+        self._rows, self._held, self._noise = rows, held, model._noise()
         self.optimizers = {"network": Adam(start, rows.numbers.device, rows.numbers.dtype)}
 
     def loss(self, rows: CodedRows, given: CodedRows | None = None) -> Any:
@@ -169,10 +170,11 @@ class AutoencoderDetector(NeuralDetector, ExplainedCells):
         variance, as principal components do. With `layers` that end in a flat code, those.
     tied : bool
         Whether the way back has the transposed weights of the way there.
-    noise : float
-        Standard deviation, in units of the columns', of noise on what is given in training, where
+    noise : float or "auto"
+        Standard deviation s, in units of the columns', of noise on what is given in training, where
         what is asked for is the row without it; levels are lost with the share s^2 / (1 + s^2). A
-        network that has to mend rows cannot just pass them through. 0 is the plain autoencoder.
+        network that has to mend rows cannot just pass them through. "auto" is the width of the
+        code over that of what is said back: a narrow code needs none. 0 is the plain autoencoder.
 
     Attributes
     ----------
@@ -207,7 +209,7 @@ class AutoencoderDetector(NeuralDetector, ExplainedCells):
 
     bottleneck: Any = parameter(count(1), share("neither"), default=0.9, kw_only=False)
     tied: bool = parameter(default=False)
-    noise: float = parameter(default=0.7, at_least=0)
+    noise: float | str = parameter({"auto"}, default="auto", at_least=0)
 
     network_: AutoencoderNetwork = fitted()
 
@@ -233,6 +235,12 @@ class AutoencoderDetector(NeuralDetector, ExplainedCells):
         if isinstance(self.bottleneck, (int, np.integer)):
             return int(self.bottleneck)
         return components_for(indicators(coding, rows), self.bottleneck)
+
+    def _noise(self) -> float:
+        if not isinstance(self.noise, str):
+            return float(self.noise)
+        width = math.prod(self.network_.encoder.output_shape)
+        return min(1.0, width / self.coding_.output_width)
 
     def _shapes(self) -> list[Shape]:
         return self.network_.shapes(self.coding_)

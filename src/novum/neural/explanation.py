@@ -112,7 +112,9 @@ class ExplainedCells:
         told = []
         for i, errors in enumerate(cells):
             excess = np.where(rows.present[i] > 0, errors - usual, -np.inf)
-            chosen = [j for j in np.argsort(-excess, kind="stable")[:most] if excess[j] > 0]
+            # A level that was expected, if with less certainty than usual, is no surprise.
+            order = [j for j in np.argsort(-excess, kind="stable") if own[i][j] != expected[i][j]]
+            chosen = [j for j in order[:most] if excess[j] > 0]
             told.append(
                 tuple(
                     UnusualCell(
