@@ -45,6 +45,7 @@ from novum.graphical.learning.averaging import (
 from novum.graphical.learning.coded_table import CodedTable, read_table
 from novum.graphical.learning.comparison import GraphComparison, compare
 from novum.graphical.learning.constraints import Constraints
+from novum.graphical.learning.density import NetworkDensity
 from novum.graphical.learning.edge_searches import (
     Annealing,
     HillClimbing,
@@ -172,6 +173,7 @@ __all__ = [
     "MetropolisHastings",
     "MixingError",
     "ModelArrays",
+    "NetworkDensity",
     "NetworkWarning",
     "NoisyOr",
     "Normals",

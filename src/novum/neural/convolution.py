@@ -124,7 +124,9 @@ def _nearest(
             if getattr(layer, key, None) is not None
         })  # fmt: skip
         least = 0 if name == "padding" else 1
-        candidates = sorted(range(least, most), key=lambda v, own=sizes[axis]: (abs(v - own), -v))
+        own = sizes[axis]
+        nearby = [(abs(v - own), -v) for v in range(least, most)]
+        candidates = [-v for _, v in sorted(nearby)]
         for value in candidates:
             trial = replace(single, **{name: value})
             try:

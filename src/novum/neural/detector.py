@@ -236,7 +236,7 @@ class NeuralDetector(OutlierMixin, CallbackSupport, Learner):
             verdict=Verdict.STOPPED_EARLY if early else Verdict.LOCAL,
             value=state.best_loss,
             iterations=state.epoch,
-            trace=state.losses,
+            trace=state.losses.tolist(),
             details={"stopped_by": stopped_by, "best_epoch": state.best_epoch}
             | ({"trouble": trouble} if trouble else {})
             | details,

@@ -78,7 +78,7 @@ def energy_test(
     larger = 1
     for _ in range(n_permutations):
         check_cancelled()
-        larger += distance(rng.permutation(own)) >= value - 1e-12 * abs(value)
+        larger += distance(np.asarray(rng.permutation(own), float)) >= value - 1e-12 * abs(value)
     return EnergyTest(max(value, 0.0), larger / (n_permutations + 1), n_permutations)
 
 

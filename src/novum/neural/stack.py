@@ -208,7 +208,7 @@ class Stack:
                 shape_text(rest) if any(rest) else "",
             ])  # fmt: skip
         rows.append(["all", "", f"{self.n_parameters:,}", f"{self.operations:,}", "", ""])
-        heads = [
+        heads: list[Column | str] = [
             "layer", "output", Column("parameters", True), Column("operations", True),
             "receptive field", "left out",
         ]  # fmt: skip

@@ -96,7 +96,7 @@ class NetworkCoding:
                 "levels. Give a stack for these rows, or rows for this stack."
             )
         gone = np.hstack([np.isnan(numbers), sample.codes < 0])
-        empty = gone.all(axis=0)
+        empty = np.asarray(gone.all(axis=0))
         if empty.any():
             order = np.concatenate([schema.numeric, schema.categorical])
             names = ", ".join(repr(schema.names[order[j]]) for j in np.flatnonzero(empty)[:5])
@@ -113,8 +113,8 @@ class NetworkCoding:
         spread = np.sqrt(np.nansum((numbers - mean) ** 2, axis=0) / count)
         if image_shape and numbers.size:
             center = float(mean.mean())
-            scale = math.sqrt(float(np.mean(spread**2 + (mean - center) ** 2)))
-            mean, spread = np.full(len(mean), center), np.full(len(mean), scale)
+            common = math.sqrt(float(np.mean(spread**2 + (mean - center) ** 2)))
+            mean, spread = np.full(len(mean), center), np.full(len(mean), common)
         # Rounding of a constant is no spread.
         constant = spread <= 1e-12 * np.abs(mean)
         scale = np.where(constant, np.where(mean == 0, 1.0, np.abs(mean)), spread)

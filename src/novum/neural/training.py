@@ -276,10 +276,12 @@ def _resumed(task: Task, fingerprint: str, checkpoint: Path | None) -> TrainingS
             "another seed. Give the same ones, another file, or delete it."
         )
     for name, optimizer in task.optimizers.items():
-        own = {kind: state.vectors.get(f"{name}.{kind}") for kind in ("weights", "first", "second")}
+        own: dict[str, Any] = {
+            kind: state.vectors.get(f"{name}.{kind}") for kind in ("weights", "first", "second")
+        }
         if any(np.shape(v) != tuple(optimizer.weights.shape) for v in own.values()):
             raise ModelFileError(f"{checkpoint.name} holds weights of another network.")
-        optimizer.restore(own, state.steps)  # type: ignore[arg-type]
+        optimizer.restore(own, state.steps)
     return state
 
 

@@ -311,7 +311,7 @@ class VariationalAutoencoder(NeuralDetector, ExplainedCells):
         latent = _Latent(self.network_, self.coding_, weights)
         mean, log_variance = latent.posterior(rows)
         draws = torch.tensor(self.draws_, device=mean.device, dtype=mean.dtype)
-        costs = 0.0
+        costs: Any = 0.0
         for draw in draws:
             code = mean + (0.5 * log_variance).exp() * draw
             costs = costs + latent.costs(latent.outputs(code), rows) / len(draws)

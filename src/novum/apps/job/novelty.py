@@ -235,6 +235,7 @@ def _detectors(is_numeric: bool, is_complete: bool, request: Request) -> dict[st
         found["kernel density"] = scaled(density(bandwidth="scott"))
     if request.preset != "quick":
         found |= _mixtures(is_numeric, request.seed)
+        found["Bayesian network"] = imported("novum.graphical:NetworkDensity")()
         if is_complete:
             found["support vector sphere"] = scaled(imported("novum.svm:SVDD")(nu=0.1))
     return found

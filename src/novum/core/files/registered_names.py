@@ -79,7 +79,7 @@ ESTIMATOR_NAMES = {
         "StabilitySelection",
         "TunedThresholdClassifierCV",
     ),
-    "novum.graphical": ("BayesianNetworkClassifier",),
+    "novum.graphical": ("BayesianNetworkClassifier", "NetworkDensity"),
     "novum.kernels": ("Nystroem",),
     "novum.linear": (
         "ElasticNet",
