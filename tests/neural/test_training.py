@@ -16,8 +16,14 @@ import pytest
 from novum.core.errors import InputError
 from novum.core.files import load
 from novum.core.learners import ConvergenceWarning
-from novum.core.runtime import SILENT, seed_sequence
-from novum.neural import AutoencoderDetector, training
+from novum.core.runtime import SILENT, Progress, seed_sequence
+from novum.neural import (
+    AutoencoderDetector,
+    GenerativeAdversarialNetwork,
+    VariationalAutoencoder,
+    detector,
+    training,
+)
 from novum.neural.training import Adam, Schedule, TrainingState, train
 from tests.neural.tables import line
 
@@ -199,6 +205,33 @@ def test_checkpoints_of_other_trainings_are_refused(tmp_path: Path) -> None:
             other.fit(rows)
     with pytest.raises(InputError, match="integer as random_state"):
         quick(checkpoint=path, random_state=None).fit(X)
+
+
+@pytest.mark.filterwarnings("ignore:.*stopped early")
+@pytest.mark.parametrize("kind", [VariationalAutoencoder, GenerativeAdversarialNetwork])
+def test_other_networks_go_on_with_the_same_bits(kind: Any, tmp_path: Path) -> None:
+    X, path = line(), tmp_path / "state.novum"
+    settings = {"hidden": (4,), "random_state": 0, "batch_size": 16, "patience": 50}
+    for epochs in (1, 3, 8):
+        last = kind(1, **settings, checkpoint=path, max_iter=epochs).fit(X)
+    assert weights_of(last) == weights_of(kind(1, **settings, max_iter=8).fit(X))
+
+
+def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Shown(Progress):
+        notes: list[str] = []  # noqa: RUF012
+
+        def advance(self, n: int = 1, note: str = "", *, fitted: Any = None) -> bool:
+            del n, fitted
+            self.notes.append(note)
+            return len(self.notes) == 4
+
+    monkeypatch.setattr(detector, "track", lambda *_, **__: Shown())
+    model = quick().fit(line())
+    assert model.n_iter_ == 4  # somebody asked to stop
+    shown = [float(note.removeprefix("loss ")) for note in Shown.notes]
+    assert shown == pytest.approx(model.certificate_.trace, rel=1e-3)
+    assert model.certificate_.details["stopped_by"] == "callback"
 
 
 CHILD = """

@@ -298,7 +298,8 @@ class NeuralDetector(OutlierMixin, CallbackSupport, Learner):
 
     def column_errors(self, X: Any) -> Floats:
         """Error of every cell, (n_rows, n_columns) in the order of the table; 0 where missing."""
-        return np.asarray(self.coding_.in_table_order(self._errors(self._rows(X))[1]))
+        _, cells = self._errors(self._rows(X))
+        return np.asarray(self.coding_.in_table_order(cells))
 
     def _rows(self, X: Any) -> CodedRows:
         check_is_fitted(self, "weights_")
