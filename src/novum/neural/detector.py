@@ -230,10 +230,10 @@ class NeuralDetector(OutlierMixin, CallbackSupport, Learner):
         self.n_iter_ = state.epoch
         self._draw_line(coded[1], coded[2])
         stopped_by = state.stopped_by or "max_iter"
-        early = stopped_by in ("max_iter", "not finite")
+        done = stopped_by == "validation"
         self.certificate_ = Certificate(
             objective=self._loss_name,
-            verdict=Verdict.STOPPED_EARLY if early else Verdict.LOCAL,
+            verdict=Verdict.LOCAL if done else Verdict.STOPPED_EARLY,
             value=state.best_loss,
             iterations=state.epoch,
             trace=state.losses.tolist(),
@@ -243,12 +243,11 @@ class NeuralDetector(OutlierMixin, CallbackSupport, Learner):
             seconds=watch.seconds,
         )
         if trouble:
-            self._warn(f"{trouble}. Lower learning_rate={self.learning_rate:g}")
-        else:
+            advice = f"Lower learning_rate={self.learning_rate:g}."
+            said = f"{type(self).__name__}: {trouble}. {advice}"
+            warnings.warn(said, ConvergenceWarning, stacklevel=5)
+        elif stopped_by != "callback":
             warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=5)
-
-    def _warn(self, said: str) -> None:
-        warnings.warn(f"{type(self).__name__}: {said}.", ConvergenceWarning, stacklevel=6)
 
     def _checkpoint(self) -> Path | None:
         if self.checkpoint is None:

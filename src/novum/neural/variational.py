@@ -23,7 +23,7 @@ Y. Burda, R. Grosse and R. Salakhutdinov (2016). Importance weighted autoencoder
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,8 @@ _WARM_UP = 10
 # Below this many nats, on average, a dimension of the code says nothing about rows.
 _COLLAPSED = 0.01
 _PAIRS, _DRAWS, _ROUNDS = 8, 64, 20
+# Rows that all draws of are held at once.
+_CHUNK = 512
 
 
 class _Latent:
@@ -292,9 +294,11 @@ class VariationalAutoencoder(NeuralDetector, ExplainedCells):
             each = latent.divergence(*latent.posterior(rows)).mean(dim=0)
         self.divergences_ = each.cpu().double().numpy().copy()
         self.collapsed_ = np.flatnonzero(self.divergences_ < _COLLAPSED)
-        ratios = self._log_weights(held, _DRAWS, stream(0, "certificate"))[0]
-        plain = float(ratios.mean())
-        weighted = float(np.mean(_log_mean(ratios)))
+        both = [
+            (ratios.mean(axis=0), _log_mean(ratios))
+            for ratios, _ in self._log_weights(held, _DRAWS, stream(0, "certificate"))
+        ]
+        plain, weighted = (float(np.concatenate(each).mean()) for each in zip(*both, strict=True))
         return {
             "bound": plain,
             "importance_weighted_bound": weighted,
@@ -320,14 +324,16 @@ class VariationalAutoencoder(NeuralDetector, ExplainedCells):
 
     def _log_weights(
         self, rows: CodedRows, n_draws: int, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
-        """Log weights (draws, n) and outputs (draws, n, width), with draws for all rows."""
-        with one_torch_thread() as torch, torch.no_grad():
-            device, dtype = device_of(self.device)
-            drawn = rng.standard_normal((n_draws, rows.n_rows, self.draws_.shape[1]))
-            draws = torch.tensor(drawn, device=device, dtype=dtype)
-            ratios, outputs = self._latent().log_weights(rows.to(device, dtype), draws)
-        return ratios.cpu().double().numpy(), outputs.cpu().double().numpy()
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """Log weights (draws, n) and outputs (draws, n, width), for some rows at a time."""
+        device, dtype = device_of(self.device)
+        for start in range(0, rows.n_rows, _CHUNK):
+            some = rows.take(slice(start, start + _CHUNK))
+            drawn = rng.standard_normal((n_draws, some.n_rows, self.draws_.shape[1]))
+            with one_torch_thread() as torch, torch.no_grad():
+                draws = torch.tensor(drawn, device=device, dtype=dtype)
+                ratios, outputs = self._latent().log_weights(some.to(device, dtype), draws)
+            yield ratios.cpu().double().numpy(), outputs.cpu().double().numpy()
 
     def _check_state(self) -> None:
         k = np.shape(self.draws_)[-1]
@@ -344,8 +350,8 @@ class VariationalAutoencoder(NeuralDetector, ExplainedCells):
         self, X: Any, n_draws: int = _DRAWS, random_state: RandomSource = 0
     ) -> Floats:
         """A tighter bound of the log density of every row, by importance weights; (n_rows,)."""
-        ratios, _ = self._log_weights(self._rows(X), int(n_draws), stream(random_state))
-        return _log_mean(ratios)
+        found = self._log_weights(self._rows(X), int(n_draws), stream(random_state))
+        return np.concatenate([_log_mean(ratios) for ratios, _ in found])
 
     def encode(self, X: Any) -> Floats:
         """The mean of the code of every row, (n_rows, latent)."""
@@ -375,19 +381,14 @@ class VariationalAutoencoder(NeuralDetector, ExplainedCells):
         check_is_fitted(self, "weights_")
         sample = check_features(self, image_rows(X), allow_missing=True)
         rows, coding = self.coding_.rows(sample), self.coding_
-        ratios, outputs = self._log_weights(rows, _DRAWS, stream(random_state))
-        weights = np.exp(ratios - ratios.max(axis=0))
-        weights /= weights.sum(axis=0)
-        numbers = np.einsum("sn,snq->nq", weights, outputs[:, :, : coding.n_numeric])
+        found = self._log_weights(rows, _DRAWS, stream(random_state))
+        expected = np.concatenate([_expectation(*some, coding) for some in found])
         codes, start = np.empty_like(rows.codes), coding.n_numeric
         for j, n_levels in enumerate(coding.level_counts):
-            scores = outputs[:, :, start : start + n_levels]
-            chances = np.exp(scores - scores.max(axis=2, keepdims=True))
-            chances /= chances.sum(axis=2, keepdims=True)
-            best = np.einsum("sn,snl->nl", weights, chances).argmax(axis=1)
+            best = expected[:, start : start + n_levels].argmax(axis=1)
             codes[:, j] = np.where(sample.codes[:, j] >= 0, sample.codes[:, j], best)
             start += n_levels
-        table = coding.cells(numbers, codes)
+        table = coding.cells(expected[:, : coding.n_numeric], codes)
         for j, place in enumerate(coding.schema.numeric):
             is_there = ~np.isnan(sample.numeric[:, j])
             table[is_there, place] = np.asarray(sample.numeric)[is_there, j]
@@ -453,6 +454,19 @@ def _matched_draws(k: int, rng: np.random.Generator) -> Floats:
     half = np.linalg.qr(half)[0] if k <= pairs else half / np.sqrt((half**2).sum(axis=0))
     half = half * math.sqrt(pairs)
     return np.concatenate([half, -half])
+
+
+def _expectation(ratios: Floats, outputs: Floats, coding: NetworkCoding) -> Floats:
+    """Numbers and chances of levels, (n, width), over draws weighted by importance."""
+    weights = np.exp(ratios - ratios.max(axis=0))
+    weights /= weights.sum(axis=0)
+    start = coding.n_numeric
+    for n_levels in coding.level_counts:
+        scores = outputs[:, :, start : start + n_levels]
+        scores[:] = np.exp(scores - scores.max(axis=2, keepdims=True))
+        scores /= scores.sum(axis=2, keepdims=True)
+        start += n_levels
+    return np.asarray(np.einsum("sn,snw->nw", weights, outputs))
 
 
 def _log_mean(ratios: Floats) -> Floats:
