@@ -120,6 +120,24 @@ def test_early_stopping_and_the_best_weights() -> None:
         assert quick(max_iter=2, patience=5).fit(line()).n_iter_ == 2
 
 
+def test_torch_is_held_to_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, threads = Adam.step, []
+
+    def counting(self: Adam, loss: Any, rate: float) -> None:
+        threads.append(torch.get_num_threads())
+        whole(self, loss, rate)
+
+    monkeypatch.setattr(Adam, "step", counting)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        quick().fit(line())
+        assert set(threads) == {1}
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 # --- Kills and interrupts -------------------------------------------------------------------------
 
 
