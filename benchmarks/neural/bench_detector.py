@@ -31,7 +31,7 @@ def novelty(name: str) -> Data:
         order = np.random.default_rng(split).permutation(np.flatnonzero(~novel))
         n = int(0.7 * len(order))
         splits.append((order[:n], np.r_[order[n:], np.flatnonzero(novel)], novel))
-    return Data(X=X, splits=splits)
+    return Data(X=X, splits=splits, seed=0)
 
 
 def _rows(name: str) -> tuple[Any, Any]:
@@ -52,7 +52,9 @@ def detect(make: Make, data: Data, clock: Clock) -> Figures:
     from sklearn.metrics import roc_auc_score
 
     areas = []
-    for trained, scored, novel in data.splits:
+    for split, (trained, scored, novel) in enumerate(data.splits):
+        # A seed of its own for every split, so that none is lucky for all of them.
+        data.seed = split
         model = make(data)
         with clock("fit"):
             model.fit(data.X[trained])
@@ -68,8 +70,8 @@ def detect(make: Make, data: Data, clock: Clock) -> Figures:
     return {"area": float(np.mean(areas))}
 
 
-# Two standard errors of the difference of two means over the splits.
-TOLERANCES = {"digits": 0.07, "pima": 0.013, "wdbc": 0.010, "ionosphere": 0.008}
+# Two standard errors of the difference of two autoencoders' means over the splits, relative.
+TOLERANCES = {"digits": 0.09, "pima": 0.019, "wdbc": 0.011, "ionosphere": 0.008}
 
 for TABLE, TOLERANCE in TOLERANCES.items():
     for KIND, OURS, THEIRS in (
@@ -80,8 +82,8 @@ for TABLE, TOLERANCE in TOLERANCES.items():
             f"neural.detector.{KIND}_{TABLE}",
             Recipe(novelty, TABLE),
             detect,
-            [Peer("pyod", build(THEIRS, random_state=0, verbose=0))],
-            novum=novum(f"novum.neural:{OURS}", random_state=0),
+            [Peer("pyod", build(THEIRS, random_state="@seed", verbose=0))],
+            novum=novum(f"novum.neural:{OURS}", random_state="@seed"),
             target=1.0,
             quality=Quality("area", tolerance=TOLERANCE),
             note=f"{SPLITS} splits of {TABLE}, one class novel",
