@@ -37,7 +37,7 @@ from novum.clustering.comparing import (
 )
 from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter
-from novum.core.tables import check_sample
+from novum.core.tables import Sample, check_sample
 from novum.distances import DistanceRows, Euclidean
 from novum.numerics import Floats, Integers, minimum_spanning_tree
 
@@ -72,7 +72,8 @@ def linkage(X: Any, method: str = "ward", metric: Any = "euclidean") -> Floats:
     method : {"ward", "single", "complete", "average", "weighted", "centroid", "median"}
     metric : str, Distance or callable
         A value of `novum.distances`, one of their names, "precomputed" for a square matrix, or a
-        function of two rows. Ward, centroid and median are for the Euclidean distance.
+        function of two rows. By default Euclidean; `Gower()` where the table has columns of levels.
+        Ward, centroid and median are for the Euclidean distance.
 
     Returns
     -------
@@ -93,8 +94,11 @@ def linkage(X: Any, method: str = "ward", metric: Any = "euclidean") -> Floats:
         check_matrix(matrix)
         rows = MatrixRows(matrix)
     else:
-        sample = check_sample(reader_of("linkage"), X, target="none", allow_missing=True)
+        sample = check_sample(
+            reader_of("linkage"), X, target="none", allow_missing=True, accept_sparse=True
+        )
         check_linkage(method, metric)
+        check_means(method, sample)
         rows = prepared_rows(sample, metric)
     check_linkage(method, "euclidean")
     if len(rows) < 2:
@@ -121,6 +125,17 @@ def check_linkage(method: Any, metric: Any) -> None:
         raise InputError(
             f"{name} was provided as metric. {method.capitalize()} can only work with euclidean "
             "distances, whose means it merges. Use linkage='average' for other metrics."
+        )
+
+
+def check_means(method: Any, sample: Sample) -> None:
+    """Refuses a linkage of means for columns that have none."""
+    if method in OF_MEANS and sample.codes.shape[1]:
+        column = sample.schema.categorical_columns[0]
+        raise InputError(
+            f"Linkage {method!r} merges means of numbers, but column {column.name!r} is "
+            f"{column.kind.value}. Use linkage 'average', 'complete' or 'single', which take "
+            "Gower's distance."
         )
 
 

@@ -24,6 +24,7 @@ from novum.distances import (
     Gower,
     Precomputed,
     as_distance,
+    takes_sparse,
 )
 from novum.neighbors.index import RowIndex, way_for
 from novum.numerics import Codes, Floats, Integers, cached_property
@@ -53,7 +54,7 @@ class NeighborsModel(Learner):
         tags = super().__sklearn_tags__()
         is_pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
         tags.input_tags.allow_nan = not is_pairwise and not callable(self.metric)
-        tags.input_tags.sparse = not is_pairwise
+        tags.input_tags.sparse = takes_sparse(self.metric)
         tags.input_tags.string = self.categorical_features is not None and not is_pairwise
         tags.input_tags.pairwise = is_pairwise
         return tags
