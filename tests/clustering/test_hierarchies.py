@@ -33,7 +33,7 @@ from novum.clustering import (
 )
 from novum.core import load, save
 from novum.core.errors import InputError
-from novum.distances import Gower, Manhattan
+from novum.distances import Gower, Manhattan, Minkowski
 from tests.oracles.clustering_definitions import naive_heights
 
 METHODS = ["single", "complete", "average", "weighted", "ward", "centroid", "median"]
@@ -90,12 +90,16 @@ def test_ties_everywhere_keep_heights(seed: int, method: str) -> None:
     assert linkage(np.ones((5, 2)), method)[:, 2].tolist() == [0.0] * 4
 
 
-@pytest.mark.parametrize("method", ["single", "complete", "average"])
-@pytest.mark.parametrize("metric", [Manhattan(), "chebyshev", "cosine"])
+@pytest.mark.parametrize("method", ["single", "complete", "average", "weighted"])
+@pytest.mark.parametrize("metric", [Manhattan(), "chebyshev", "cosine", Minkowski(3.0)])
 def test_other_distances(method: str, metric: Any) -> None:
-    X = np.random.default_rng(1).normal(size=(60, 3)) + 5
+    X = np.random.default_rng(1).normal(size=(60, 6)) + 5
     name = "cityblock" if isinstance(metric, Manhattan) else metric
-    expected = hierarchy.linkage(pdist(X, name), method)[:, 2]
+    if isinstance(metric, Minkowski):
+        between = pdist(X, "minkowski", p=3.0)
+    else:
+        between = pdist(X, name)
+    expected = hierarchy.linkage(between, method)[:, 2]
     np.testing.assert_allclose(linkage(X, method, metric)[:, 2], expected, rtol=1e-10)
 
 
