@@ -45,6 +45,7 @@ from novum.core.sums import (
     Additive,
     ChunkPasses,
     Fitted,
+    PassesMixin,
     StopRule,
     fit_sums,
     set_feature_names,
@@ -92,7 +93,7 @@ class TableSums(Additive):
         return np.asarray(self.products[:-1, :-1] - np.outer(sums, sums) / self.products[-1, -1])
 
 
-class KMeans(CenterModel):
+class KMeans(PassesMixin, CenterModel):
     """k-means clustering.
 
     Parameters
@@ -153,6 +154,7 @@ class KMeans(CenterModel):
 
     _distance = Euclidean(missing="partial")
     _takes_sparse = True
+    _why_passes = "Lloyd's algorithm makes several passes"
 
     tol: float = parameter(default=1e-4, at_least=0)
     verbose: int = parameter("verbose", default=0)
@@ -182,33 +184,6 @@ class KMeans(CenterModel):
             self.schema_ = sample.schema
             (self._fit_sparse if sample.is_sparse else self._fit_rows)(sample)
         return self
-
-    def fit_stream(self, chunks: Any, *, schema: Schema | None = None) -> Self:
-        """Fits to chunks `(X,)`, `(X, y)` or `(X, y, weight)` that can be read again and again.
-
-        Parameters
-        ----------
-        chunks : list, callable that returns a fresh iterator, or Dask collections
-        schema : Schema, optional
-        """
-        self._validate_params()
-        reason = "Lloyd's algorithm makes several passes"
-        return self._fit_passes(ChunkPasses.over(chunks, self, schema, reason=reason))
-
-    def fit_file(self, path: Any, *, target: Any = None, **options: Any) -> Self:
-        """Fits to a CSV, Parquet or ARFF file in several passes.
-
-        Parameters
-        ----------
-        path : path of the file
-        target : str, optional
-            A column to leave out.
-        **options
-            `weight`, `features`, `kinds`, `chunk_rows`, `memory_limit` and `client`, as for other
-            learners.
-        """
-        self._validate_params()
-        return self._fit_passes(ChunkPasses.over_file(path, self, target=target, **options))
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Adds rows: each goes to its nearest center, which moves to the mean of all its rows.

@@ -192,6 +192,19 @@ def pair_distances(columns, n_pairs, first, last, method, power, is_root, matrix
 
 # --- Ward's method on centers ---------------------------------------------------------------------
 
+
+@inner_kernel()
+def begun(chain, length, sizes):
+    """The length of a chain, which begins with the first cluster that is left."""
+    if length > 0:
+        return length
+    tip = 0
+    while sizes[tip] == 0:
+        tip += 1
+    chain[0] = tip
+    return 1
+
+
 # columns of centers, weights (0: gone), numbers of rows
 CLUSTERS = "Tuple((float64[:, ::1], float64[::1], int64[::1]))"
 
@@ -214,13 +227,7 @@ def ward_chain(clusters, n_slots, budget, chain, state, merges, heights):
     seen = 0
     while left > 1 and seen < budget and (left > enough or left < 64):
         seen += n_slots
-        length, done = state[0], state[1]
-        if length == 0:
-            tip = 0
-            while sizes[tip] == 0:
-                tip += 1
-            chain[0] = tip
-            length = 1
+        length, done = begun(chain, state[0], sizes), state[1]
         tip = chain[length - 1]
         for j in range(p):
             x[j] = columns[j, tip]
@@ -290,13 +297,7 @@ def matrix_chain(D, n_slots, method, budget, sizes, rows, times, chain, state, m
     seen = 0
     while left > 1 and seen < budget and (left > enough or left < 64):
         seen += n_slots
-        length, done = state[0], state[1]
-        if length == 0:
-            tip = 0
-            while sizes[tip] == 0:
-                tip += 1
-            chain[0] = tip
-            length = 1
+        length, done = begun(chain, state[0], sizes), state[1]
         tip = chain[length - 1]
         row = D[tip * n_slots : (tip + 1) * n_slots]
         for t in range(n_slots):

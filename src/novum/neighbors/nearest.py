@@ -182,31 +182,6 @@ class KNeighborsMixin(NeighborsModel):
         return sparse.csr_matrix((cells, rows.ravel(), ends), shape=shape)
 
 
-class ChosenNeighborsMixin(KNeighborsMixin):
-    """The k nearest rows as voters, whose number may be chosen by leaving out."""
-
-    n_neighbors: int | str = parameter({"auto"}, default=5, at_least=1, kw_only=False)  # type: ignore[assignment]
-    weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
-
-    n_neighbors_: int = fitted()
-
-    def _fit(self, X: Any, y: Any) -> None:
-        super()._fit(X, y)
-        is_chosen = isinstance(self.n_neighbors, str)
-        self.n_neighbors_ = self.curve().best if is_chosen else int(self.n_neighbors)
-
-    def curve(self, most: int | None = None) -> Any:
-        """Leave-one-out errors over the number of neighbors."""
-        raise NotImplementedError
-
-    def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
-    ) -> Any:
-        self._check_fitted()
-        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
-        return super().kneighbors(X, k, return_distance)
-
-
 class RadiusMixin(NeighborsModel):
     """Questions for all rows within a radius."""
 
