@@ -3,6 +3,7 @@ from novum.data.bundled import BundledTable, available, load
 from novum.data.date_features import DateFeatures
 
 # What other packages use.
+from novum.data.filling.filling_columns import LevelCounts as LevelCounts
 from novum.data.readers import ReadTable, read
 from novum.data.scaling.class_scatter import ClassScatter as ClassScatter
 from novum.data.scaling.counted_values import CountedValues as CountedValues

@@ -30,6 +30,7 @@ from novum.core.runtime import fitting
 from novum.core.sums import (
     ChunkPasses,
     Fitted,
+    PassesMixin,
     StopRule,
     fit_sums,
     set_feature_names,
@@ -46,8 +47,10 @@ Total = Callable[[Callable[[Any], Any]], Any]
 _BLOCK_ROWS = 131_072
 
 
-class MixtureModel(DensityMixin, Learner):
+class MixtureModel(PassesMixin, DensityMixin, Learner):
     """A mixture of K laws with weights, fitted by expectation and maximization."""
+
+    _why_passes = "EM makes several passes"
 
     n_components: int | str = parameter(count(1), {"auto"}, default=1, kw_only=False)
     tol: float = parameter(default=1e-5, at_least=0)
@@ -131,33 +134,6 @@ class MixtureModel(DensityMixin, Learner):
     ) -> Integers:
         """`fit(X).predict(X)`."""
         return self.fit(X, y, sample_weight).predict(X)
-
-    def fit_stream(self, chunks: Any, *, schema: Schema | None = None) -> Self:
-        """Fits to chunks `(X,)`, `(X, y)` or `(X, y, weight)` that can be read again and again.
-
-        Parameters
-        ----------
-        chunks : list, callable that returns a fresh iterator, or Dask collections
-        schema : Schema, optional
-        """
-        self._validate_params()
-        reason = "EM makes several passes"
-        return self._fit_passes(ChunkPasses.over(chunks, self, schema, reason=reason))
-
-    def fit_file(self, path: Any, *, target: Any = None, **options: Any) -> Self:
-        """Fits to a CSV, Parquet or ARFF file in several passes.
-
-        Parameters
-        ----------
-        path : path of the file
-        target : str, optional
-            A column to leave out.
-        **options
-            `weight`, `features`, `kinds`, `chunk_rows`, `memory_limit` and `client`, as for other
-            learners.
-        """
-        self._validate_params()
-        return self._fit_passes(ChunkPasses.over_file(path, self, target=target, **options))
 
     def _fit_passes(self, passes: ChunkPasses) -> Self:
         if self.n_components == "auto":

@@ -10,7 +10,7 @@ detector that draws a line, fitted to all rows (those that are known to be novel
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -131,6 +131,16 @@ class NoveltyRun:
             "unusual": [asdict(row) for row in self.unusual],
             "not_done": list(self.not_done),
         }
+
+    def as_recorded(self, plain: dict[str, Any]) -> NoveltyRun:
+        """The same run, found at the time and in the seconds that its record tells."""
+        seconds = {one["name"]: one["seconds"] for one in plain["detectors"]}
+        results = tuple(
+            replace(result, seconds=seconds.get(result.name, result.seconds))
+            for result in self.comparison.results
+        )
+        comparison = replace(self.comparison, results=results)
+        return replace(self, date=plain["date"], comparison=comparison)
 
 
 def run_novelty(request: Request, folder: Path, listener: Listener | None = None) -> NoveltyRun:

@@ -311,6 +311,7 @@ VALUE_NAMES = {
     "novum.graphical.models.model_record": ("ModelRecord",),
     "novum.graphical.naive_network": ("ColumnStates",),
     "novum.graphical.structure.dag": ("Dag",),
+    "novum.distances.learned": ("ClassFrequencies", "ColumnRanges"),
     "novum.distances.mixed": ("Gower", "Overlap", "ValueDifference"),
     "novum.distances.other": ("FromFunction", "FromKernel", "Precomputed"),
     "novum.distances.vectors": (

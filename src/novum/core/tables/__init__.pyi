@@ -42,7 +42,12 @@ from novum.core.tables.label_sets import (
 )
 from novum.core.tables.missing import learners_for_missing, missing_mask, refuse_missing
 from novum.core.tables.schema import MISSING, UNSEEN, Column, Kind, Level, Schema, level_key
-from novum.core.tables.targets import check_classes, check_numbers, plain_target
+from novum.core.tables.targets import (
+    check_classes,
+    check_numbers,
+    plain_target,
+    united_labels,
+)
 from novum.core.tables.training_rows import TrainingRows
 from novum.core.tables.unseen_levels import said_once, warn_unseen
 from novum.core.tables.validation import (
@@ -112,6 +117,7 @@ __all__ = [
     "to_frame",
     "treatment_blocks",
     "treatment_rows",
+    "united_labels",
     "unmasked",
     "warn_unseen",
     "with_checked_weight",
