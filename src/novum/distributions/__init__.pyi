@@ -129,6 +129,7 @@ from novum.distributions.univariate.categorical import Categorical, CategoricalS
 from novum.distributions.univariate.gamma import Gamma
 from novum.distributions.univariate.normal import Normal
 from novum.distributions.univariate.normal import mean_after as mean_after
+from novum.distributions.univariate.poisson import Poisson, PoissonStatistics
 from novum.distributions.univariate.student_t import StudentT
 
 __all__ = [
@@ -173,6 +174,8 @@ __all__ = [
     "NormalGammaStatistics",
     "NormalWishart",
     "NormalWishartStatistics",
+    "Poisson",
+    "PoissonStatistics",
     "PrefixCode",
     "Proposition",
     "RealLaw",

@@ -219,6 +219,7 @@ VALUE_NAMES = {
     "novum.distributions.univariate.categorical": ("Categorical", "CategoricalStatistics"),
     "novum.distributions.univariate.gamma": ("Gamma",),
     "novum.distributions.univariate.normal": ("Normal",),
+    "novum.distributions.univariate.poisson": ("Poisson", "PoissonStatistics"),
     "novum.distributions.univariate.student_t": ("StudentT",),
     "novum.ensemble.adaboost_rounds": ("EarlyStopping",),
     "novum.ensemble.gradient_boosting.class_losses": (
