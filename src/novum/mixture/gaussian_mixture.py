@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.clustering import KeptRows
 from novum.core.errors import InputError
-from novum.core.learners import deferred, fitted, later, parameter
+from novum.core.learners import count, deferred, fitted, later, parameter
 from novum.core.runtime import RandomSource
 from novum.core.sums import Additive, Fitted, fit_sums
 from novum.core.tables import (
@@ -142,6 +142,7 @@ class GaussianMixture(MixtureModel):
 
     invariances = ("shift", "column_scale", "row_order", "duplication")
 
+    n_components: int | str = parameter(count(1), {"auto"}, default=1, kw_only=False)
     covariance_type: str = parameter({*NAMES, "fixed"}, default="full")
     reg_covar: float = parameter(default=1e-6, at_least=0)
     init_params: str = parameter(

@@ -20,10 +20,9 @@ Lazarsfeld and Henry, Latent Structure Analysis, 1968. McLachlan and Peel, Finit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -31,66 +30,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.clustering import KeptRows
 from novum.core.errors import InputError
-from novum.core.learners import fitted, parameter
+from novum.core.learners import count, fitted, parameter
 from novum.core.runtime import RandomSource, stream
-from novum.core.sums import Additive, ChunkPasses, Fitted, SumProblem
-from novum.core.tables import Kind, Sample, Schema, check_sample
+from novum.core.sums import Additive, Fitted, SumProblem
+from novum.core.tables import Kind, Sample
 from novum.mixture.gaussian_starts import first_groups
-from novum.mixture.mixture_model import MixtureModel
-from novum.numerics import Floats, Integers, as_argument, column_moments_of
+from novum.mixture.mixed_table import MixedTable, TableMixture, level_starts, start_rows
+from novum.numerics import Floats, Integers, as_argument
 
 # Terms of one call of the kernel: a tenth of a second.
 _CALL_TERMS = 2**23
-
-
-@dataclass(frozen=True, eq=False)
-class SchemaSums(Additive):
-    """A pass that learns the levels."""
-
-    schema: Schema
-
-    @classmethod
-    def of(cls, sample: Sample) -> SchemaSums:
-        return cls(sample.schema)
-
-
-@dataclass(frozen=True, eq=False)
-class MixedTable(Additive):
-    """First pass: moments of numbers, counts of levels, and rows to start from."""
-
-    schema: Schema
-    columns: Any
-    counts: Floats
-    weight: float
-    rows: float
-    kept: KeptRows
-
-    @classmethod
-    def of(cls, sample: Sample) -> MixedTable:
-        X, weights, starts = (
-            as_argument(sample.numeric),
-            sample.weights,
-            level_starts(sample.schema),
-        )
-        counts = np.zeros(starts[-1])
-        for j, codes in enumerate(sample.codes.T):
-            there = codes >= 0
-            np.add.at(counts, starts[j] + codes[there], weights[there])
-        try:
-            columns = column_moments_of(X, sample.weight)
-        except ValueError as error:
-            raise InputError(str(error)) from None
-        known = ~np.isnan(X).all(axis=1) | (sample.codes >= 0).any(axis=1)
-        codes = np.where(sample.codes >= 0, sample.codes, np.nan)
-        kept = KeptRows.of(np.hstack([X, codes])[known], weights[known])
-        weight = float(weights[known].sum())
-        return cls(sample.schema, columns, counts, weight, float(known.sum()), kept)
-
-
-def level_starts(schema: Schema) -> Integers:
-    """Where the levels of every categorical column begin in a table of all levels."""
-    sizes = [column.n_levels for column in schema.columns if column.kind is not Kind.NUMERIC]
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +247,7 @@ def passed(
 # --- The estimator --------------------------------------------------------------------------------
 
 
-class MixedMixture(MixtureModel):
+class MixedMixture(TableMixture):
     """Mixture for tables of numbers and categories, with missing cells.
 
     Parameters
@@ -346,50 +295,15 @@ class MixedMixture(MixtureModel):
 
     invariances = ("shift", "column_scale", "row_order", "duplication")
 
+    n_components: int | str = parameter(count(1), {"auto"}, default=1, kw_only=False)
     reg_covar: float = parameter(default=1e-6, above=0)
-    prior_count: float = parameter(default=0.1, at_least=0)
-    init_params: str = parameter(
-        {"kmeans", "k-means++", "random_from_data", "hierarchical"}, default="kmeans"
-    )
-    categorical_features: Any = parameter(default="auto")
-    n_init: int = parameter(default=5, at_least=1)
 
     means_: Floats = fitted()
     variances_: Floats = fitted()
     level_probabilities_: dict[str, Floats] = fitted()
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
-    def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:  # noqa: ARG002
-        return check_sample(
-            self, X, None, sample_weight, target="none", schema=schema, allow_missing=True
-        )
-
-    def _first_sums(self) -> Any:
-        return MixedTable.of
-
-    def _fit_passes(self, passes: ChunkPasses) -> Self:
-        if passes.schema is None:
-            # Codes of levels must mean the same in every chunk.
-            passes = replace(passes, schema=passes(SchemaSums.of).schema)
-        return super()._fit_passes(passes)
-
     def _problem(self, sums: MixedTable, n_components: int) -> MixedEM:
-        kinds = [column.kind is Kind.NUMERIC for column in sums.schema.columns]
-        seen = np.empty(len(kinds))
-        seen[np.array(kinds, bool)] = sums.columns.weight
-        starts = level_starts(sums.schema)
-        seen[~np.array(kinds, bool)] = [sums.counts[a:b].sum() for a, b in pairwise(starts)]
-        empty = np.flatnonzero(~(seen > 0))
-        if empty.size:
-            raise InputError(
-                f"Column {sums.schema.names[empty[0]]!r} has no present cell, so nothing can be "
-                "learned of it. Leave it out."
-            )
+        sums.refuse_empty_columns()
         problem = MixedEM(sums, self.reg_covar, self.prior_count, n_components)
         problem.begin = partial(_first, problem, sums.kept, self.init_params)
         return problem
@@ -466,17 +380,7 @@ def _first(
     """Parameters of first groups: numbers in standard units beside indicators of levels."""
     p = len(problem.center)
     X, codes = (kept.rows[:, :p] - problem.center) / problem.unit, kept.rows[:, p:]
-    blocks = [np.nan_to_num(X)]
-    for j, is_ordinal in enumerate(problem.is_ordinal):
-        size = int(problem.starts[j + 1] - problem.starts[j])
-        if is_ordinal:
-            moments = column_moments_of(codes[:, [j]], kept.weights)
-            spread = np.sqrt(moments.scatter / np.where(moments.weight > 0, moments.weight, 1.0))
-            away = (codes[:, [j]] - moments.mean) / np.where(spread > 0, spread, 1.0)
-            blocks.append(np.nan_to_num(away))
-        else:
-            blocks.append((codes[:, [j]] == np.arange(size)) / np.sqrt(0.5))
-    rows = np.hstack(blocks)
+    rows = start_rows(X, codes, kept.weights, problem.starts, problem.is_ordinal)
     groups = first_groups(rows, kept, problem.K, method, rng)
     # Memberships are not sure yet: every component has a share of all rows.
     R = (0.8 * np.eye(problem.K)[groups] + 0.2 / problem.K) * kept.weights[:, None]

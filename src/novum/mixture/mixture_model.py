@@ -21,7 +21,6 @@ from novum.core.learners import (
     Certificate,
     ConvergenceWarning,
     Learner,
-    count,
     fitted,
     parameter,
     warn_if_stopped,
@@ -49,7 +48,9 @@ _BLOCK_ROWS = 131_072
 class MixtureModel(DensityMixin, Learner):
     """A mixture of K laws with weights, fitted by expectation and maximization."""
 
-    n_components: int | str = parameter(count(1), {"auto"}, default=1, kw_only=False)
+    # Declared by every kind of mixture, in the order of its own constructor.
+    n_components: int | str
+
     tol: float = parameter(default=1e-5, at_least=0)
     max_iter: int = parameter(default=500, at_least=1)
     n_init: int = parameter(default=1, at_least=1)

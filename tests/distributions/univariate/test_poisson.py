@@ -71,7 +71,7 @@ def test_a_rate_of_zero_is_certain() -> None:
 def test_refusals() -> None:
     with pytest.raises(InputError, match="rate from 0 to 2\\^50, got -1"):
         Poisson(-1.0)
-    with pytest.raises(InputError, match="1 of 3 are not, the first is 1.5 at position 1"):
+    with pytest.raises(InputError, match=r"1 of 3 are not, the first is 1\.5 at position 1"):
         Poisson.fit([1, 1.5, 2])
     with pytest.raises(InputError, match="no data"):
         Poisson.fit([])

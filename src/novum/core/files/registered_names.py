@@ -100,7 +100,7 @@ ESTIMATOR_NAMES = {
         "RidgeCV",
         "TweedieRegressor",
     ),
-    "novum.mixture": ("GaussianMixture", "MixedMixture"),
+    "novum.mixture": ("GaussianMixture", "MixedMixture", "Mixture"),
     "novum.neighbors": (
         "KNeighborsClassifier",
         "KNeighborsRegressor",
@@ -202,6 +202,9 @@ VALUE_NAMES = {
     "novum.distributions.conjugacy_predictives": ("BetaBinomial", "DirichletMultinomial"),
     "novum.distributions.joint_table": ("JointTable",),
     "novum.distributions.joint_table_states": ("StateAxis",),
+    "novum.distributions.components": ("Component",),
+    "novum.distributions.mixture": ("MixtureLaw", "MixtureStatistics", "RealMixtureLaw"),
+    "novum.distributions.product": ("ProductLaw", "ProductStatistics"),
     "novum.distributions.multivariate.dirichlet": ("Dirichlet", "DirichletStatistics"),
     "novum.distributions.multivariate.multinomial": ("Multinomial", "MultinomialStatistics"),
     "novum.distributions.multivariate.multivariate_bernoulli": (
