@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.core import load, save
 from novum.core.errors import InputError
+from novum.core.learners import ConvergenceWarning
 from novum.core.learners.contracts import Case, check_name, estimator_checks
 from novum.decomposition import LowRankNormal
 from novum.distributions import (
@@ -257,3 +258,81 @@ def test_columns_of_any_size() -> None:
 def test_refusals(model: Any, X: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         model.fit(X)
+
+
+# --- Sums of parts, and Ctrl-C --------------------------------------------------------------------
+
+MODELS = {
+    "gaussian": (GaussianMixture(2, random_state=0), two_groups()),
+    "tied with holes": (
+        GaussianMixture(2, covariance_type="tied", random_state=0),
+        np.where(np.random.default_rng(5).random((200, 3)) < 0.1, np.nan, two_groups()),
+    ),
+    "diagonal": (GaussianMixture(2, covariance_type="diag", random_state=0), two_groups()),
+    "mixed": (MixedMixture(2, random_state=0), answers().dropna(how="all")),
+    "any law": (Mixture({"visits": Poisson}, 2, random_state=0), answers().dropna(how="all")),
+    "counts of trials": (
+        Mixture(Multinomial, 2, random_state=0),
+        np.random.default_rng(0).multinomial(9, [0.2, 0.5, 0.3], 60).astype(float),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::novum.core.learners.certificate.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_statistics_of_parts_merge_to_the_fit_of_the_whole(name: str) -> None:
+    start, X = MODELS[name]
+    goal = clone(start).set_params(tol=1e-13, max_iter=5000).fit(X)
+    # A short fit leaves something to do.
+    model = clone(start).set_params(max_iter=2, n_init=1).fit(X)
+    weight = np.arange(1.0, len(X) + 1)
+    parts = [slice(0, 40), slice(40, len(X))]
+    together = [model.statistics(X[s], sample_weight=weight[s]) for s in parts]
+    whole = model.statistics(X, sample_weight=weight)
+    merged = clone_of(model).fit_statistics(together[0] + together[1])
+    direct = clone_of(model).fit_statistics(whole)
+    np.testing.assert_allclose(merged.score_samples(X), direct.score_samples(X), rtol=1e-9)
+    assert model.statistics(X).rows == len(X)
+    value = -np.inf
+    for _ in range(150):
+        sums = model.statistics(X[parts[0]]) + model.statistics(X[parts[1]])
+        model.fit_statistics(sums)
+        assert model.certificate_.value >= value - 1e-8 * abs(value)
+        value = model.certificate_.value
+    assert model.log_likelihood_ == pytest.approx(goal.log_likelihood_, rel=1e-5)
+    with pytest.raises(InputError, match="taken under others"):
+        model.fit_statistics(whole)
+    with pytest.raises(InputError, match="do not add up"):
+        whole + model.statistics(X)
+
+
+def clone_of(model: Any) -> Any:
+    import copy
+
+    return copy.deepcopy(model)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "mixed", "any law"])
+def test_an_interrupted_fit_keeps_the_best_when_asked(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, X = MODELS[name]
+    problem = type(clone(start).fit(X)._fitted_problem()[0])
+    plain, calls = problem.step, []
+
+    def step(self: Any, params: Any, chunk: Any, /) -> Any:
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return plain(self, params, chunk)
+
+    monkeypatch.setattr(problem, "step", step)
+    with pytest.raises(KeyboardInterrupt):
+        clone(start).set_params(tol=0.0).fit(X)
+    calls.clear()
+    kept = clone(start).set_params(tol=0.0, on_interrupt="keep")
+    with pytest.warns(ConvergenceWarning, match="interrupt"):
+        kept.fit(X)
+    assert len(calls) == 4
+    assert np.isfinite(kept.score_samples(X)).all()
+    assert kept.certificate_.details["stopped_by"] == "interrupt"

@@ -33,12 +33,13 @@ class LawEM(SumProblem[MixtureLaw, MixtureStatistics]):
     def __init__(
         self,
         component: Component,
-        begin: Callable[[np.random.Generator], MixtureLaw],
+        begin: Callable[[np.random.Generator], MixtureLaw] | None,
         share: float,
     ) -> None:
         self.component, self.begin, self.share = component, begin, share
 
     def start(self, rng: np.random.Generator, /) -> MixtureLaw:
+        assert self.begin is not None
         return self.begin(rng)
 
     def step(self, params: MixtureLaw, chunk: Any, /) -> MixtureStatistics:

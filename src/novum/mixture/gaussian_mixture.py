@@ -98,6 +98,8 @@ class GaussianMixture(MixtureModel):
     random_state : int, RandomState, Generator or None
     warm_start : bool
         Whether a fit starts at the parameters of the last one.
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does: end without a result, or keep the best parameters so far.
     verbose, verbose_interval : int
         Without effect.
 
@@ -114,6 +116,8 @@ class GaussianMixture(MixtureModel):
         As in scikit-learn; `lower_bound_` is the mean log-likelihood.
     log_likelihood_ : float
         Of the present cells of all rows.
+    units_ : array (2, d)
+        Centers and units of the columns, in which the fit saw them.
     certificate_ : Certificate
         The likelihood after every step, which never falls, and what a further step would change.
     n_collapsed_ : int
@@ -159,6 +163,7 @@ class GaussianMixture(MixtureModel):
     means_: Floats = fitted()
     covariances_: Floats = fitted()
     n_collapsed_: int = fitted()
+    units_: Floats = fitted()
     precisions_: Floats = deferred()
     precisions_cholesky_: Floats = deferred()
 
@@ -242,12 +247,15 @@ class GaussianMixture(MixtureModel):
 
     def _store(self, problem: GaussianEM, solution: Fitted[Any, Any]) -> None:
         order = np.argsort(-solution.params.weights, kind="stable")
-        if any(part is not None for part in (self.means_init, self.precisions_init)):
+        if solution.certificate.details.get("stopped_by") == "one step" or any(
+            part is not None for part in (self.means_init, self.precisions_init)
+        ):
             order = np.arange(len(order))
         self.n_collapsed_ = problem.n_collapsed(solution.params)
         inner = _ordered(solution.params, order)
         outer = problem.units.outward(inner)
         self.weights_, self.means_ = outer.weights, outer.means
+        self.units_ = np.stack([problem.units.center, problem.units.unit])
         self.covariances_ = problem.family.shown(outer.covariances)
         self.precisions_cholesky_ = later(_precision_roots, self.covariances_, problem.family)
         self.precisions_ = later(_precisions, self.covariances_, problem.family)
@@ -262,6 +270,11 @@ class GaussianMixture(MixtureModel):
         elif self._family.name == "tied":
             shown = shown[None]
         return GaussianParameters(self.weights_, self.means_, shown)
+
+    def _fitted_problem(self) -> tuple[GaussianEM, GaussianParameters]:
+        units = Units(*self.units_)
+        problem = GaussianEM(self._family, units, None, 0.0)
+        return problem, units.inward(self._parameters_of_fit())
 
     def _joint_of(self, sample: Sample) -> Floats:
         return log_joint(self._parameters_of_fit(), as_argument(sample.numeric))

@@ -55,6 +55,11 @@ class TableEM(LawEM):
         """Without what starts are made of, which workers of a cluster do not need."""
         return {name: value for name, value in vars(self).items() if name != "begin"}
 
+    def log_units(self, sample: Sample) -> float:
+        """Rows are seen in their own units."""
+        del sample
+        return 0.0
+
     def prepared(self, sample: Sample) -> tuple[Floats, Floats]:
         """Rows and weights; those without any cell say nothing and are left out."""
         rows = cells_of(sample)
@@ -94,12 +99,16 @@ class Mixture(TableMixture):
     random_state : int, RandomState, Generator or None
     categorical_features : "auto", "all", None, mask, names or indices
         Columns to read as categories.
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does: end without a result, or keep the best parameters so far.
 
     Attributes
     ----------
     weights_ : array (K,)
     components_ : tuple of K laws
         Of whole rows: the law of vectors, or a `ProductLaw` with one for each column.
+    prior_share_ : float
+        The part of every row that each component has seen in advance.
     law_ : MixtureLaw
         The law itself: density, sample, moments, marginals.
     log_likelihood_, lower_bound_, converged_, n_iter_, n_components_, certificate_, choice_
@@ -127,10 +136,13 @@ class Mixture(TableMixture):
     [0.6, 0.4]
     """
 
+    _has_impossible_rows = True
+
     component: Any = parameter(default=None, kw_only=False)
     n_components: int | str = parameter(count(1), {"auto"}, default=1, kw_only=False)
 
     components_: Any = fitted()
+    prior_share_: float = fitted()
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -192,8 +204,8 @@ class Mixture(TableMixture):
         return Component(ProductLaw, {"laws": (*numeric, *others)})
 
     def _store(self, problem: TableEM, solution: Fitted[Any, Any]) -> None:
-        del problem
         law = solution.params
+        self.prior_share_ = problem.share
         order = np.argsort(-law.weights, kind="stable")
         self.weights_ = np.array(law.weights[order])
         self.components_ = tuple(_named(law.components[k], self.schema_) for k in order)
@@ -208,9 +220,18 @@ class Mixture(TableMixture):
         check_is_fitted(self, "components_")
         return MixtureLaw.of(self.weights_, self.components_)
 
-    def _joint_of(self, sample: Sample) -> Floats:
+    def _coded_law(self) -> MixtureLaw:
         laws = [_coded(part, self.schema_) for part in self.components_]
-        return MixtureLaw.of(self.weights_, laws).log_joint(cells_of(sample))
+        return MixtureLaw.of(self.weights_, laws)
+
+    def _joint_of(self, sample: Sample) -> Floats:
+        return self._coded_law().log_joint(cells_of(sample))
+
+    def _fitted_problem(self) -> tuple[TableEM, MixtureLaw]:
+        component, law = self._component(self.schema_), self._coded_law()
+        if component.law is Multinomial:
+            component = Component(Multinomial, {"trials": law.components[0].trials})
+        return TableEM(component, None, self.prior_share_), law
 
     @property
     def _n_free(self) -> int:

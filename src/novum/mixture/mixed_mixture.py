@@ -20,8 +20,9 @@ Lazarsfeld and Henry, Latent Structure Analysis, 1968. McLachlan and Peel, Finit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ from novum.core.errors import InputError
 from novum.core.learners import count, fitted, parameter
 from novum.core.runtime import RandomSource, stream
 from novum.core.sums import Additive, Fitted, SumProblem
-from novum.core.tables import Kind, Sample
+from novum.core.tables import Kind, Sample, Schema
+from novum.mixture.gaussian_em import Units
 from novum.mixture.gaussian_starts import first_groups
 from novum.mixture.mixed_table import MixedTable, TableMixture, level_starts, start_rows
 from novum.numerics import Floats, Integers, as_argument
@@ -83,25 +85,30 @@ class MixedEM(SumProblem[MixedParameters, MixedSums]):
     direction = "maximize"
     is_extrapolated = True
 
-    def __init__(self, table: MixedTable, floor: float, prior_count: float, K: int) -> None:
-        columns = table.columns
-        self.schema, self.K, self.floor = table.schema, K, floor
-        self.center = columns.mean
-        variance = columns.scatter / np.where(columns.weight > 0, columns.weight, 1.0)
-        self.unit = np.sqrt(np.where(variance > 0, variance, 1.0))
-        self.offset = float(columns.weight @ np.log(self.unit))
-        self.starts = level_starts(table.schema)
-        kinds = [c.kind for c in table.schema.columns if c.kind is not Kind.NUMERIC]
+    def __init__(
+        self, schema: Schema, units: Units, offset: float, prior: Floats, floor: float, K: int
+    ) -> None:
+        self.schema, self.units, self.offset, self.prior = schema, units, offset, prior
+        self.floor, self.K = floor, K
+        self.starts = level_starts(schema)
+        kinds = [c.kind for c in schema.columns if c.kind is not Kind.NUMERIC]
         self.is_ordinal = [kind is Kind.ORDINAL for kind in kinds]
-        self.prior = np.empty(self.starts[-1])
-        for j in range(len(kinds)):
-            part = slice(self.starts[j], self.starts[j + 1])
-            total = table.counts[part].sum()
-            size = part.stop - part.start
-            share = (table.counts[part] + 1.0 / max(size, 1)) / (total + 1.0)
-            self.prior[part] = prior_count * share
         self.begin: Callable[[np.random.Generator], MixedParameters]
         self.like: MixedParameters
+
+    @classmethod
+    def of(cls, table: MixedTable, floor: float, prior_count: float, K: int) -> MixedEM:
+        """The problem of a table, of which the first pass is known."""
+        columns, starts = table.columns, level_starts(table.schema)
+        variance = columns.scatter / np.where(columns.weight > 0, columns.weight, 1.0)
+        units = Units(columns.mean, np.sqrt(np.where(variance > 0, variance, 1.0)))
+        prior = np.empty(starts[-1])
+        for a, b in pairwise(starts):
+            total = table.counts[a:b].sum()
+            share = (table.counts[a:b] + 1.0 / max(b - a, 1)) / (total + 1.0)
+            prior[a:b] = prior_count * share
+        offset = float(columns.weight @ np.log(units.unit))
+        return cls(table.schema, units, offset, prior, floor, K)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what starts are made of, which workers of a cluster do not need."""
@@ -111,9 +118,13 @@ class MixedEM(SumProblem[MixedParameters, MixedSums]):
         self.like = self.begin(rng)
         return self.like
 
+    def log_units(self, sample: Sample) -> float:
+        """What the log-likelihood of rows has more in standard units."""
+        return self.units.log_units(sample)
+
     def prepared(self, sample: Sample) -> MixedRows:
         """Rows in standard units; those without any cell say nothing and are left out."""
-        X = (np.asarray(sample.numeric) - self.center) / self.unit
+        X = self.units.rows(np.asarray(sample.numeric))
         known = ~np.isnan(X).all(axis=1) | (sample.codes >= 0).any(axis=1)
         codes = as_argument(sample.codes[known], np.int32)
         return MixedRows(as_argument(X[known]), codes, as_argument(sample.weights[known]))
@@ -270,11 +281,17 @@ class MixedMixture(TableMixture):
     random_state : int, RandomState, Generator or None
     categorical_features : "auto", "all", None, mask, names or indices
         Columns to read as categories.
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does: end without a result, or keep the best parameters so far.
 
     Attributes
     ----------
     weights_ : array (K,)
     means_, variances_ : array (K, number of numeric columns)
+    units_ : array (2, number of numeric columns)
+        Centers and units of the numbers, in which the fit saw them.
+    level_prior_ : array
+        Prior counts of all levels.
     level_probabilities_ : dict
         For every categorical column an array (K, levels), in the order of `schema_`.
     log_likelihood_, lower_bound_, converged_, n_iter_, n_components_, certificate_, choice_
@@ -301,10 +318,12 @@ class MixedMixture(TableMixture):
     means_: Floats = fitted()
     variances_: Floats = fitted()
     level_probabilities_: dict[str, Floats] = fitted()
+    units_: Floats = fitted()
+    level_prior_: Floats = fitted()
 
     def _problem(self, sums: MixedTable, n_components: int) -> MixedEM:
         sums.refuse_empty_columns()
-        problem = MixedEM(sums, self.reg_covar, self.prior_count, n_components)
+        problem = MixedEM.of(sums, self.reg_covar, self.prior_count, n_components)
         problem.begin = partial(_first, problem, sums.kept, self.init_params)
         return problem
 
@@ -313,9 +332,11 @@ class MixedMixture(TableMixture):
         order = np.argsort(-params.weights, kind="stable")
         weights = np.where(params.weights > 1e-12, params.weights, 0.0)
         self.weights_ = weights[order] / weights.sum()
-        self.means_ = problem.center + params.means[order] * problem.unit
-        self.variances_ = params.variances[order] * problem.unit**2
+        self.means_ = problem.units.center + params.means[order] * problem.units.unit
+        self.variances_ = params.variances[order] * problem.units.unit**2
         names = [c.name for c in self.schema_.columns if c.kind is not Kind.NUMERIC]
+        self.units_ = np.stack([problem.units.center, problem.units.unit])
+        self.level_prior_ = problem.prior
         ends = problem.starts
         self.level_probabilities_ = {
             name: np.exp(params.levels[order][:, ends[j] : ends[j + 1]])
@@ -324,12 +345,21 @@ class MixedMixture(TableMixture):
         self.log_likelihood_ = solution.statistics.log_likelihood - problem.offset
         self.lower_bound_ = self.log_likelihood_ / float(solution.statistics.weight.sum())
 
-    def _joint_of(self, sample: Sample) -> Floats:
+    def _parameters_of_fit(self) -> MixedParameters:
         tables = list(self.level_probabilities_.values())
-        K = len(self.weights_)
         with np.errstate(divide="ignore"):
-            levels = np.log(np.hstack(tables)) if tables else np.empty((K, 0))
-        params = MixedParameters(self.weights_, self.means_, self.variances_, levels)
+            levels = np.log(np.hstack(tables)) if tables else np.empty((len(self.weights_), 0))
+        return MixedParameters(self.weights_, self.means_, self.variances_, levels)
+
+    def _fitted_problem(self) -> tuple[MixedEM, MixedParameters]:
+        units, params = Units(*self.units_), self._parameters_of_fit()
+        K = len(self.weights_)
+        problem = MixedEM(self.schema_, units, 0.0, self.level_prior_, self.reg_covar, K)
+        variances = params.variances / units.unit**2
+        return problem, replace(params, means=units.rows(params.means), variances=variances)
+
+    def _joint_of(self, sample: Sample) -> Floats:
+        params, K = self._parameters_of_fit(), len(self.weights_)
         weights = np.ones(sample.n_rows)
         codes = as_argument(sample.codes, np.int32)
         rows = MixedRows(as_argument(sample.numeric), codes, weights)
@@ -378,8 +408,8 @@ def _first(
     problem: MixedEM, kept: KeptRows, method: str, rng: np.random.Generator
 ) -> MixedParameters:
     """Parameters of first groups: numbers in standard units beside indicators of levels."""
-    p = len(problem.center)
-    X, codes = (kept.rows[:, :p] - problem.center) / problem.unit, kept.rows[:, p:]
+    p = len(problem.units.unit)
+    X, codes = problem.units.rows(kept.rows[:, :p]), kept.rows[:, p:]
     rows = start_rows(X, codes, kept.weights, problem.starts, problem.is_ordinal)
     groups = first_groups(rows, kept, problem.K, method, rng)
     # Memberships are not sure yet: every component has a share of all rows.
