@@ -73,7 +73,7 @@ class GaussianMixture(MixtureModel):
     ----------
     n_components : int or "auto"
         "auto" takes the number of smallest BIC and tells why in `choice_`.
-    covariance_type : {"full", "tied", "diag", "spherical", "EII", "EEI", "EEV", ..., "fixed"}
+    covariance_type : {"full", "tied", "diag", "spherical", "EII", "EVI", "EEV", ..., "fixed"}
         What covariances may be: any, one for all, diagonal, a multiple of the identity; mclust's
         names of families with closed forms; "fixed" holds those of `precisions_init`, so that only
         weights and means are learned.
@@ -224,10 +224,9 @@ class GaussianMixture(MixtureModel):
         if self.means_init is not None:
             given["means"] = units.rows(_shaped("means_init", self.means_init, (K, d)))
         if self.precisions_init is not None:
-            shapes = {"tied": (d, d), "spherical": (K,), "EII": (K,), "diag": (K, d), "EEI": (K, d)}
-            precisions = _shaped(
-                "precisions_init", self.precisions_init, shapes.get(family.name, (K, d, d))
-            )
+            shape: tuple[int, ...] = (K, d) if family.is_by_column else (K, d, d)
+            shape = (d, d) if family.name == "tied" else (K,) if family.has_one_unit else shape
+            precisions = _shaped("precisions_init", self.precisions_init, shape)
             given["covariances"] = _covariances_of(precisions, family, units)
         elif family.name == "fixed":
             raise InputError(
