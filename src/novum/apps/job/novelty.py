@@ -40,6 +40,8 @@ from novum.trees import IsolationForest
 SCORES = "scores.csv"
 # Rows that are told with reasons, and rows of a picture.
 _TOLD, _DRAWN = 10, 1500
+# Rows that tell how many components a mixture has, and the most that are tried.
+_CHOOSING_ROWS, _MOST_COMPONENTS = 1000, 5
 _TREES = {"quick": 100, "standard": 200, "thorough": 500}
 
 
@@ -151,6 +153,7 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
     known, target = _known(loaded, rows)
     n_missing = sum(column.null_count for column in table.itercolumns())
     detectors = _detectors(seen.is_numeric, n_missing == 0, request)
+    detectors["mixture"] = _mixture(table, seen.is_numeric, request)
     told.stage(f"comparing {len(detectors)} detectors")
     comparison = compare_detectors(detectors, table, known, random_state=request.seed)
     told.stage("looking for reasons")
@@ -224,6 +227,22 @@ def _detectors(is_numeric: bool, is_complete: bool, request: Request) -> dict[st
         density = imported("novum.neighbors:KernelDensity")
         found["kernel density"] = scaled(density(bandwidth="scott"))
     return found
+
+
+def _mixture(table: Any, is_numeric: bool, request: Request) -> Any:
+    """Unlikely under a mixture, with as many components as some of the rows support."""
+    law = imported(f"novum.mixture:{'Gaussian' if is_numeric else 'Mixed'}Mixture")
+    some = np.random.default_rng(request.seed).permutation(table.num_rows)[:_CHOOSING_ROWS]
+    choose = imported("novum.mixture:choose_components")
+    model = law(random_state=request.seed)
+    try:
+        most = min(_MOST_COMPONENTS, max(1, len(some) // 20))
+        n = choose(model, table.take(np.sort(some)), range(1, most + 1)).n_components
+    except ValueError:
+        # What is wrong with the table is told by the comparison, beside the name.
+        n = 1
+    detector = imported("novum.mixture:DensityDetector")
+    return detector(model.set_params(n_components=n), cv=2, random_state=request.seed)
 
 
 def _unusual(

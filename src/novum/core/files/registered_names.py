@@ -11,6 +11,7 @@ ESTIMATOR_NAMES = {
         "BernoulliNB",
         "CategoricalNB",
         "ComplementNB",
+        "DensityClassifier",
         "GaussianClassifier",
         "GaussianNB",
         "LinearDiscriminantAnalysis",
@@ -100,7 +101,7 @@ ESTIMATOR_NAMES = {
         "RidgeCV",
         "TweedieRegressor",
     ),
-    "novum.mixture": ("GaussianMixture", "MixedMixture"),
+    "novum.mixture": ("DensityDetector", "GaussianMixture", "MixedMixture", "Mixture"),
     "novum.neighbors": (
         "KNeighborsClassifier",
         "KNeighborsRegressor",
@@ -171,6 +172,7 @@ VALUE_NAMES = {
         "HistogramLaw",
         "KernelColumn",
         "KernelLaw",
+        "MixtureColumn",
         "ValueBlock",
     ),
     "novum.clustering.stepwise": ("StepwiseOptimal",),
@@ -202,6 +204,9 @@ VALUE_NAMES = {
     "novum.distributions.conjugacy_predictives": ("BetaBinomial", "DirichletMultinomial"),
     "novum.distributions.joint_table": ("JointTable",),
     "novum.distributions.joint_table_states": ("StateAxis",),
+    "novum.distributions.components": ("Component",),
+    "novum.distributions.mixture": ("MixtureLaw", "MixtureStatistics", "RealMixtureLaw"),
+    "novum.distributions.product": ("ProductLaw", "ProductStatistics"),
     "novum.distributions.multivariate.dirichlet": ("Dirichlet", "DirichletStatistics"),
     "novum.distributions.multivariate.multinomial": ("Multinomial", "MultinomialStatistics"),
     "novum.distributions.multivariate.multivariate_bernoulli": (
@@ -219,6 +224,7 @@ VALUE_NAMES = {
     "novum.distributions.univariate.categorical": ("Categorical", "CategoricalStatistics"),
     "novum.distributions.univariate.gamma": ("Gamma",),
     "novum.distributions.univariate.normal": ("Normal",),
+    "novum.distributions.univariate.poisson": ("Poisson", "PoissonStatistics"),
     "novum.distributions.univariate.student_t": ("StudentT",),
     "novum.ensemble.adaboost_rounds": ("EarlyStopping",),
     "novum.ensemble.gradient_boosting.class_losses": (
