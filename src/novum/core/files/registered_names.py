@@ -177,6 +177,7 @@ VALUE_NAMES = {
     "novum.core.learners.certificate": ("Certificate", "Details", "Verdict"),
     "novum.core.decisions.ordered": ("OrderedClassifier",),
     "novum.core.decisions.retargeting": ("RetargetedClassifier",),
+    "novum.core.sums.unlabelled": ("UnlabelledRows",),
     "novum.core.tables.schema": ("Column", "Kind", "Schema"),
     "novum.core.tables.validation": ("Sample",),
     "novum.core.decisions.working_point": ("WorkingPoint",),
