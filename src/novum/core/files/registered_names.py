@@ -105,6 +105,8 @@ ESTIMATOR_NAMES = {
         "KNeighborsClassifier",
         "KNeighborsRegressor",
         "KernelDensity",
+        "LabelPropagation",
+        "LabelSpreading",
         "LocalOutlierFactor",
         "NearestNeighbors",
         "NeighborDistance",
