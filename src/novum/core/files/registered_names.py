@@ -47,6 +47,7 @@ ESTIMATOR_NAMES = {
         "BaggingClassifier",
         "BaggingRegressor",
         "ClassifierChain",
+        "CoTraining",
         "GradientBoostingClassifier",
         "GradientBoostingRegressor",
         "MultiOutputClassifier",
@@ -54,6 +55,7 @@ ESTIMATOR_NAMES = {
         "OneVsOneClassifier",
         "OneVsRestClassifier",
         "RegressorChain",
+        "SelfTraining",
         "StackingClassifier",
         "StackingRegressor",
         "VotingClassifier",
@@ -239,6 +241,7 @@ VALUE_NAMES = {
         "TweedieLoss",
     ),
     "novum.ensemble.resampling": ("Resampling",),
+    "novum.ensemble.self_training": ("LabelRound",),
     "novum.ensemble.target_models": ("LabelModels", "TargetModels"),
     "novum.evaluation.calibration.calibrated_classifier": ("CalibratedPair",),
     "novum.evaluation.calibration.methods": (
