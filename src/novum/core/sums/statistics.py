@@ -89,7 +89,7 @@ class StatisticsMixin(ABC):
         _refuse_other_than_sums(self)
         reader = clone(self)
         sample = reader._read(X, y, sample_weight, schema)
-        _refuse_unlabelled(reader, sample)
+        refuse_unlabelled(reader, sample)
         return sum_blocks(reader._sum, sample, getattr(self, "n_jobs", None))
 
     def fit_statistics(self, statistics: Any) -> Self:
@@ -253,7 +253,7 @@ def _refuse_fit_without_sums(model: Any) -> None:
         )
 
 
-def _refuse_unlabelled(model: Any, sample: Sample) -> None:
+def refuse_unlabelled(model: Any, sample: Sample) -> None:
     """Rows without a label belong to a class only in the course of a fit."""
     if getattr(model, "unlabelled", None) is not None and (sample.target < 0).any():
         raise NotAdditiveError(
