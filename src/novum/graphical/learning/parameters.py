@@ -25,16 +25,20 @@ from novum.core.sums import Sums
 from novum.core.text import label_text, listed
 from novum.distributions import StateAxis
 from novum.graphical.learning import counts_kernels as kernels
-from novum.graphical.learning.coded_table import CodedTable, read_table
+from novum.graphical.learning.coded_table import CodedTable, read_numbers, read_table
+from novum.graphical.learning.discretization import ByScore, cut_for_graph
 from novum.graphical.learning.scores import (
+    BIC,
     FamilyScores,
     LogLikelihood,
     check_families,
     family_shapes,
     graph_and_rows,
+    keeps_numbers,
 )
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.conditional import Tabular
+from novum.graphical.models.linear_gaussian import ConditionalGaussianNetwork
 from novum.graphical.structure.dag import Dag
 from novum.numerics import Floats, cached_property
 
@@ -278,19 +282,29 @@ def fit_parameters(
     prior: TablePrior | None = None,
     *,
     sample_weight: Any = None,
-) -> BayesianNetwork:
+    numbers: Any = None,
+) -> Any:
     """The network with a given graph whose tables fit a table best.
 
     Parameters
     ----------
-    dag : Dag or BayesianNetwork
+    dag : Dag, BayesianNetwork or ConditionalGaussianNetwork
         Of a network its graph and its states are kept, and its tables estimated anew.
     table : data frame, mapping of columns or array
         Columns are nodes. Missing cells are expected under the network itself, by EM
         (`fit_expectation`, which also says how that went): they are taken as missing at random.
     prior : TablePrior, optional
         `BDeu(10.0)`, `K2()`, `MEstimate(2.0)`, `Dirichlet(...)`; maximum likelihood without.
+        `BGe()` is a prior of columns of numbers too.
     sample_weight : array of shape (n_rows,), optional
+    numbers : "normal" or a way to cut them, optional
+        "normal" keeps columns of numbers as they are, each normal with a mean that is linear in its
+        numeric parents, in each configuration of its discrete ones. By default they are cut at
+        quantiles; see `learn_structure`.
+
+    Returns
+    -------
+    BayesianNetwork, or with numbers a ConditionalGaussianNetwork or LinearGaussianNetwork
 
     Examples
     --------
@@ -303,7 +317,16 @@ def fit_parameters(
     >>> fit_parameters(graph, table, K2())["wet"].table.tolist()
     [[0.75, 0.25], [0.5, 0.5]]
     """
-    graph, coded = graph_and_rows(dag, table, sample_weight)
+    has_numbers = isinstance(table, CodedTable) and bool(table.numbers)
+    mixed = isinstance(dag, ConditionalGaussianNetwork)
+    if mixed or has_numbers or keeps_numbers(numbers, prior):
+        from novum.graphical.learning.gaussian_families import family_moments
+
+        return family_moments(dag, table, sample_weight=sample_weight).network(prior)
+    graph, coded = graph_and_rows(dag, table, sample_weight, numbers=numbers)
+    if isinstance(numbers, ByScore) and isinstance(dag, Dag):
+        raw = read_numbers(table, None, sample_weight).select(graph.names)
+        coded = cut_for_graph(numbers, raw, graph, BIC())
     check_families(graph, coded.cards)
     if coded.has_missing:
         from novum.graphical.learning.expectation import fit_expectation
