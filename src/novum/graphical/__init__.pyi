@@ -72,6 +72,7 @@ from novum.graphical.learning.independence import (
     independence_test,
     missing_dependence,
 )
+from novum.graphical.learning.noisy_or import FittedNoisyOr, fit_noisy_or
 from novum.graphical.learning.parameters import (
     Dirichlet,
     FamilyCounts,
@@ -163,6 +164,7 @@ __all__ = [
     "FamilyMoments",
     "Finding",
     "FittedNetwork",
+    "FittedNoisyOr",
     "Forecast",
     "ForwardSampling",
     "Gibbs",
@@ -226,6 +228,7 @@ __all__ = [
     "family_moments",
     "fit_expectation",
     "fit_linear_gaussian",
+    "fit_noisy_or",
     "fit_parameters",
     "from_pgmpy",
     "from_pyagrum",

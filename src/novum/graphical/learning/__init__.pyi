@@ -39,6 +39,7 @@ from novum.graphical.learning.independence import (
     independence_test,
     missing_dependence,
 )
+from novum.graphical.learning.noisy_or import FittedNoisyOr, fit_noisy_or
 from novum.graphical.learning.parameters import (
     Dirichlet,
     FamilyCounts,
@@ -83,6 +84,7 @@ __all__ = [
     "FamilyCounts",
     "FamilyMoments",
     "FittedNetwork",
+    "FittedNoisyOr",
     "GraphComparison",
     "GraphPosterior",
     "GreedyEquivalence",
@@ -103,6 +105,7 @@ __all__ = [
     "family_moments",
     "fit_expectation",
     "fit_linear_gaussian",
+    "fit_noisy_or",
     "fit_parameters",
     "gaussian_bic",
     "independence_test",
