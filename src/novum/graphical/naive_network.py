@@ -162,9 +162,8 @@ def _of_numbers(name: str, cells: Floats, weights: Floats) -> ColumnStates | Non
     if not known.any():
         return None
     values, inverse = np.unique(cells[known], return_inverse=True)
-    return intervals_after(
-        name, values, frequent_ends(np.bincount(inverse.ravel(), weights[known]), INTERVALS)
-    )
+    totals = np.bincount(inverse.ravel(), weights[known]).astype(np.float64)
+    return intervals_after(name, values, frequent_ends(totals, INTERVALS))
 
 
 def frequent_ends(weights: Floats, n_intervals: int, most_numbers: int = MOST_NUMBERS) -> Integers:

@@ -65,10 +65,11 @@ def test_no_strengths_have_a_larger_likelihood(seed: int, n: int, weighted: bool
     fires = rng.random(n) < 0.2 + 0.5 * active[:, 0]
     weights = rng.integers(1, 4, n).astype(float) if weighted else np.ones(n)
     rows = {"a": active[:, 0].astype(int), "b": active[:, 1].astype(int), "x": fires.astype(int)}
+    either = {"strengths": [0.5, 0.5], "leak": 0.1}
     network = BayesianNetwork.from_dict({
         "a": {"states": [0, 1], "table": [0.5, 0.5]},
         "b": {"states": [0, 1], "table": [0.5, 0.5]},
-        "x": {"states": [0, 1], "parents": ["a", "b"], "noisy_or": {"strengths": [0.5, 0.5], "leak": 0.1}},
+        "x": {"states": [0, 1], "parents": ["a", "b"], "noisy_or": either},
     })  # fmt: skip
     fitted = fit_noisy_or(network, rows, "x", sample_weight=weights)
 

@@ -161,7 +161,9 @@ def read_numbers(
     )
     if not sample.n_rows:
         raise InputError("The table has no rows of positive weight. Give at least one.")
-    axes, codes, numbers = [], [], []
+    axes: list[StateAxis] = []
+    codes: list[Any] = []
+    numbers: list[Floats | None] = []
     numeric, levels = iter(np.asarray(sample.numeric).T), iter(np.asarray(sample.codes).T)
     for column in sample.schema.columns:
         if column.kind is Kind.NUMERIC:
@@ -171,9 +173,9 @@ def read_numbers(
             numbers.append(cells)
         else:
             states = next(levels)
-            axes.append(
-                StateAxis(column.name, column.levels or (None,), column.kind is Kind.ORDINAL)
-            )
+            # A column without levels has missing cells only, and is refused below.
+            known = column.levels or ("",)
+            axes.append(StateAxis(column.name, known, column.kind is Kind.ORDINAL))
             codes.append(np.where(states >= 0, states, UNKNOWN))
             numbers.append(None)
         if not (codes[-1] >= 0).any():
@@ -181,9 +183,9 @@ def read_numbers(
                 f"Nothing is known of {label_text(column.name)}: every cell is missing. Leave the "
                 "column out."
             )
-    cells = np.ascontiguousarray(np.stack(codes), np.int32)
+    coded = np.ascontiguousarray(np.stack(codes), np.int32)
     kept = tuple(numbers) if any(x is not None for x in numbers) else ()
-    return CodedTable(tuple(axes), cells, sample.weight, (), kept)
+    return CodedTable(tuple(axes), coded, sample.weight, (), kept)
 
 
 def _read_both(table: Any, axes: tuple[StateAxis, ...], sample_weight: Any) -> CodedTable:

@@ -43,7 +43,7 @@ from novum.graphical.naive_network import (
     intervals_after,
 )
 from novum.graphical.structure.dag import Dag
-from novum.numerics import Codes, Floats, Integers
+from novum.numerics import Floats, Integers
 
 if TYPE_CHECKING:
     from novum.graphical.learning.search import LearnedStructure
@@ -82,6 +82,7 @@ class EqualFrequency(Discretization):
 
     Examples
     --------
+    >>> from novum.graphical.learning import read_numbers
     >>> table = read_numbers({"x": [1.0, 2.0, 3.0, 10.0, 20.0, 40.0]})
     >>> EqualFrequency(2, most_numbers=3).cut(table).variables[0].states
     ('up to 6.5', 'above 6.5')
@@ -128,10 +129,9 @@ class MinimumDescription(Discretization):
         classes = table.codes[target]
         if table.is_numeric[target]:
             item = EqualFrequency().states(table, target)
-            classes = item.codes(table.numbers[target])
+            classes = item.codes(_cells(table, target))
         known = (table.codes[place] >= 0) & (classes >= 0)
-        cells, rows = table.numbers[place], classes[known]
-        assert cells is not None
+        cells, rows = _cells(table, place), classes[known]
         values, inverse = np.unique(cells[known], return_inverse=True)
         weights = np.ones(table.n_rows) if table.weights is None else table.weights
         counts = np.zeros((len(values), int(classes.max(initial=0)) + 1))
@@ -208,19 +208,25 @@ def with_intervals(table: CodedTable, items: Sequence[ColumnStates | None]) -> C
     variables = list(table.variables)
     for place, item in enumerate(items):
         if item is not None:
-            codes[place] = item.codes(table.numbers[place])
+            codes[place] = item.codes(_cells(table, place))
             variables[place] = item.axis
     return CodedTable(tuple(variables), codes, table.weights, tuple(items))
 
 
 def _counted(table: CodedTable, place: int) -> tuple[Floats, Floats, Integers]:
     """Different numbers of a column, their weights, and the number of each known row's."""
-    cells = table.numbers[place]
-    assert cells is not None
+    cells = _cells(table, place)
     known = ~np.isnan(cells)
     values, inverse = np.unique(cells[known], return_inverse=True)
     weights = None if table.weights is None else table.weights[known]
-    return values, np.bincount(inverse.ravel(), weights, len(values)), inverse.ravel()
+    totals = np.bincount(inverse.ravel(), weights, len(values)).astype(np.float64)
+    return values, totals, inverse.ravel().astype(np.int64)
+
+
+def _cells(table: CodedTable, place: int) -> Floats:
+    cells = table.numbers[place]
+    assert cells is not None
+    return cells
 
 
 # --- The best cuts of one column ------------------------------------------------------------------
@@ -275,7 +281,7 @@ def _best_cuts(
     return intervals_after(raw.names[place], values, np.array(sorted(cuts), np.int64)), gain
 
 
-def _configuration(coded: CodedTable, members: Sequence[int]) -> tuple[Codes, int]:
+def _configuration(coded: CodedTable, members: Sequence[int]) -> tuple[Integers, int]:
     case, q = np.zeros(coded.n_rows, np.int64), 1
     for member in members:
         card = int(coded.cards[member])

@@ -18,8 +18,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -51,7 +51,10 @@ from novum.graphical.learning.scores import (
 from novum.graphical.models.arrays import Evidence
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.structure.dag import Dag
-from novum.numerics import Codes, Floats, SquaredExtrapolation
+from novum.numerics import Codes, Floats, SquaredExtrapolation, cached_property
+
+if TYPE_CHECKING:
+    from novum.graphical.learning.independence import Independence
 
 # Restarts where a variable is never seen: its states have no names, and maxima are many.
 RESTARTS = 10
@@ -83,6 +86,20 @@ class FittedNetwork:
     log_likelihood: float
     counts: FamilyCounts
     certificate: Certificate
+    table: CodedTable = field(repr=False)
+
+    @cached_property
+    def missing_dependence(self) -> tuple[Independence, ...]:
+        """Columns whose gaps go along with what other columns say, which EM allows for.
+
+        None is found where cells are missing completely at random. What a cell would have said
+        cannot be tested: that it is missing at random given its row is assumed.
+        """
+        from novum.graphical.learning.independence import missing_dependence
+
+        seen = (self.table.codes >= 0).any(axis=1)
+        names = [name for name, is_seen in zip(self.table.names, seen, strict=True) if is_seen]
+        return missing_dependence(self.table.select(names))
 
 
 class RowFamilies:
@@ -248,6 +265,7 @@ def fit_expectation(
         fitted.statistics.log_likelihood,
         counts,
         replace(fitted.certificate, details=details),
+        coded,
     )
 
 

@@ -57,7 +57,7 @@ class MomentsByRow(tuple[Moments, ...]):
     def __sub__(self, other: Any) -> MomentsByRow:
         return MomentsByRow(a - b for a, b in zip(self, other, strict=True))
 
-    def __rmul__(self, factor: float) -> MomentsByRow:  # type: ignore[override]
+    def __rmul__(self, factor: Any) -> MomentsByRow:
         return MomentsByRow(factor * a for a in self)
 
     def isclose(self, other: Any, rtol: float = 1e-10) -> bool:
@@ -401,7 +401,8 @@ def summed(graph: Dag, table: CodedTable) -> FamilyMoments:
     for family in families:
         if not family.is_numeric:
             continue
-        cells = np.stack([table.numbers[m] for m in (*family.above, family.node)], axis=1)
+        columns: list[Any] = [table.numbers[m] for m in (*family.above, family.node)]
+        cells = np.stack(columns, axis=1)
         row = np.zeros(table.n_rows, np.int64)
         for switch in family.switches:
             row = row * int(table.cards[switch]) + table.codes[switch]

@@ -103,9 +103,8 @@ def noisy_or_of(graph: Dag, coded: CodedTable, place: int, given: Any, prior: An
     weights = np.ones(coded.n_rows) if coded.weights is None else coded.weights
     sets, inverse = np.unique(active.T, axis=0, return_inverse=True)
     inverse = inverse.ravel()
-    counts = np.stack(
-        [np.bincount(inverse, weights * (fires == on), len(sets)) for on in (False, True)]
-    )
+    sides = [np.bincount(inverse, weights * (fires == on), len(sets)) for on in (False, True)]
+    counts = np.stack(sides).astype(np.float64)
     if prior is not None:
         sets, counts = _with_prior(start, sets, counts, prior)
     solution = _largest_likelihood(sets, counts)

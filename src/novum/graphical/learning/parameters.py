@@ -279,7 +279,7 @@ def counted(coded: CodedTable, parents: Sequence[Sequence[int]]) -> Floats:
 
 
 def fit_parameters(
-    dag: Dag | BayesianNetwork,
+    dag: Dag | BayesianNetwork | ConditionalGaussianNetwork,
     table: Any,
     prior: TablePrior | None = None,
     *,
@@ -328,7 +328,8 @@ def fit_parameters(
     if mixed or has_numbers or keeps_numbers(numbers, prior):
         from novum.graphical.learning.gaussian_families import family_moments
 
-        return family_moments(dag, table, sample_weight=sample_weight).network(prior)
+        graph_of: Any = dag
+        return family_moments(graph_of, table, sample_weight=sample_weight).network(prior)
     graph, coded = graph_and_rows(dag, table, sample_weight, numbers=numbers)
     if isinstance(numbers, ByScore) and isinstance(dag, Dag):
         raw = read_numbers(table, None, sample_weight).select(graph.names)

@@ -130,7 +130,9 @@ def configurations(
             f"{MOST_CONFIGURATIONS:,}. {remedy}"
         )
     check_memory(16 * q * (n_hidden + 1) ** 2, f"{what} over {q:,} states of {names}", remedy)
-    return np.stack(np.unravel_index(np.arange(q), cards), axis=1) if cards else np.zeros((1, 0))
+    if not cards:
+        return np.zeros((1, 0), np.int64)
+    return np.stack(np.unravel_index(np.arange(q), cards), axis=1)
 
 
 def part_moments(

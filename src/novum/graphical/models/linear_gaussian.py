@@ -112,7 +112,7 @@ class ConditionalGaussianNetwork:
     >>> round(law.mean, 3), round(law.standard_deviation, 3)
     (170.0, 99.499)
     >>> network.marginals({"food": 120.0})["kind"].probabilities.round(4).tolist()
-    [0.6642, 0.3358]
+    [0.8432, 0.1568]
     """
 
     graph: Dag
