@@ -97,8 +97,8 @@ class FittedNetwork:
         """
         from novum.graphical.learning.independence import missing_dependence
 
-        seen = (self.table.codes >= 0).any(axis=1)
-        names = [name for name, is_seen in zip(self.table.names, seen, strict=True) if is_seen]
+        seen = np.flatnonzero((self.table.codes >= 0).any(axis=1)).tolist()
+        names = [self.table.names[place] for place in seen]
         return missing_dependence(self.table.select(names))
 
 

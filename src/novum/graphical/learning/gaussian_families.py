@@ -51,7 +51,7 @@ class MomentsByRow(tuple[Moments, ...]):
 
     __slots__ = ()
 
-    def __add__(self, other: Any) -> MomentsByRow:  # type: ignore[override]
+    def __add__(self, other: Any) -> MomentsByRow:
         return MomentsByRow(a + b for a, b in zip(self, other, strict=True))
 
     def __sub__(self, other: Any) -> MomentsByRow:
