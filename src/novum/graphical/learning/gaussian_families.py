@@ -32,8 +32,14 @@ from novum.core.text import label_text, listed
 from novum.distributions import StateAxis
 from novum.graphical.learning.coded_table import CodedTable, is_number, read_numbers
 from novum.graphical.learning.gaussian_kernels import LEAST_PIVOT, LEAST_VARIANCE
-from novum.graphical.learning.parameters import pseudo_counts, shares
-from novum.graphical.learning.scores import BGe, network_variables, score
+from novum.graphical.learning.parameters import Dirichlet, counted, pseudo_counts, shares
+from novum.graphical.learning.scores import (
+    BIC,
+    BGe,
+    check_families,
+    network_variables,
+    score,
+)
 from novum.graphical.models.conditional import Tabular, row_text
 from novum.graphical.models.linear_gaussian import (
     ConditionalGaussianNetwork,
@@ -41,7 +47,7 @@ from novum.graphical.models.linear_gaussian import (
     LinearGaussianNetwork,
 )
 from novum.graphical.structure.dag import Dag
-from novum.numerics import Floats, Moments, cached_property, moments_of
+from novum.numerics import Floats, Integers, Moments, cached_property, moments_of
 
 # --- Moments --------------------------------------------------------------------------------------
 
@@ -156,8 +162,6 @@ class FamilyMoments(Sums):
         for family in self._families:
             name = self.graph.names[family.node]
             if not family.is_numeric:
-                from novum.graphical.learning.parameters import Dirichlet
-
                 a = self._posterior_counts(family, Dirichlet(0.5) if prior is None else prior)
                 rest = a.sum(axis=-1, keepdims=True) - a
                 ends = np.where(a > 0, 1.0, 0.0)[..., None] * np.ones(2)
@@ -376,6 +380,13 @@ def family_moments(
         default those of the table, or of the network.
     sample_weight : array of shape (n_rows,), optional
     """
+    return summed(*read_graph(dag, table, variables, sample_weight))
+
+
+def read_graph(
+    dag: Any, table: Any, variables: Sequence[StateAxis] | None, sample_weight: Any
+) -> tuple[Dag, CodedTable]:
+    """A graph and the columns of its nodes, numbers as they are."""
     if isinstance(dag, ConditionalGaussianNetwork):
         variables, dag = variables or network_variables(dag), dag.graph
     if not isinstance(dag, Dag):
@@ -383,58 +394,49 @@ def family_moments(
             "The structure is a Dag, such as Dag.from_edges([('kind', 'size')]), or a network; got "
             f"{label_text(dag)}."
         )
-    return summed(dag, read_numbers(table, variables, sample_weight).select(dag.names))
+    return dag, read_numbers(table, variables, sample_weight).select(dag.names)
 
 
 def summed(graph: Dag, table: CodedTable) -> FamilyMoments:
     """The sums of a table whose columns are the nodes of the graph."""
-    from novum.graphical.learning.parameters import counted
-    from novum.graphical.learning.scores import check_families
-
     check_families(graph, table.cards)
     refuse_missing(table)
     families = list(_families(table.variables, graph.parents))
-    # A discrete family has discrete members only; numeric ones count nothing here.
-    tables = counted_families(table, [f for f in families if not f.is_numeric], counted)
     moments: list[Moments] = []
-    weights = table.weights
     for family in families:
         if not family.is_numeric:
             continue
         columns: list[Any] = [table.numbers[m] for m in (*family.above, family.node)]
-        cells = np.stack(columns, axis=1)
         row = np.zeros(table.n_rows, np.int64)
         for switch in family.switches:
             row = row * int(table.cards[switch]) + table.codes[switch]
-        order = np.argsort(row, kind="stable")
-        ends = np.searchsorted(row[order], np.arange(family.q + 1))
-        for begin, end in itertools.pairwise(ends.tolist()):
-            rows = order[begin:end]
-            moments.append(moments_of(cells[rows], None if weights is None else weights[rows]))
+        moments += moments_by_row(np.stack(columns, axis=1), row, family.q, table.weights)
+    # A discrete family has discrete members only.
+    discrete = [family for family in families if not family.is_numeric]
+    places = {family.node: place for place, family in enumerate(discrete)}
+    states = table.select([table.names[node] for node in places])
+    parents = [[places[s] for s in family.switches] for family in discrete]
+    bare = CodedTable(states.variables, states.codes, states.weights)
+    tables = counted(bare, parents) if discrete else np.empty(0)
     return FamilyMoments(table.variables, graph.parents, table.total, tables, MomentsByRow(moments))
 
 
-def counted_families(table: CodedTable, families: Sequence[_Family], counted: Any) -> Floats:
-    """The tables of the discrete families, one after the other."""
-    if not families:
-        return np.empty(0)
-    nodes = [family.node for family in families]
-    places = {node: place for place, node in enumerate(nodes)}
-    names = [table.names[node] for node in nodes]
-    discrete = table.select(names)
-    bare = CodedTable(discrete.variables, discrete.codes, discrete.weights)
-    parents = [[places[s] for s in family.switches] for family in families]
-    return np.asarray(counted(bare, parents))
+def moments_by_row(cells: Floats, row: Integers, q: int, weights: Floats | None) -> list[Moments]:
+    """Moments of the cells in each of q configurations."""
+    order = np.argsort(row, kind="stable")
+    ends = np.searchsorted(row[order], np.arange(q + 1)).tolist()
+    groups = [order[begin:end] for begin, end in itertools.pairwise(ends)]
+    return [moments_of(cells[g], None if weights is None else weights[g]) for g in groups]
 
 
 def refuse_missing(table: CodedTable) -> None:
-    """A fit of numbers needs whole rows."""
+    """Moments are those of whole rows."""
     if table.has_missing:
         column, row = np.argwhere(table.codes < 0)[0].tolist()
         raise InputError(
-            f"Column {label_text(table.names[column])} has a missing cell in row {row}; the fit "
-            "of a network with numbers needs whole rows. Leave such rows out, or cut the numbers "
-            "into intervals, for which missing cells are expected."
+            f"Column {label_text(table.names[column])} has a missing cell in row {row}, and "
+            "moments are those of whole rows. Leave such rows out, or use fit_parameters or "
+            "fit_expectation, which expect missing cells."
         )
 
 
@@ -476,6 +478,4 @@ def gaussian_bic(dag: Dag, table: Any, *, sample_weight: Any = None) -> float:
     A number has a coefficient for each numeric parent, an intercept and a variance in each
     configuration of its discrete parents. The same as `score(dag, table, BIC(), numbers="normal")`.
     """
-    from novum.graphical.learning.scores import BIC
-
     return score(dag, table, BIC(), numbers="normal", sample_weight=sample_weight)

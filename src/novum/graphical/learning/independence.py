@@ -26,6 +26,7 @@ from novum.distributions import StateAxis
 from novum.graphical.learning import independence_kernels as kernels
 from novum.graphical.learning.coded_table import CodedTable, read_table
 from novum.graphical.learning.constraints import Rules
+from novum.graphical.learning.discretization import EqualFrequency
 from novum.graphical.learning.equivalence_kernels import directed_graph
 from novum.graphical.learning.scores import FamilyScores, LogLikelihood
 from novum.graphical.learning.search import Search, SearchProblem
@@ -118,6 +119,8 @@ def missing_dependence(table: Any, alpha: float = 0.05) -> tuple[Independence, .
     [('test is missing', 'ill')]
     """
     coded = read_table(table)
+    if coded.numbers:
+        coded = EqualFrequency().cut(coded)
     gaps = [i for i in range(coded.n_variables) if (coded.codes[i] < 0).any()]
     tests = []
     for i in gaps:

@@ -326,10 +326,13 @@ def fit_parameters(
     has_numbers = isinstance(table, CodedTable) and bool(table.numbers)
     mixed = isinstance(dag, ConditionalGaussianNetwork)
     if mixed or has_numbers or keeps_numbers(numbers, prior):
-        from novum.graphical.learning.gaussian_families import family_moments
+        from novum.graphical.learning.gaussian_expectation import fit_numbers_expectation
+        from novum.graphical.learning.gaussian_families import read_graph, summed
 
-        graph_of: Any = dag
-        return family_moments(graph_of, table, sample_weight=sample_weight).network(prior)
+        graph, coded = read_graph(dag, table, None, sample_weight)
+        if coded.has_missing:
+            return fit_numbers_expectation(graph, coded, prior).network
+        return summed(graph, coded).network(prior)
     graph, coded = graph_and_rows(dag, table, sample_weight, numbers=numbers)
     if isinstance(numbers, ByScore) and isinstance(dag, Dag):
         raw = read_numbers(table, None, sample_weight).select(graph.names)
