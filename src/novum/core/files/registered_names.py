@@ -319,6 +319,11 @@ VALUE_NAMES = {
     "novum.graphical.models.factor_graph": ("FactorGraph",),
     "novum.graphical.models.emissions": ("Normals", "Symbols"),
     "novum.graphical.models.hidden_markov": ("HiddenMarkovModel",),
+    "novum.graphical.models.linear_gaussian": (
+        "ConditionalGaussianNetwork",
+        "LinearGaussian",
+        "LinearGaussianNetwork",
+    ),
     "novum.graphical.models.markov_chain": ("MarkovChain",),
     "novum.graphical.models.model_record": ("ModelRecord",),
     "novum.graphical.naive_network": ("ColumnStates",),
