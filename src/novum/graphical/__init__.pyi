@@ -1,4 +1,5 @@
 from novum.graphical.classifier import BayesianNetworkClassifier
+from novum.graphical.density import BayesianNetworkDensity
 from novum.graphical.factor import Factor
 
 # What other packages use.
@@ -123,6 +124,7 @@ __all__ = [
     "BDs",
     "BayesianNetwork",
     "BayesianNetworkClassifier",
+    "BayesianNetworkDensity",
     "Beliefs",
     "ChowLiu",
     "CodedTable",

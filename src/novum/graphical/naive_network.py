@@ -169,7 +169,8 @@ def _of_numbers(name: str, cells: Floats, weights: Floats) -> ColumnStates | Non
         wanted = np.arange(1, INTERVALS) / INTERVALS * shares[-1]
         # Up to rounding of sums: weights of 2 and rows that occur twice cut alike.
         chosen = np.unique(np.searchsorted(shares, wanted * (1 - 1e-12)))
-        chosen = chosen[chosen < len(values) - 1]
+        # Where nearly all rows have the largest number, that is cut off from the others.
+        chosen = np.unique(np.minimum(chosen, len(values) - 2))
     # Middles of neighbors, at least the lower and below the higher one.
     low, high = values[chosen], values[chosen + 1]
     middle = low / 2 + high / 2

@@ -11,6 +11,7 @@ from novum.neighbors.nearest import NearestNeighbors
 from novum.neighbors.nearest import NeighborsModel as NeighborsModel
 from novum.neighbors.nearest import rows_to_keep as rows_to_keep
 from novum.neighbors.novelty import LocalOutlierFactor, NeighborDistance
+from novum.neighbors.novelty import false_alarms as false_alarms
 from novum.neighbors.regressor import KNeighborsRegressor, RadiusNeighborsRegressor
 
 __all__ = [
