@@ -40,6 +40,7 @@ from novum.graphical.inference.within_limits import WithinLimits
 from novum.graphical.learning.averaging import (
     EdgeProbabilities,
     GraphPosterior,
+    PairProbabilities,
     bootstrap_edges,
     edge_probabilities,
 )
@@ -62,6 +63,7 @@ from novum.graphical.learning.independence import (
     independence_test,
     missing_dependence,
 )
+from novum.graphical.learning.order_chains import ChainReport, OrderChains
 from novum.graphical.learning.parameters import (
     Dirichlet,
     FamilyCounts,
@@ -126,6 +128,7 @@ __all__ = [
     "BayesianNetworkClassifier",
     "BayesianNetworkDensity",
     "Beliefs",
+    "ChainReport",
     "ChowLiu",
     "CodedTable",
     "CommunicatingClass",
@@ -179,6 +182,8 @@ __all__ = [
     "Normals",
     "NothingAcceptedError",
     "ObservedNetwork",
+    "OrderChains",
+    "PairProbabilities",
     "PartialDag",
     "PerfectMap",
     "PlainJunctionTree",

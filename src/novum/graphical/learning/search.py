@@ -254,15 +254,20 @@ def _checked_constraints(constraints: Any) -> Constraints:
     return constraints
 
 
+def default_search(rules: Rules, prior: StructurePrior | None) -> Search:
+    """What is taken where no search is named."""
+    from novum.graphical.learning.edge_searches import Reinsertion, Successive, Tabu
+    from novum.graphical.learning.equivalence_search import GreedyEquivalence
+
+    # Classes of graphs know nothing of directions that are required, forbidden or likely.
+    if rules.is_symmetric and not (prior is not None and prior.edges):
+        return Successive((GreedyEquivalence(), Tabu(), Reinsertion()))
+    return Successive((Tabu(), Reinsertion()))
+
+
 def _checked_search(search: Any, rules: Rules, prior: StructurePrior | None) -> Search:
     if search is None:
-        from novum.graphical.learning.edge_searches import Reinsertion, Successive, Tabu
-        from novum.graphical.learning.equivalence_search import GreedyEquivalence
-
-        # Classes of graphs know nothing of directions that are required, forbidden or likely.
-        if rules.is_symmetric and not (prior is not None and prior.edges):
-            return Successive((GreedyEquivalence(), Tabu(), Reinsertion()))
-        return Successive((Tabu(), Reinsertion()))
+        return default_search(rules, prior)
     if not isinstance(search, Search):
         raise InputError(
             "search is a value such as HillClimbing(), Tabu(), GreedyEquivalence(), Annealing(), "
