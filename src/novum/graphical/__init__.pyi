@@ -44,6 +44,7 @@ from novum.graphical.learning.averaging import (
     bootstrap_edges,
     edge_probabilities,
 )
+from novum.graphical.learning.best_first import BestFirst
 from novum.graphical.learning.coded_table import CodedTable, read_table
 from novum.graphical.learning.comparison import GraphComparison, compare
 from novum.graphical.learning.constraints import Constraints
@@ -128,6 +129,7 @@ __all__ = [
     "BayesianNetworkClassifier",
     "BayesianNetworkDensity",
     "Beliefs",
+    "BestFirst",
     "ChainReport",
     "ChowLiu",
     "CodedTable",

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from novum.core.runtime import time_sliced
+from novum.graphical.learning import order_sums_kernels as kernels
 from novum.graphical.learning.constraints import Rules
 from novum.graphical.learning.scores import FamilyScores
 from novum.numerics import Floats, Integers
@@ -50,9 +52,7 @@ def subset_sums(values: Floats) -> Floats:
     [1.0, 3.0, 4.0, 10.0]
     """
     sums = values.copy()
-    for step in (1 << np.arange(len(values).bit_length() - 1)).tolist():
-        halves = sums.reshape(-1, 2, step)
-        halves[:, 1] = np.logaddexp(halves[:, 0], halves[:, 1])
+    kernels.add_subsets(sums)
     return sums
 
 
@@ -73,16 +73,10 @@ class OrderSums:
             self.sets.append((codes, logs))
             self.inside[child, codes] = logs
             self.inside[child] = subset_sums(self.inside[child])
-        codes = np.arange(1 << d)
-        self.levels = [codes[np.bitwise_count(codes) == k] for k in range(d + 1)]
         self.forward = np.full(1 << d, -math.inf)
         self.forward[0] = 0.0
-        for level in self.levels[1:]:
-            for v in range(d):
-                with_v = level[level >> v & 1 == 1]
-                before = with_v ^ (1 << v)
-                gained = self.forward[before] + self.inside[v, without(before, v)]
-                self.forward[with_v] = np.logaddexp(self.forward[with_v], gained)
+        for begin, end in time_sliced(1 << d, block=1 << min(d, 12)):
+            kernels.sum_forward(max(begin, 1), end, self.inside, self.forward)
 
     @property
     def log_evidence(self) -> float:
@@ -92,11 +86,8 @@ class OrderSums:
         """The probability of every set of parents, in the order of `sets`."""
         d, backward = self.d, np.full(1 << self.d, -math.inf)
         backward[-1] = 0.0
-        for level in self.levels[-2::-1]:
-            for v in range(d):
-                before = level[level >> v & 1 == 0]
-                gained = backward[before | (1 << v)] + self.inside[v, without(before, v)]
-                backward[before] = np.logaddexp(backward[before], gained)
+        for begin, end in time_sliced(1 << d, block=1 << min(d, 12)):
+            kernels.sum_backward(max(begin, 1), end, self.inside, backward)
         codes = np.arange(1 << (d - 1))
         answers = []
         for child, (sets, logs) in enumerate(self.sets):
