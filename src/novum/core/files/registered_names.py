@@ -302,6 +302,9 @@ VALUE_NAMES = {
     ),
     "novum.graphical.inference.within_limits": ("WithinLimits",),
     "novum.graphical.interval_laws": ("NumberStates",),
+    "novum.graphical.learning.averaged_network": ("AveragedNetwork",),
+    "novum.graphical.learning.averaging": ("EdgeProbabilities",),
+    "novum.graphical.learning.best_first": ("BestFirst",),
     "novum.graphical.learning.constraints": ("Constraints",),
     "novum.graphical.learning.edge_searches": (
         "Annealing",

@@ -1,3 +1,4 @@
+from novum.graphical.learning.averaged_network import AveragedNetwork, average_networks
 from novum.graphical.learning.averaging import (
     EdgeProbabilities,
     GraphPosterior,
@@ -53,6 +54,7 @@ __all__ = [
     "PC",
     "Annealing",
     "AroundClass",
+    "AveragedNetwork",
     "BDeu",
     "BDs",
     "BestFirst",
@@ -76,6 +78,7 @@ __all__ = [
     "StructurePrior",
     "Successive",
     "Tabu",
+    "average_networks",
     "bootstrap_edges",
     "compare",
     "edge_probabilities",
