@@ -198,9 +198,8 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
         self.averaged_, self.edge_probabilities_ = averaged, sure
         details: dict[str, Any] = {"rows": sample.n_rows, "parameters": network.n_parameters}
         if averaged is not None:
-            # What every graph says of the class alone, under the prior of the average.
-            counts = np.bincount(sample.target, sample.weights, len(sample.classes))
-            self.class_prior_ = (counts + 1 / len(counts)) / (counts.sum() + 1)
+            unknown = averaged.joint(np.full((1, len(averaged.variables)), -1))[0]
+            self.class_prior_ = unknown / unknown.sum()
             details["averaged over"] = (
                 "all orders of the variables"
                 if averaged.is_exact
