@@ -47,7 +47,7 @@ LABELS = ["true", "false", "false", "true"]
 
 
 @parametrize_with_checks(
-    [BayesianNetworkClassifier(), BayesianNetworkClassifier(structure="averaged")], legacy=True
+    [BayesianNetworkClassifier(), BayesianNetworkClassifier(structure="tree")], legacy=True
 )
 def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)

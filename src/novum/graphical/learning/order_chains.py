@@ -175,10 +175,14 @@ class OrderWalks:
         counters = np.zeros(2, np.int64)
         logs, orders = np.empty(how.kept), np.empty((how.kept, len(order)), np.int64)
         for n_steps, spacing in ((how.steps - length, how.steps + 1), (length, thin)):
-            chances = rng.random((n_steps, 5))
+            chances, powers = rng.random((n_steps, 5)), np.ones(n_steps)
+            if spacing > n_steps:
+                # At first hot and then cooler, so that no chain stays where it happened to start.
+                hot = n_steps * 3 // 4
+                powers[:hot] = np.geomspace(0.02, 1.0, hot)
             for begin, end in time_sliced(n_steps, block=256):
                 kernels.walk_orders(
-                    sums, bits, order, chances, begin, end, spacing, logs, orders, counters
+                    sums, bits, order, chances, powers, begin, end, spacing, logs, orders, counters
                 )
         return orders, logs, counters
 

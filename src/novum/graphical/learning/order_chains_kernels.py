@@ -29,8 +29,11 @@ def masks_of(bits, order, out_masks):
 
 
 @inner_kernel()
-def relocate(sums, bits, order, masks, v, chance, rest, weights):
-    """Draws a new place of one variable, given the order of the others; whether it moved."""
+def relocate(sums, bits, order, masks, v, chance, power, rest, weights):
+    """Draws a new place of one variable, given the order of the others; whether it moved.
+
+    `power` flattens the distribution.
+    """
     d, n, old = order.size, 0, 0
     for i in range(d):
         if order[i] == v:
@@ -59,13 +62,13 @@ def relocate(sums, bits, order, masks, v, chance, rest, weights):
         return 0
     wanted = 0.0
     for p in range(d):
-        wanted += math.exp(weights[p] - top)
+        wanted += math.exp(power * (weights[p] - top))
     wanted *= chance
     new = old
     for p in range(d):
         if weights[p] > -np.inf:
             new = p
-            wanted -= math.exp(weights[p] - top)
+            wanted -= math.exp(power * (weights[p] - top))
             if wanted < 0.0:
                 break
     if new == old:
@@ -100,14 +103,17 @@ def order_log(sums, masks):
 
 
 @kernel(
-    "void(float64[:, ::1], int64[:, ::1], int64[::1], float64[:, ::1], int64, int64, int64, "
-    "float64[::1], int64[:, ::1], int64[::1])",
+    "void(float64[:, ::1], int64[:, ::1], int64[::1], float64[:, ::1], float64[::1], int64, int64, "
+    "int64, float64[::1], int64[:, ::1], int64[::1])",
     vectorize=False,
 )
-def walk_orders(sums, bits, order, chances, begin, end, thin, out_logs, out_orders, out_counters):
+def walk_orders(
+    sums, bits, order, chances, powers, begin, end, thin, out_logs, out_orders, out_counters
+):
     """Steps `begin` to `end`: one variable is moved, and two are exchanged where chance has it.
 
-    `chances` has five uniform numbers for each step. Every `thin` steps order and log are kept.
+    `chances` has five uniform numbers for each step, `powers` what the distribution is raised to;
+    it is the posterior where that is 1. Every `thin` steps order and log are kept.
     `out_counters`: variables that moved, exchanges that were accepted.
     """
     d = order.size
@@ -118,7 +124,7 @@ def walk_orders(sums, bits, order, chances, begin, end, thin, out_logs, out_orde
     log = order_log(sums, masks)
     for t in range(begin, end):
         v = order[min(int(chances[t, 0] * d), d - 1)]
-        moved = relocate(sums, bits, order, masks, v, chances[t, 1], rest, weights)
+        moved = relocate(sums, bits, order, masks, v, chances[t, 1], powers[t], rest, weights)
         out_counters[0] += moved
         log = order_log(sums, masks)
         i = min(int(chances[t, 2] * d), d - 1)
@@ -128,7 +134,9 @@ def walk_orders(sums, bits, order, chances, begin, end, thin, out_logs, out_orde
             changed[i], changed[j] = order[j], order[i]
             masks_of(bits, changed, others)
             proposed = order_log(sums, others)
-            if proposed > -np.inf and math.log(chances[t, 4] + 1e-300) < proposed - log:
+            if proposed > -np.inf and math.log(chances[t, 4] + 1e-300) < powers[t] * (
+                proposed - log
+            ):
                 order[:] = changed
                 masks[:] = others
                 log = proposed
