@@ -221,4 +221,4 @@ def chosen_family(families, v, allowed):
 @kernel(f"int64({STATES}, uint64)", vectorize=False)
 def last_variable(states, done):
     """The last variable on the best way to a set."""
-    return states[2][state_place(states[0], done)]
+    return np.int64(states[2][state_place(states[0], done)])
