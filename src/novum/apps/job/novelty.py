@@ -43,6 +43,8 @@ _TOLD, _DRAWN = 10, 1500
 # Rows that tell how many components a mixture has, and the most that are tried.
 _CHOOSING_ROWS, _MOST_COMPONENTS = 1000, 5
 _TREES = {"quick": 100, "standard": 200, "thorough": 500}
+# Columns of which a network is learned in seconds, without and with missing cells.
+_MOST_NODES, _MOST_NODES_WITH_GAPS = 60, 30
 
 
 @dataclass(frozen=True)
@@ -152,8 +154,11 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
     loaded, table, rows = seen.loaded, seen.X, seen.rows
     known, target = _known(loaded, rows)
     n_missing = sum(column.null_count for column in table.itercolumns())
+    most_nodes = _MOST_NODES_WITH_GAPS if n_missing else _MOST_NODES
     detectors = _detectors(seen.is_numeric, n_missing == 0, request)
     detectors["mixture"] = _mixture(table, seen.is_numeric, request)
+    if table.num_columns <= most_nodes:
+        detectors["Bayesian network"] = imported("novum.graphical:BayesianNetworkDensity")()
     told.stage(f"comparing {len(detectors)} detectors")
     comparison = compare_detectors(detectors, table, known, random_state=request.seed)
     told.stage("looking for reasons")
@@ -177,7 +182,11 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
         loaded.n_rows,
         _verdict(comparison, unusual, target),
         seen.kinds,
-        (*seen.not_done, *_not_done(n_missing, comparison), *failed),
+        (
+            *seen.not_done,
+            *_not_done(n_missing, table.num_columns - most_nodes, comparison),
+            *failed,
+        ),
         asdict(request),
         comparison,
         unusual,
@@ -281,8 +290,13 @@ def _verdict(
     return tuple(said)
 
 
-def _not_done(n_missing: int, comparison: DetectorComparison) -> list[str]:
+def _not_done(n_missing: int, too_many: int, comparison: DetectorComparison) -> list[str]:
     said = []
+    if too_many > 0:
+        said.append(
+            f"A Bayesian network was not compared: the table has {counted(too_many, 'column')} "
+            "more than one is learned of in seconds."
+        )
     if n_missing:
         said.append(
             f"{counted(n_missing, 'cell')} {'is' if n_missing == 1 else 'are'} missing: one-class "
