@@ -120,4 +120,7 @@ class Studio:
         object.__setattr__(self, "tables", Tables(self.folder))
 
 
-ROOMS = (Room("tables", "Tables", "Look at a table, start a run, watch it and compare runs."),)
+ROOMS = (
+    Room("tables", "Tables", "Look at a table, start a run, watch it and compare runs."),
+    Room("playground", "Playground", "Paint points and watch learners at work, step by step."),
+)
