@@ -120,4 +120,8 @@ class Studio:
         object.__setattr__(self, "tables", Tables(self.folder))
 
 
-ROOMS = (Room("tables", "Tables", "Look at a table, start a run, watch it and compare runs."),)
+ROOMS = (
+    Room("tables", "Tables", "Look at a table, start a run, watch it and compare runs."),
+    Room("decide", "Decide", "Move the working point of a model and see what changes."),
+    Room("understand", "Understand", "Walk through a tree, change a row, find unusual rows."),
+)
