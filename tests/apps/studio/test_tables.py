@@ -216,7 +216,7 @@ def test_runs_outlive_a_studio_that_is_killed(tmp_path: Path) -> None:
     while not served.get(f"/api/tables/runs/{name}")["leaderboard"]:
         time.sleep(0.1)
     os.kill(studio.pid, signal.SIGKILL)
-    studio.wait()
+    studio.communicate()
     for again in serving(tmp_path):
         assert again.get(f"/api/tables/runs/{name}")["state"] == "running"
         again.post(f"/api/tables/runs/{name}/cancel")
