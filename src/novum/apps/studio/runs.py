@@ -194,9 +194,13 @@ class Runs:
     def cancel(self, name: str) -> None:
         """Stops a run as Ctrl-C does; finished folds are kept."""
         self.path(name)
-        pid = self._progress(name).get("pid")
-        if not self._is_locked(name) or pid is None:
-            raise InputError(f"The run {name} is not going on, so there is nothing to stop.")
+        pid = None
+        # A process that has just been started says a moment later who it is.
+        while pid is None:
+            if not self._is_locked(name):
+                raise InputError(f"The run {name} is not going on, so there is nothing to stop.")
+            pid = self._progress(name).get("pid")
+            time.sleep(0.0 if pid else 0.05)
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGINT)
 

@@ -94,6 +94,8 @@ def bound(host: str, port: int) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             found.bind((host, number))
+            # From now on a browser may come, and waits until it is answered.
+            found.listen(512)
         except OSError as error:
             found.close()
             failure = error

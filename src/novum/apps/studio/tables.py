@@ -21,12 +21,12 @@ from novum.apps.job.families import FAMILIES
 from novum.apps.job.outputs import LEADERBOARD, SCRIPT
 from novum.apps.job.record_json import from_json, to_json
 from novum.apps.report.names import cleaned
+from novum.apps.studio.cells import cell_text
 from novum.apps.studio.folder import OpenedFolder
 from novum.apps.studio.guard import REPORT_POLICY
 from novum.apps.studio.rooms import Studio
 from novum.apps.studio.runs import MODEL, PREDICTIONS, REPORT, RUN
 from novum.core.errors import InputError
-from novum.core.text import label_text
 from novum.evaluation import corrected_t_test
 
 # Settings of a run that a page may name: not those that are paths, which are checked on their own.
@@ -38,7 +38,6 @@ SETTINGS = (
 # Files of a run that are given away; no others.
 FILES = (REPORT, PREDICTIONS, LEADERBOARD, MODEL, SCRIPT, RUN, "assignments.csv", "scores.csv")
 MOST_ROWS = 200
-MOST_CELL = 200
 
 
 class Asked(BaseModel):
@@ -158,14 +157,6 @@ def request_of(folder: OpenedFolder, asked: Asked) -> requests.Request:
     if asked.test:
         known["test"] = folder.file(asked.test).name
     return from_json(json.dumps({"format": 1, "record": known}), requests.Request)
-
-
-def cell_text(cell: Any) -> str | None:
-    """A cell for people, None where it is missing."""
-    if cell is None or cell != cell:
-        return None
-    text = format(cell, ".10g") if isinstance(cell, float) else label_text(cell)
-    return text if len(text) <= MOST_CELL else f"{text[: MOST_CELL - 1]}…"
 
 
 # --- Two runs -------------------------------------------------------------------------------------
