@@ -47,13 +47,19 @@ def places(points: Any) -> list[list[float]]:
 
 
 def line(w: Floats, b: float, *, dashed: bool = False) -> list[dict[str, Any]]:
-    """The line `w'x + b = 0` across the square; nothing where there is none."""
-    length = float(np.linalg.norm(w))
+    """The line `w'x + b = 0` within the square; nothing where it does not cross it."""
+    along = np.array([-w[1], w[0]])
+    length = float(w @ w)
     if length == 0.0:
         return []
-    normal, along = w / length, np.array([-w[1], w[0]]) / length
-    foot = normal * (-b / length - float(normal @ [0.5, 0.5])) + 0.5
-    ends = [foot - 2 * along, foot + 2 * along]
+    foot = 0.5 - w * (float(w @ [0.5, 0.5]) + b) / length
+    # The stretch of `foot + t along` that lies in the square.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossings = np.array([(0.0 - foot) / along, (1.0 - foot) / along])
+    first, last = np.nanmax(crossings.min(axis=0)), np.nanmin(crossings.max(axis=0))
+    if not first < last:
+        return []
+    ends = [foot + first * along, foot + last * along]
     return [{"kind": "path", "points": places(ends), "series": 8, "dashed": dashed}]
 
 

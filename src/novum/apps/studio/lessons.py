@@ -126,7 +126,7 @@ def k_means(points: Points, groups: int, seed: int) -> Iterator[Frame]:
     X, formula = points.X, "J = Σᵢ ‖xᵢ − m(cᵢ)‖²"
     means = _drawn(X, groups, seed)
     labels, last = np.full(len(X), -1), np.inf
-    yield frame("Start: means drawn from the points", formula, [], *centers(means), colors=labels)
+    yield frame("Start: centers drawn from the points", formula, [], *centers(means), colors=labels)
     while True:
         distances = ((X[:, np.newaxis] - means) ** 2).sum(axis=2)
         nearest = distances.argmin(axis=1)

@@ -290,7 +290,7 @@ function points(main, lesson, params, signal) {
     h("div", { class: "split right" },
       h("section", { class: "card", "aria-label": "Board" },
         h("div", { class: "line" }, h("div", { class: "line tools-of-board", role: "group", "aria-label": "Brush" }, tools), undo, clear, example),
-        said, board, h("p", { class: "quiet" }, "Click or drag to paint points. The link in the address keeps them.")),
+        board, said, h("p", { class: "quiet" }, "Click or drag to paint points. The link in the address keeps them.")),
       h("div", { class: "stack" },
         lesson.settings.length ? h("section", { class: "card", "aria-label": "Settings" }, h("div", { class: "fields" }, lesson.settings.map((one) => field(one.title, controls[one.name])))) : null,
         steps.panel)));
@@ -365,7 +365,7 @@ function grid(main, methods, params, signal) {
       const name = SIGNS.find(([key]) => key === sign)?.[1] ?? "Field";
       const isAt = frame?.at?.join() === [c + 1, rows.length - r].join();
       const value = one ? one.value.toFixed(3).replace("-", "−") : "";
-      const shade = one ? Math.round((55 * Math.abs(one.value)) / most) : 0;
+      const shade = one ? Math.round((42 * Math.abs(one.value)) / most) : 0;
       return h("button", { type: "button", class: `place ${sign === "#" ? "wall" : one && one.value < 0 ? "loss" : "gain"}${isAt ? " here" : ""}`, style: { "--shade": `${shade}%` }, "aria-label": `Column ${c + 1}, row ${rows.length - r}: ${name}${one ? `, worth ${value}` : ""}${one?.move ? `, go ${one.move}` : ""}`, onclick: () => put(r, c) },
         sign === "#" ? null : [h("span", { class: "move" }, one?.move ? ARROWS[one.move] : sign === "." || sign === "S" ? "" : sign === "-" ? "−1" : "+1"), h("span", { class: "value" }, value), sign === "S" ? h("span", { class: "start" }, "start") : null]);
     })));
@@ -407,7 +407,7 @@ function grid(main, methods, params, signal) {
   show(main, h("div", { class: "line ends" }, h("h1", null, "Grid world"), copier()), about,
     h("div", { class: "split right" },
       h("section", { class: "card", "aria-label": "World" },
-        h("div", { class: "line" }, h("div", { class: "line tools-of-board", role: "group", "aria-label": "Brush" }, brushes)), said, board,
+        h("div", { class: "line" }, h("div", { class: "line tools-of-board", role: "group", "aria-label": "Brush" }, brushes)), board, said,
         h("p", { class: "quiet" }, "Click a field to change it. Arrows are the best moves so far; the framed field is the one whose equation is shown.")),
       h("div", { class: "stack" },
         h("section", { class: "card", "aria-label": "Settings" }, h("div", { class: "fields" }, field("Method", method), field("Size", size), field("Reward of a field", living), field("Chance to slip", slip), field("Discount", discount))),
