@@ -164,7 +164,7 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
     told.stage("looking for reasons")
     ordinary = np.arange(table.num_rows) if known is None else np.flatnonzero(~known)
     forest = clone(detectors["isolation forest"]).fit(table.take(ordinary))
-    unusual = _unusual(forest, table, comparison, rows, seen.ids)
+    unusual = unusual_rows(forest, table, comparison.consensus, rows, seen.ids)
     told.stage("fitting the best detector")
     # Densities rank rows and draw no line between ordinary and novel ones.
     names = [result.name for result in comparison.results]
@@ -254,11 +254,11 @@ def _mixture(table: Any, is_numeric: bool, request: Request) -> Any:
     return detector(model.set_params(n_components=n), cv=2, random_state=request.seed)
 
 
-def _unusual(
-    forest: IsolationForest, table: Any, comparison: DetectorComparison, rows: Any, ids: Any
+def unusual_rows(
+    forest: IsolationForest, table: Any, ranks: Any, rows: Any, ids: Any, most: int = _TOLD
 ) -> tuple[UnusualRow, ...]:
-    """The most unusual rows, each with the columns that make random cuts isolate it."""
-    places = comparison.most_unusual[:_TOLD]
+    """The rows of highest rank, each with the columns that make random cuts isolate it."""
+    places = np.argsort(-ranks, kind="stable")[:most]
     found = forest.contributions(table.take(places))
     told = []
     for at, place in enumerate(places.tolist()):
@@ -272,7 +272,7 @@ def _unusual(
         )
         row = int(rows[place])
         name = "" if ids is None else str(ids[row])
-        told.append(UnusualRow(row + 1, name, float(comparison.consensus[place]), reasons))
+        told.append(UnusualRow(row + 1, name, float(ranks[place]), reasons))
     return tuple(told)
 
 
