@@ -295,11 +295,6 @@ class NeuralDetector(OutlierMixin, CallbackSupport, Learner):
         """-1 for novel rows, 1 for the others."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def column_errors(self, X: Any) -> Floats:
-        """Error of every cell, (n_rows, n_columns) in the order of the table; 0 where missing."""
-        _, cells = self._errors(self._rows(X))
-        return np.asarray(self.coding_.in_table_order(cells))
-
     def _rows(self, X: Any) -> CodedRows:
         check_is_fitted(self, "weights_")
         sample = check_features(self, image_rows(X), allow_missing=True)

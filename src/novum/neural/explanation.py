@@ -73,6 +73,11 @@ class ExplainedCells:
         """Standardized numbers and codes of levels that are expected in every cell."""
         raise NotImplementedError
 
+    def column_errors(self, X: Any) -> Floats:
+        """Error of every cell, (n_rows, n_columns) in the order of the table; 0 where missing."""
+        _, cells = self._errors(self._rows(X))
+        return np.asarray(self.coding_.in_table_order(cells))
+
     def reconstruct(self, X: Any) -> Any:
         """What is expected in every cell: numbers, and the likeliest levels."""
         return self.coding_.cells(*self._expected(self._rows(X)))
