@@ -1,8 +1,9 @@
 from novum.graphical.classifier import BayesianNetworkClassifier
 from novum.graphical.density import BayesianNetworkDensity
-from novum.graphical.factor import Factor
 
 # What other packages use.
+from novum.graphical.drawing.placement import placed as placed
+from novum.graphical.factor import Factor
 from novum.graphical.formats.files import file_bytes as file_bytes
 from novum.graphical.formats.files import file_text as file_text
 from novum.graphical.formats.other_libraries import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
@@ -126,7 +127,7 @@ from novum.graphical.structure.independence_maps import (
     minimal_independence_map,
     perfect_map,
 )
-from novum.graphical.structure.separation import Separation, Statement, Trail
+from novum.graphical.structure.separation import Separation, Statement, Trail, trails
 
 __all__ = [
     "AIC",
@@ -259,5 +260,6 @@ __all__ = [
     "split_r_hat",
     "to_pgmpy",
     "to_pyagrum",
+    "trails",
     "write_factors",
 ]
