@@ -169,8 +169,7 @@ function draw(results, { run }, found) {
   }
   show(results,
     h("dl", { class: "facts" }, facts.map(([title, value, small]) => h("div", null, h("dt", null, title), h("dd", null, value, small ? h("small", null, small) : null)))),
-    h("section", { class: "card" }, confusion(run, found)),
-    pictures.length ? h("section", { class: "card" }, h("div", { class: "pictures" }, pictures)) : null,
+    h("section", { class: "card" }, h("div", { class: "pictures" }, confusion(run, found), pictures)),
     h("section", { class: "card" }, affected(found)));
   announce(`Cost of a decision ${found.cost === null ? "unknown" : number(found.cost)}, ${number(found.changed.n_rows)} rows decided otherwise.`);
 }
@@ -184,12 +183,12 @@ function announce(text) {
 
 function confusion(run, found) {
   const most = Math.max(...found.confusion.flat(), 1);
-  return h("div", { class: "across", tabindex: "0", role: "region", "aria-label": "Confusion" }, h("table", { class: "matrix heat" }, h("caption", null, "What is true, and what is decided"),
+  return h("div", null, h("h2", null, "What is true, and what is decided"), h("div", { class: "across", tabindex: "0", role: "region", "aria-label": "Confusion" }, h("table", { class: "matrix heat" }, h("caption", { class: "unseen" }, "Rows by their true class and their decision"),
     h("thead", null, h("tr", null, h("th", { scope: "col" }, "true"), found.actions.map((one) => h("th", { scope: "col" }, one)))),
     h("tbody", null, run.classes.map((one, i) => h("tr", null, h("th", { scope: "row" }, one), found.confusion[i].map((count, j) => {
       const isRight = run.classes[i] === found.actions[j];
       return h("td", { class: isRight ? "right" : count ? "wrong" : null }, h("span", { class: "heat-bar", "aria-hidden": "true", style: { width: `${(100 * count) / most}%` } }), number(count));
-    }))))));
+    })))))));
 }
 
 function affected(found) {
