@@ -73,7 +73,7 @@ def test_the_keyboard_reaches_everything(browser_page: Opened) -> None:
     assert page.evaluate("document.activeElement.id") == "main"
     page.keyboard.press("Alt+Shift+Digit2")
     page.wait_for_selector("#rooms a[data-room=decide][aria-current]")
-    assert page.locator("#live").inner_text().startswith("Decide")
+    page.wait_for_function("() => document.getElementById('live').innerText.startsWith('Decide')")
     page.keyboard.press("Alt+Shift+KeyD")
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     page.keyboard.press("Alt+Shift+KeyD")
