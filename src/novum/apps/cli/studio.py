@@ -62,7 +62,8 @@ def studio(
             remarks(),
             f"Warning: the studio listens at {host}, so other machines can reach it, and what is "
             "sent is not encrypted. Whoever has the link, with the name of this machine in it, can "
-            "read and write the tables of this folder. Without --host only this machine is listened to.",
+            "read and write the tables of this folder. Without --host only this machine is "
+            "listened to.",
             "yellow",
         )
     typer.echo(f"The studio of {opened.path} is open. Ctrl-C closes it; runs go on by themselves.")
