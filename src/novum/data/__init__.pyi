@@ -1,5 +1,8 @@
 from novum.core.sources import Dialect, open_source
 from novum.data.bundled import BundledTable, available, load
+from novum.data.cut_points import equal_frequency_cuts as equal_frequency_cuts
+from novum.data.cut_points import equal_width_cuts as equal_width_cuts
+from novum.data.cut_points import mdl_cuts as mdl_cuts
 from novum.data.date_features import DateFeatures
 
 # What other packages use.

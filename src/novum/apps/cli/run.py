@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
@@ -126,7 +126,7 @@ def _draw_again(request: Request, plain: dict[str, Any], source: Path, path: Pat
     from novum.apps.job.untargeted import check_same
 
     with TemporaryDirectory() as folder:
-        found, _, _ = _searched(request, Path(folder) / "run", RunListener(None, None))
+        found, _, _ = searched(request, Path(folder) / "run", RunListener(None, None))
     check_same(found.plain(), plain, source)
     _write_page(found.as_recorded(plain), path)
 
@@ -246,9 +246,13 @@ def run(
 
 def free_folder(table: str) -> Path:
     """A folder that is not there yet, named after a table."""
+    return next(path for name in folder_names(table) if not (path := Path(name)).exists())
+
+
+def folder_names(table: str) -> Iterator[str]:
+    """Names for the folder of a run, the best first."""
     stem = Path(table).name.split(".")[0] or "table"
-    names = (f"novum-{stem}" if number == 1 else f"novum-{stem}-{number}" for number in count(1))
-    return next(path for name in names if not (path := Path(name)).exists())
+    return (f"novum-{stem}" if number == 1 else f"novum-{stem}-{number}" for number in count(1))
 
 
 # --- Steps ----------------------------------------------------------------------------------------
@@ -264,7 +268,7 @@ def _work(request: Request | None, folder: Path, quiet: bool, as_json: bool) -> 
     try:
         with nullcontext() if shown is None else shown:
             listener = RunListener(shown, None if quiet or as_json else out)
-            record = _recorded(request, folder, listener)
+            record = recorded(request, folder, listener)
     except KeyboardInterrupt:
         raise _stopped(folder) from None
     except (OSError, MemoryError) as error:
@@ -292,7 +296,7 @@ def _without_target(request: Request, folder: Path, quiet: bool, as_json: bool) 
     out, shown = output(), None if quiet else Progress("starting")
     try:
         with nullcontext() if shown is None else shown:
-            found, table, rows = _searched(request, folder, RunListener(shown, None))
+            found, table, rows = searched(request, folder, RunListener(shown, None))
     except KeyboardInterrupt:
         raise _stopped(folder) from None
     files = written(folder) | {rows.partition(".")[0]: str(folder / rows)}
@@ -308,7 +312,7 @@ def _without_target(request: Request, folder: Path, quiet: bool, as_json: bool) 
         say(out, path if quiet else f"{what:<12}{path}")
 
 
-def _searched(request: Request, folder: Path, listener: Any) -> tuple[Any, Any, str]:
+def searched(request: Request, folder: Path, listener: Any) -> tuple[Any, Any, str]:
     """What was found with its report written, its table, and the file with a line for each row."""
     if request.task == "clusters":
         from novum.apps.job.clusters import ASSIGNMENTS, run_clusters
@@ -333,7 +337,7 @@ def _write_page(found: Any, path: Path) -> None:
     write(found, path)
 
 
-def _recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord | SeveralRecord:
+def recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord | SeveralRecord:
     """The record of the run, with its report written."""
     from novum.apps.job import job
     from novum.apps.job.record import SeveralRecord

@@ -43,8 +43,10 @@ from novum.core.tables.label_sets import (
 from novum.core.tables.missing import learners_for_missing, missing_mask, refuse_missing
 from novum.core.tables.schema import MISSING, UNSEEN, Column, Kind, Level, Schema, level_key
 from novum.core.tables.targets import (
+    UNLABELLED,
     check_classes,
     check_numbers,
+    check_partial_classes,
     plain_target,
     united_labels,
 )
@@ -62,6 +64,7 @@ from novum.core.tables.validation import (
 __all__ = [
     "FORMS",
     "MISSING",
+    "UNLABELLED",
     "UNSEEN",
     "Coding",
     "Column",
@@ -83,6 +86,7 @@ __all__ = [
     "check_classes",
     "check_features",
     "check_numbers",
+    "check_partial_classes",
     "check_sample",
     "checked_rows",
     "checked_weight",
