@@ -23,9 +23,9 @@ from novum.distributions.components import (
     observed_log_density,
     prior_log_density,
 )
-from novum.distributions.multivariate.coordinates import chosen_and_others
+from novum.distributions.multivariate.coordinates import chosen_and_others, sample_weights
 from novum.distributions.protocol import Size
-from novum.numerics import Floats, checked_weights
+from novum.numerics import Floats
 
 # --- Statistics -----------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class ProductLaw:
         if hidden:
             raise InputError(f"{hidden[0]} is not estimated from sums of rows; use its own `fit`.")
         rows = np.asarray(x)
-        weights = np.ones(len(rows)) if weight is None else _weights(weight, len(rows))
+        weights = sample_weights(weight, len(rows))
         components, cells = zip(*_present(rows, weights, laws), strict=True)
         parts = tuple(c.expected(None, *part) for c, part in zip(components, cells, strict=True))
         return ProductStatistics(components, float(weights.sum()), parts)
@@ -249,13 +249,6 @@ def _has_labels(law: Any) -> bool:
 
 def _table(x: Any, laws: Sequence[Any]) -> Any:
     return np.asarray(x, object if any(map(_has_labels, laws)) else np.float64)
-
-
-def _weights(weight: ArrayLike, n: int) -> Floats:
-    try:
-        return checked_weights(weight, n)
-    except ValueError as error:
-        raise InputError(str(error)) from None
 
 
 def _present(

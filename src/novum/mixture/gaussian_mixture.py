@@ -71,8 +71,6 @@ class GaussianMixture(MixtureModel):
 
     Parameters
     ----------
-    n_components : int or "auto"
-        "auto" takes the number of smallest BIC and tells why in `choice_`.
     covariance_type : {"full", "tied", "diag", "spherical", "EII", "EVI", "EEV", ..., "fixed"}
         What covariances may be: any, one for all, diagonal, a multiple of the identity; mclust's
         names of families with closed forms; "fixed" holds those of `precisions_init`, so that only
@@ -82,10 +80,6 @@ class GaussianMixture(MixtureModel):
     reg_covar : float
         No direction of a component has less than this share of the variance of the columns. A
         floor, not an addition: components above it are the likeliest ones to the last digit.
-    max_iter : int
-        Steps of a start.
-    n_init : int
-        Starts, of which the best is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data", "hierarchical"}
         First groups: k-means, its first centers, random memberships, the rows nearest to random
         ones, or Ward's tree of up to 2000 rows.
@@ -95,11 +89,8 @@ class GaussianMixture(MixtureModel):
     moves : int
         Split-and-merge moves that are tried in a row without success, for three components or more
         and where no start is given.
-    random_state : int, RandomState, Generator or None
     warm_start : bool
         Whether a fit starts at the parameters of the last one.
-    on_interrupt : {"raise", "keep"}
-        What Ctrl-C does: end without a result, or keep the best parameters so far.
     verbose, verbose_interval : int
         Without effect.
 
