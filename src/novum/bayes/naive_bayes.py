@@ -19,6 +19,7 @@ from novum.bayes.column_models import (
     CategoricalColumn,
     CountsBlock,
     GaussianColumn,
+    StudentTColumn,
     level_prior,
 )
 from novum.bayes.missing_cells import missing_block
@@ -120,6 +121,13 @@ MixtureColumn or BinnedColumn, optional
 
     def _given_priors(self) -> Any:
         return self.priors
+
+    def _refused_with_em(self) -> str:
+        laws = {type(law) for law in (self.numeric, *(self.columns or {}).values())}
+        others = [
+            law.__name__ for law in (StudentTColumn, KernelColumn, BinnedColumn) if law in laws
+        ]
+        return f"the laws of {others[0]} do not maximize one" if others else ""
 
     def _leaves_quickly(self) -> bool:
         # The prior of Student's t stands at the mean and variance of all rows, and whether a

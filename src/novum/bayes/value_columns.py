@@ -17,10 +17,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from novum.bayes.cut_points import equal_frequency_cuts, equal_width_cuts, mdl_cuts
 from novum.core.errors import InputError, ModelFileError
 from novum.core.tables import Schema
-from novum.data import CountedValues
+from novum.data import CountedValues, equal_frequency_cuts, equal_width_cuts, mdl_cuts
 from novum.distributions import ClassSums, Component, LawBlock, MixtureLaw, Normal, RealMixtureLaw
 from novum.neighbors import KernelDensity
 from novum.numerics import Floats, KernelSums, Positions, cached_property

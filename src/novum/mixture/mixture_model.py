@@ -34,6 +34,7 @@ from novum.core.sums import (
     Additive,
     ChunkPasses,
     Fitted,
+    PassesMixin,
     StopRule,
     fit_sums,
     set_feature_names,
@@ -76,7 +77,7 @@ class ExpectedStatistics(Additive):
     _fixed: ClassVar[tuple[str, ...]] = ("under",)
 
 
-class MixtureModel(DensityMixin, Learner):
+class MixtureModel(PassesMixin, DensityMixin, Learner):
     """A mixture of K laws with weights, fitted by expectation and maximization.
 
     Parameters
@@ -93,6 +94,8 @@ class MixtureModel(DensityMixin, Learner):
     on_interrupt : {"raise", "keep"}
         What Ctrl-C does: end without a result, or keep the best parameters so far.
     """
+
+    _why_passes = "EM makes several passes"
 
     # Whether a law may lack some rows, such as fractions among counts.
     _has_impossible_rows: ClassVar[bool] = False
@@ -195,33 +198,6 @@ class MixtureModel(DensityMixin, Learner):
     ) -> Integers:
         """`fit(X).predict(X)`."""
         return self.fit(X, y, sample_weight).predict(X)
-
-    def fit_stream(self, chunks: Any, *, schema: Schema | None = None) -> Self:
-        """Fits to chunks `(X,)`, `(X, y)` or `(X, y, weight)` that can be read again and again.
-
-        Parameters
-        ----------
-        chunks : list, callable that returns a fresh iterator, or Dask collections
-        schema : Schema, optional
-        """
-        self._validate_params()
-        reason = "EM makes several passes"
-        return self._fit_passes(ChunkPasses.over(chunks, self, schema, reason=reason))
-
-    def fit_file(self, path: Any, *, target: Any = None, **options: Any) -> Self:
-        """Fits to a CSV, Parquet or ARFF file in several passes.
-
-        Parameters
-        ----------
-        path : path of the file
-        target : str, optional
-            A column to leave out.
-        **options
-            `weight`, `features`, `kinds`, `chunk_rows`, `memory_limit` and `client`, as for other
-            learners.
-        """
-        self._validate_params()
-        return self._fit_passes(ChunkPasses.over_file(path, self, target=target, **options))
 
     def statistics(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
