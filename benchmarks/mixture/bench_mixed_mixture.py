@@ -19,7 +19,7 @@ TOLERANCE = 1e-7
 def answers(n: int, p: int, k: int, levels: int, seed: int = 0) -> Data:
     """Rows of k classes, each with its own probabilities of the levels of p columns."""
     rng = np.random.default_rng(seed)
-    tables = rng.dirichlet(np.full(levels, 12.0), size=(k, p))
+    tables = rng.dirichlet(np.full(levels, 4.0), size=(k, p))
     group = rng.integers(k, size=n)
     ends = np.cumsum(tables[group], axis=2)[:, :, :-1]
     X = (rng.random((n, p, 1)) > ends).sum(axis=2)

@@ -113,7 +113,8 @@ class DensityClassifier(DecisionMixin, ClassifierMixin, Learner):
             schema = schema_for(self.density, rows.table)
             weight = np.ones(len(rows.target)) if rows.weight is None else rows.weight
             self.classes_ = rows.classes
-            self.class_count_ = np.bincount(rows.target, weight, len(rows.classes))
+            counts = np.bincount(rows.target, weight, len(rows.classes))
+            self.class_count_ = counts.astype(np.float64)
             self.class_prior_ = checked_priors(self.priors, self.class_count_)
             self.densities_ = []
             for k, label in enumerate(rows.classes):

@@ -111,7 +111,8 @@ class ProductLaw:
     def log_density(self, x: Any) -> Floats:
         """Sum of the log-densities of the factors; NaN where a coordinate is missing."""
         points = self._points(x)
-        return sum(np.asarray(law.log_density(points[..., j])) for j, law in enumerate(self.laws))
+        parts = [np.asarray(law.log_density(points[..., j])) for j, law in enumerate(self.laws)]
+        return np.add.reduce(parts)
 
     def density(self, x: Any) -> Floats:
         return np.exp(self.log_density(x))
@@ -119,7 +120,8 @@ class ProductLaw:
     def log_density_observed(self, x: Any) -> Floats:
         """Log-density of the coordinates that are present."""
         points = self._points(x)
-        return sum(observed_log_density(law, points[..., j]) for j, law in enumerate(self.laws))
+        parts = [observed_log_density(law, points[..., j]) for j, law in enumerate(self.laws)]
+        return np.add.reduce(parts)
 
     def _points(self, x: Any) -> Any:
         points = _table(x, self.laws)
@@ -217,7 +219,8 @@ class ProductLaw:
     def prior_log_density(self, x: Any) -> Floats:
         """Log-density of rows that every factor has seen in advance."""
         points = self._points(x)
-        return sum(prior_log_density(law, points[..., j]) for j, law in enumerate(self.laws))
+        parts = [prior_log_density(law, points[..., j]) for j, law in enumerate(self.laws)]
+        return np.add.reduce(parts)
 
     def maximized(self, statistics: ProductStatistics) -> ProductLaw:
         """The likeliest law of such sums."""

@@ -54,16 +54,18 @@ class NumericSums(Additive):
     kept: KeptRows
 
     @classmethod
-    def of(cls, sample: Sample) -> NumericSums:
-        X = as_argument(sample.numeric)
+    def of(cls, sample: Sample, *, keeps_rows: bool = True) -> NumericSums:
+        X, weights = as_argument(sample.numeric), sample.weights
         try:
             columns = column_moments_of(X, sample.weight)
         except ValueError as error:
             raise InputError(str(error)) from None
-        known = ~np.isnan(X).all(axis=1)
-        kept = KeptRows.of(X[known], sample.weights[known])
-        weight = float(sample.weights[known].sum())
-        return cls(sample.schema, columns, weight, float(known.sum()), kept)
+        if np.isnan(np.sum(X)):
+            known = ~np.isnan(X).all(axis=1)
+            X, weights = X[known], weights[known]
+        few = slice(None) if keeps_rows else slice(0)
+        kept = KeptRows.of(X[few], weights[few])
+        return cls(sample.schema, columns, float(weights.sum()), float(len(X)), kept)
 
 
 class GaussianMixture(MixtureModel):
@@ -172,7 +174,9 @@ class GaussianMixture(MixtureModel):
         )
 
     def _first_sums(self) -> Any:
-        return NumericSums.of
+        given = (self.weights_init, self.means_init, self.precisions_init)
+        # Rows are kept to start from.
+        return partial(NumericSums.of, keeps_rows=any(part is None for part in given))
 
     @property
     def _family(self) -> Family:

@@ -173,7 +173,8 @@ class Mixture(TableMixture):
                     )
                 return component
             by_name = dict.fromkeys(range(schema.n_columns), component)
-        numeric, others = [], []
+        numeric: list[Component] = []
+        others: list[Component] = []
         for j, column in enumerate(schema.columns):
             is_number = column.kind is Kind.NUMERIC
             component = Component.of(by_name.get(j, Normal if is_number else Categorical))
