@@ -13,7 +13,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import DensityMixin, _fit_context
+from sklearn.base import (
+    ClassNamePrefixFeaturesOutMixin,
+    DensityMixin,
+    TransformerMixin,
+    _fit_context,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
@@ -46,7 +51,7 @@ Total = Callable[[Callable[[Any], Any]], Any]
 _BLOCK_ROWS = 131_072
 
 
-class MixtureModel(DensityMixin, Learner):
+class MixtureModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Learner):
     """A mixture of K laws with weights, fitted by expectation and maximization."""
 
     n_components: int | str = parameter(count(1), {"auto"}, default=1, kw_only=False)
@@ -236,6 +241,14 @@ class MixtureModel(DensityMixin, Learner):
         """The probability of every component for every row, (n_rows, K)."""
         joint = self._joint(X)
         return np.exp(joint - log_sum_exp(joint, axis=1, keepdims=True))
+
+    def transform(self, X: Any) -> Floats:
+        """The probabilities of the components as columns, for the steps that follow."""
+        return self.predict_proba(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
 
     def predict(self, X: Any) -> Integers:
         """The number of the most probable component of every row."""

@@ -119,8 +119,11 @@ class GraphLabels(DecisionMixin, ClassifierMixin, KNeighborsMixin):
             if np.shape(graph) != (n, n):
                 raise InputError(f"kernel(X, X) has shape {np.shape(graph)}; it must be {(n, n)}.")
         elif self.kernel == "knn":
-            graph = self.kneighbors_graph(None, min(self.n_neighbors, n - 1)) if n > 1 else None
-            graph = sparse.csr_matrix((1, 1)) if graph is None else graph
+            if n == 1:
+                return sparse.csr_matrix((1, 1))
+            graph = self.kneighbors_graph(None, min(self.n_neighbors, n - 1))
+            # A row is not among its own neighbors.
+            return ((graph + graph.T) * 0.5).tocsr()
         else:
             self._check_room()
             apart = self._index.rows.cross(self._index.rows)
