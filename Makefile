@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := plot,cli,scale,frames,excel
+EXTRAS := plot,cli,scale,frames,excel,studio
 ALL_EXTRAS := $(EXTRAS),dev
 READY := $(VENV)/.ready
 # Many tests start processes, which should not translate the library each time.
@@ -26,7 +26,7 @@ endef
 .PHONY: format lock bench bench-cold clean
 
 run: $(READY)  ## the main job on a bundled table
-	$(BIN)/novum run
+	$(BIN)/novum run german_credit --cv 3x5
 
 test: $(CHECKS)  ## every check that guards a change; the tests beside all others
 	$(MAKE) -j 2 tests lint types layers doctests

@@ -180,7 +180,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         watch = watch or Stopwatch()
         schema = self._complete_schema(statistics.schema)
         complete = statistics.on(schema)
-        priors = _priors(self._given_priors(), complete.class_count)
+        priors = checked_priors(self._given_priors(), complete.class_count)
         blocks = self._estimated_blocks(complete)
         self.statistics_ = statistics
         self.schema_ = schema
@@ -334,7 +334,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
             weight = 1.0 if sample.weight is None else sample.weight
             counts[np.arange(sample.n_rows), sample.target] -= weight
         else:
-            counts[:] = _priors(given, statistics.class_count)
+            counts[:] = checked_priors(given, statistics.class_count)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(np.maximum(counts, 0.0))
 
@@ -445,7 +445,8 @@ def leave_one_out(
 # --- Priors and labels ----------------------------------------------------------------------------
 
 
-def _priors(given: Any, counts: Floats) -> Floats:
+def checked_priors(given: Any, counts: Floats) -> Floats:
+    """Class priors: as given, equal for a word, or the proportions of the counts."""
     if given is None:
         return counts / counts.sum()
     if isinstance(given, str):

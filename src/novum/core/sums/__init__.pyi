@@ -1,5 +1,5 @@
 from novum.core.sums.additive import Additive, Sums
-from novum.core.sums.chunk_passes import ChunkPasses, check_restartable
+from novum.core.sums.chunk_passes import ChunkPasses, PassesMixin, check_restartable
 from novum.core.sums.engine import added, refuse_nothing, sum_blocks, sum_chunks, total
 from novum.core.sums.exact_validation import (
     SAFE_REMAINDER,
@@ -44,6 +44,7 @@ __all__ = [
     "LabelSums",
     "ObjectiveFallError",
     "PartlyLabelled",
+    "PassesMixin",
     "Statistics",
     "StatisticsMixin",
     "StopRule",

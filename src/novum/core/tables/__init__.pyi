@@ -48,6 +48,7 @@ from novum.core.tables.targets import (
     check_numbers,
     check_partial_classes,
     plain_target,
+    united_labels,
 )
 from novum.core.tables.training_rows import TrainingRows
 from novum.core.tables.unseen_levels import said_once, warn_unseen
@@ -120,6 +121,7 @@ __all__ = [
     "to_frame",
     "treatment_blocks",
     "treatment_rows",
+    "united_labels",
     "unmasked",
     "warn_unseen",
     "with_checked_weight",

@@ -125,6 +125,22 @@ def check_numbers(y: Any, learner: str) -> Floats:
 # --- Labels ---------------------------------------------------------------------------------------
 
 
+def united_labels(a: Array, b: Array) -> Array:
+    """All labels of either chunk, sorted; text and numbers do not mix.
+
+    Examples
+    --------
+    >>> united_labels(np.array(["no"]), np.array(["maybe", "no"])).tolist()
+    ['maybe', 'no']
+    """
+    if a.size and b.size and (a.dtype.kind in "OUST") != (b.dtype.kind in "OUST"):
+        raise InputError(
+            f"y holds {a.tolist()[0]!r} in one chunk and {b.tolist()[0]!r} in another. Convert all "
+            "labels to one type, such as text."
+        )
+    return np.union1d(a, b)
+
+
 def _counted_integers(y: Any) -> Labels | None:
     """Classes and codes of an array of integers within a small range; None for all else."""
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iu" or y.size == 0:
