@@ -280,7 +280,7 @@ class LabellingModel(MetaEstimatorMixin, DecisionMixin, ClassifierMixin, Learner
         Without shares the class that is easiest to be sure of would soon have all rows.
         """
         counts = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
-        quotas = np.maximum(1, np.rint(self.k_best * counts / counts.sum())).astype(int)
+        quotas = np.maximum(1, np.rint((self.k_best or 0) * counts / counts.sum())).astype(int)
         chosen = np.zeros(sure.shape, bool)
         for learner in range(len(sure)):
             for k, quota in enumerate(quotas):

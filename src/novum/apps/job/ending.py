@@ -454,6 +454,7 @@ def _write_model(used: Any, learned: LearningRows, ending: Ending) -> None:
         rows=None if whole else LEARNED,
         point=point,
         reading=reading_options(ending.request),
+        has_gaps=learner is not used,
     )
     ending.attempts(
         "The list of the rows that the model has seen",
