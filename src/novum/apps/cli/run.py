@@ -126,7 +126,7 @@ def _draw_again(request: Request, plain: dict[str, Any], source: Path, path: Pat
     from novum.apps.job.untargeted import check_same
 
     with TemporaryDirectory() as folder:
-        found, _, _ = _searched(request, Path(folder) / "run", RunListener(None, None))
+        found, _, _ = searched(request, Path(folder) / "run", RunListener(None, None))
     check_same(found.plain(), plain, source)
     _write_page(found.as_recorded(plain), path)
 

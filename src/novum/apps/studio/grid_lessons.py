@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.numerics import Floats
+from novum.numerics import Floats, Integers
 from novum.reinforcement import (
     GridWorld,
     MarkovDecisionProcess,
@@ -103,7 +103,7 @@ def _policy_iteration(world: GridWorld) -> Iterator[Frame]:
         }
         V = policy_values(process, Policy.of(process, names))
         Q = action_values(process, V)
-        better = np.nanargmax(np.where(np.isnan(Q).all(axis=1)[:, np.newaxis], 0.0, Q), axis=1)
+        better = best_moves(Q)
         # A move is changed only for one that is truly better.
         gain = np.take_along_axis(Q, better[:, np.newaxis], 1)[:, 0]
         own = np.take_along_axis(Q, actions[:, np.newaxis], 1)[:, 0]
@@ -168,6 +168,11 @@ def action_values(process: MarkovDecisionProcess, V: Floats) -> Floats:
     return Q
 
 
+def best_moves(Q: Floats) -> Integers:
+    """The best action of each state; the first one of ends, which have none."""
+    return np.argmax(np.nan_to_num(Q, nan=-np.inf), axis=1)
+
+
 def _end_values(world: GridWorld) -> Floats:
     process = world.process
     V = np.zeros(process.n_states)
@@ -208,7 +213,7 @@ def _frame(
 ) -> Frame:
     process, ends = world.process, world.terminal_rewards
     if moves is None and Q is not None:
-        moves = np.nanargmax(np.where(np.isnan(Q).all(axis=1)[:, np.newaxis], 0.0, Q), axis=1)
+        moves = best_moves(Q)
     fields = []
     for i, field in enumerate(process.states):
         move = None if field in ends or moves is None else str(process.actions[int(moves[i])])
