@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := plot,cli,scale,frames,excel
+EXTRAS := plot,cli,scale,frames,excel,studio
 ALL_EXTRAS := $(EXTRAS),dev
 READY := $(VENV)/.ready
 # Many tests start processes, which should not translate the library each time.

@@ -1,4 +1,5 @@
 from novum.graphical.classifier import BayesianNetworkClassifier
+from novum.graphical.density import BayesianNetworkDensity
 from novum.graphical.factor import Factor
 
 # What other packages use.
@@ -39,9 +40,11 @@ from novum.graphical.inference.within_limits import WithinLimits
 from novum.graphical.learning.averaging import (
     EdgeProbabilities,
     GraphPosterior,
+    PairProbabilities,
     bootstrap_edges,
     edge_probabilities,
 )
+from novum.graphical.learning.best_first import BestFirst
 from novum.graphical.learning.coded_table import CodedTable, number_axis, read_table
 from novum.graphical.learning.comparison import GraphComparison, compare
 from novum.graphical.learning.constraints import Constraints
@@ -73,6 +76,7 @@ from novum.graphical.learning.independence import (
     missing_dependence,
 )
 from novum.graphical.learning.noisy_or import FittedNoisyOr, fit_noisy_or
+from novum.graphical.learning.order_chains import ChainReport, OrderChains
 from novum.graphical.learning.parameters import (
     Dirichlet,
     FamilyCounts,
@@ -137,8 +141,11 @@ __all__ = [
     "BGe",
     "BayesianNetwork",
     "BayesianNetworkClassifier",
+    "BayesianNetworkDensity",
     "Beliefs",
+    "BestFirst",
     "ByScore",
+    "ChainReport",
     "ChowLiu",
     "CodedTable",
     "CommunicatingClass",
@@ -198,6 +205,8 @@ __all__ = [
     "Normals",
     "NothingAcceptedError",
     "ObservedNetwork",
+    "OrderChains",
+    "PairProbabilities",
     "PartialDag",
     "PerfectMap",
     "PlainJunctionTree",

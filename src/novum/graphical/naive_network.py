@@ -178,7 +178,8 @@ def frequent_ends(weights: Floats, n_intervals: int, most_numbers: int = MOST_NU
     wanted = np.arange(1, n_intervals) / n_intervals * shares[-1]
     # Up to rounding of sums: weights of 2 and rows that occur twice cut alike.
     chosen = np.unique(np.searchsorted(shares, wanted * (1 - 1e-12)))
-    return chosen[chosen < len(weights) - 1]
+    # Where nearly all rows have the largest number, that is cut off from the others.
+    return np.unique(np.minimum(chosen, len(weights) - 2))
 
 
 def intervals_after(name: str, values: Floats, ends: Integers) -> ColumnStates:

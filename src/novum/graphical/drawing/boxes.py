@@ -122,6 +122,15 @@ def number_box(name: str, law: Any) -> Box:
     return Box(title, (), text, hover, known, 0.0, inner + 2 * PADDING, height)
 
 
+def plain_box(name: str) -> Box:
+    """A box with a name only, of a variable without a table."""
+    text = shortened(printable(name), _LONGEST_NAME)
+    inner = max(1.1 * text_width(text), 30.0)
+    return Box(
+        text, (), "", printable(name), False, 0.0, inner + 2 * PADDING, LINE + 2 * PADDING - 4
+    )
+
+
 def percentage(share: float) -> str:
     """A probability for people: a digit behind the point, and no rounding to certainty.
 

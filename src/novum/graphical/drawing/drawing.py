@@ -27,11 +27,13 @@ from novum.graphical.drawing.boxes import (
     bar_box,
     name_box,
     number_box,
+    plain_box,
 )
 from novum.graphical.drawing.placement import Placement, placed
 from novum.graphical.models.conditional import Conditional
 from novum.graphical.models.questions import States, check_mapping, place_of, states_given
 from novum.graphical.models.states import names_in_order
+from novum.graphical.structure.dag import Dag
 
 if TYPE_CHECKING:
     from novum.graphical.inference.protocol import Engine
@@ -139,6 +141,31 @@ def _placed_boxes(
     return SvgText(_drawing(boxes, places, title).as_svg())
 
 
+def draw_strengths(names: Sequence[str], edges: Mapping[tuple[int, int], float]) -> SvgText:
+    """Nodes by name, and edges as wide as they are sure, with the figure beside each.
+
+    Parameters
+    ----------
+    names : sequence of str
+    edges : mapping from (parent, child) to numbers from 0 to 1
+        Without a cycle.
+
+    Examples
+    --------
+    >>> picture = draw_strengths(["rain", "wet"], {(0, 1): 0.9})
+    >>> "0.90" in picture, 'stroke-width="4.2"' in picture
+    (True, True)
+    """
+    parents: list[list[int]] = [[] for _ in names]
+    for parent, child in edges:
+        parents[child].append(parent)
+    order = Dag(tuple(names), tuple(tuple(sorted(above)) for above in parents)).order
+    boxes = [plain_box(name) for name in names]
+    places = placed(parents, order, [(box.width, box.height) for box in boxes])
+    title = f"{len(names)} variables and {len(edges)} edges, as wide as they are sure"
+    return SvgText(_drawing(boxes, places, title, edges).as_svg())
+
+
 def _chosen(network: BayesianNetwork, nodes: str | Sequence[str] | None) -> list[int]:
     """The nodes that are drawn, in the order of the network."""
     if nodes is None:
@@ -184,13 +211,18 @@ def _title(n_nodes: int, n_shown: int, n_edges: int, n_observed: int, max_bars: 
 # --- Nodes ----------------------------------------------------------------------------------------
 
 
-def _drawing(boxes: list[Box], places: Placement, title: str) -> Drawing:
+def _drawing(
+    boxes: list[Box],
+    places: Placement,
+    title: str,
+    strengths: Mapping[tuple[int, int], float] | None = None,
+) -> Drawing:
     nodes = [
         _node(box, x + _MARGIN, y + _MARGIN)
         for box, (x, y) in zip(boxes, places.corners, strict=True)
     ]
     width, height = places.width + 2 * _MARGIN, places.height + 2 * _MARGIN
-    return Drawing(width, height, [*_edges(boxes, places), *nodes], title)
+    return Drawing(width, height, [*_edges(boxes, places, strengths), *nodes], title)
 
 
 def _node(box: Box, x: float, y: float) -> Group:
@@ -234,16 +266,22 @@ def _state(box: Box, rank: int, x: float, y: float) -> list[Rectangle | Label]:
 # --- Edges ----------------------------------------------------------------------------------------
 
 
-def _edges(boxes: list[Box], places: Placement) -> list[Path]:
+def _edges(
+    boxes: list[Box], places: Placement, strengths: Mapping[tuple[int, int], float] | None
+) -> list[Path | Label]:
     leaving, arriving = _ports(boxes, places)
-    paths: list[Path] = []
+    paths: list[Path | Label] = []
     for (p, v), bends in sorted(places.bends.items()):
         start = (leaving[p, v], places.corners[p][1] + boxes[p].height)
         end = (arriving[p, v], places.corners[v][1] - _ARROW)
         points = [start]
         for x, top, bottom in bends:
             points += [(x, top), (x, bottom)]
-        paths += _curve([*points, end])
+        strength = None if strengths is None else strengths[p, v]
+        paths += _curve([*points, end], 1.0 if strength is None else 0.6 + 4.0 * strength)
+        if strength is not None:
+            x, y = end[0] + _MARGIN + 8, end[1] + _MARGIN - 4
+            paths.append(Label(x, y, f"{strength:.2f}", color="muted"))
     return paths
 
 
@@ -269,9 +307,9 @@ def _ports(
     return leaving, arriving
 
 
-def _curve(points: list[tuple[float, float]]) -> list[Path]:
+def _curve(points: list[tuple[float, float]], width: float) -> list[Path]:
     """A line that leaves and enters upright, with an arrow head."""
     shifted = [(x + _MARGIN, y + _MARGIN) for x, y in points]
     x, y = shifted[-1]
     head = [(x, y + _ARROW), (x - 3.5, y), (x + 3.5, y)]
-    return [Path(shifted, "muted", bends=True), Path(head, fill="muted")]
+    return [Path(shifted, "muted", width, bends=True), Path(head, fill="muted")]

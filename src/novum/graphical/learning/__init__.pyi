@@ -1,9 +1,11 @@
+from novum.graphical.learning.averaged_network import AveragedNetwork, average_networks
 from novum.graphical.learning.averaging import (
     EdgeProbabilities,
     GraphPosterior,
     bootstrap_edges,
     edge_probabilities,
 )
+from novum.graphical.learning.best_first import BestFirst
 from novum.graphical.learning.coded_table import (
     CodedTable,
     number_axis,
@@ -70,9 +72,11 @@ __all__ = [
     "PC",
     "Annealing",
     "AroundClass",
+    "AveragedNetwork",
     "BDeu",
     "BDs",
     "BGe",
+    "BestFirst",
     "ByScore",
     "ChowLiu",
     "CodedTable",
@@ -98,6 +102,7 @@ __all__ = [
     "StructurePrior",
     "Successive",
     "Tabu",
+    "average_networks",
     "bootstrap_edges",
     "compare",
     "edge_probabilities",

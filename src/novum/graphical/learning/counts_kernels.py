@@ -250,8 +250,9 @@ def score_counts(counts, n_cells, size, rule):
     """The score of a family with this table, and an upper bound for it and all larger families.
 
     Of a penalized likelihood the bound is the penalty alone, since no logarithm of a likelihood is
-    positive. Of Dirichlet scores it is -log(size) for each configuration of the parents that has
-    rows: the first row of each is predicted with 1 / size, the others with at most 1.
+    positive. Of Dirichlet scores it is -log(size) for each cell that has rows: the first row of a
+    state is predicted with at most 1 / size, whatever came before it in its configuration, and a
+    larger family has at least as many such cells.
     """
     kind, lookup = rule[0][0], rule[2]
     rows = n_cells // size
@@ -266,12 +267,14 @@ def score_counts(counts, n_cells, size, rule):
             total -= x_log_x(n, lookup)
         bound = -rule[1][1] * rows * (size - 1)
         return total + bound, bound
-    occupied = 0
+    occupied, filled = 0, 0
     for j in range(rows):
+        before = filled
         for k in range(size):
             if counts[j * size + k] > 0.0:
-                occupied += 1
-                break
+                filled += 1
+        if filled > before:
+            occupied += 1
     if kind in (EQUIVALENT, WISHART):
         each = rule[1][0] / n_cells
     elif kind == ONES:
@@ -300,7 +303,7 @@ def score_counts(counts, n_cells, size, rule):
         if n > 0.0:
             total -= log_gamma(n + each * size) - log_all
     # Fractions of rows may be predicted better than a whole first one.
-    bound = -occupied * math.log(size) if rule[1][2] == 1.0 else 0.0
+    bound = -filled * math.log(size) if rule[1][2] == 1.0 else 0.0
     return total, bound
 
 

@@ -142,10 +142,10 @@ class RowFamilies:
             )
         left = np.flatnonzero(np.isnan(logs))
         if left.size:
-            self._add_by_trees(tables, left, counts, logs)
+            self.add_by_trees(tables, left, counts, logs)
         return ExpectedCounts(counts, float(self.weights @ logs))
 
-    def _add_by_trees(self, tables: Floats, left: Any, counts: Floats, logs: Floats) -> None:
+    def add_by_trees(self, tables: Floats, left: Any, counts: Floats, logs: Floats) -> None:
         """Rows whose missing cells hang together too much, one by one."""
         model = network_of(self.table.variables, self.parents, tables).arrays
         engine = JunctionTree()

@@ -143,7 +143,8 @@ class LearnedStructure:
         if self.certificate.verdict is Verdict.PROVED:
             return "proved best" + str(self.certificate.details.get("among") or "")
         if self.certificate.gap is not None:
-            return f"at most {self.certificate.gap:.4g} from the best"
+            among = self.certificate.details.get("among") or ""
+            return f"at most {self.certificate.gap:.4g} nats from the best{among}"
         if self.certificate.verdict is Verdict.STOPPED_EARLY:
             return "stopped early: the best so far"
         meaning = self.certificate.details.get("meaning")
@@ -238,19 +239,22 @@ def learn_structure(
                 raise
             verdict, stopped_by = Verdict.STOPPED_EARLY, "interrupt"
     graph = Dag(coded.names, parents_of(problem.adjacency))
-    bound = chosen.upper_bound(problem) if stopped_by is None else None
+    bound = chosen.upper_bound(problem)
+    gap = None if bound is None else max(bound - problem.value, 0.0)
+    if verdict is Verdict.PROVED and gap is not None and gap > GAIN:
+        verdict, stopped_by = Verdict.STOPPED_EARLY, "room"
     certificate = Certificate(
         objective=f"{type(rule).__name__} of a graph, maximized",
         verdict=verdict,
         value=problem.value,
-        gap=None if bound is None else max(bound - problem.value, 0.0),
+        gap=gap,
         iterations=problem.steps,
         trace=tuple(problem.trace),
         details={
             "search": repr(chosen),
             "families": int(scores.memory[2][0]),
             **({"stopped_by": stopped_by} if stopped_by else {}),
-            **problem.details,
+            **{key: value for key, value in problem.details.items() if key != "upper_bound"},
         },
         seconds=clock.seconds,
     )
@@ -275,15 +279,20 @@ def _checked_constraints(constraints: Any) -> Constraints:
     return constraints
 
 
+def default_search(rules: Rules, prior: StructurePrior | None) -> Search:
+    """What is taken where no search is named."""
+    from novum.graphical.learning.edge_searches import Reinsertion, Successive, Tabu
+    from novum.graphical.learning.equivalence_search import GreedyEquivalence
+
+    # Classes of graphs know nothing of directions that are required, forbidden or likely.
+    if rules.is_symmetric and not (prior is not None and prior.edges):
+        return Successive((GreedyEquivalence(), Tabu(), Reinsertion()))
+    return Successive((Tabu(), Reinsertion()))
+
+
 def _checked_search(search: Any, rules: Rules, prior: StructurePrior | None) -> Search:
     if search is None:
-        from novum.graphical.learning.edge_searches import Reinsertion, Successive, Tabu
-        from novum.graphical.learning.equivalence_search import GreedyEquivalence
-
-        # Classes of graphs know nothing of directions that are required, forbidden or likely.
-        if rules.is_symmetric and not (prior is not None and prior.edges):
-            return Successive((GreedyEquivalence(), Tabu(), Reinsertion()))
-        return Successive((Tabu(), Reinsertion()))
+        return default_search(rules, prior)
     if not isinstance(search, Search):
         raise InputError(
             "search is a value such as HillClimbing(), Tabu(), GreedyEquivalence(), Annealing(), "
