@@ -98,6 +98,7 @@ from novum.graphical.learning.scores import (
     score,
 )
 from novum.graphical.learning.search import LearnedStructure, learn_structure
+from novum.graphical.learning.search import table_notes as table_notes
 from novum.graphical.learning.trees import AroundClass, ChowLiu
 from novum.graphical.models.answers import Configuration, Marginals, Posterior
 from novum.graphical.models.arrays import Evidence, ModelArrays
