@@ -43,7 +43,7 @@ test-guides:  ## README and guides in an environment made by the set-up of `make
 
 # Reference, gallery and course are written from the sources and run; a warning is an error.
 docs: $(VENV)/.ready-to-write  ## the site, in docs/_build/html: open index.html, no server is needed
-	$(BIN)/python -m sphinx -b html -j auto -W --keep-going -n -q docs docs/_build/html
+	$(BIN)/python -m sphinx -b html -j auto -W --keep-going -n -q -d docs/_build/doctrees docs docs/_build/html
 	@echo "the site is in docs/_build/html/index.html"
 
 test-docs: docs  ## the built site: links, anchors, names of the reference, requests to other hosts

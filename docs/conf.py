@@ -32,6 +32,7 @@ extensions = [
     "code_links",
     "math_as_markup",
     "shell_output",
+    "scope_rows",
 ]
 exclude_patterns = ["_build", "gallery", "course", "_extensions", "reference/uses"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
@@ -45,7 +46,7 @@ logging.getLogger("sphinx.sphinx.directives.other").addFilter(
     lambda record: "glob pattern" not in str(record.msg)
 )
 
-myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 
 autodoc_typehints = "signature"

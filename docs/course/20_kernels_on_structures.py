@@ -78,6 +78,6 @@ plt.show()
 # **Exercise.** How many pieces of length 3 do "abcabc" and "bcab" share, counted as the kernel
 # does?
 
-answer = 3
+answer = 2
 assert answer == Spectrum(3).cross(["abcabc"], ["bcab"])[0, 0], "not yet"
 print("right")

@@ -46,7 +46,7 @@ print(Q.round(1))
 # **The same numbers**, up to chance: the exact values, and the agent of the library.
 
 machine = MarkovDecisionProcess(
-    P, r, discount=0.9, states=["good", "worn"], actions=["run", "repair"], start=0
+    P, r, discount=0.9, states=["good", "worn"], actions=["run", "repair"], start="good"
 )
 exact = solve(machine)
 assert np.allclose(Q.max(axis=1), exact.values, rtol=0.03)
