@@ -4,7 +4,7 @@ In the sources a docstring is plain text: code in single backticks, formulas as 
 names that end in an underscore as they are. reStructuredText would read some of it as markup. Here
 code becomes a literal, an indented paragraph a literal block, and what only looks like markup is
 escaped.
-Parameters that a class takes from its bases are added from the bases' docstrings.
+Parameters that a class lists without a word are described by the words of its bases.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def escaped(text: str) -> str:
             behind = parts[position + 1][:1]
             end = "\\ " if behind.isalnum() else ""
             before = parts[position - 1][-1:]
-            start = "\\ " if before.isalnum() or before in "-=+/^" else ""
+            start = "\\ " if before.isalnum() or (before and before in "-=+/^") else ""
             inner = " ".join(part.strip("`").split())
             parts[position] = f"{start}``{inner}``{end}"
     return "".join(parts)
@@ -86,49 +86,35 @@ def escaped_block(block: list[str], section: str) -> list[str]:
     return block[:start] + text.split("\n")
 
 
-def inherited_parameters(owner: type) -> list[str]:
-    """Entries of parameters that bases describe and the class itself does not."""
-    from numpydoc.docscrape import NumpyDocString
+def described_in_bases(owner: type) -> dict[str, list[str]]:
+    """What the docstrings of the bases say of parameters, the nearest base first."""
+    from numpydoc.docscrape import NumpyDocString  # here: tests of the texts need no Sphinx
 
-    def described(cls: type) -> list[Any]:
-        text = inspect.cleandoc(vars(cls).get("__doc__") or "")
-        if "Parameters\n---" not in text:
-            return []
-        return list(NumpyDocString(text)["Parameters"])
-
-    try:
-        accepted = list(inspect.signature(owner).parameters)
-    except (TypeError, ValueError):
-        return []
-    own = {name.strip() for entry in described(owner) for name in entry.name.split(",")}
-    lines: list[str] = []
+    result: dict[str, list[str]] = {}
     for base in owner.__mro__[1:]:
-        if not base.__module__.startswith("novum"):
-            continue
-        for entry in described(base):
-            names = [name.strip() for name in entry.name.split(",")]
-            fresh = [name for name in names if name in accepted and name not in own]
-            if fresh:
-                own.update(fresh)
-                lines.append(f"{', '.join(fresh)} : {entry.type}")
-                lines += [f"    {line}" for line in entry.desc]
-    return lines
+        text = inspect.cleandoc(vars(base).get("__doc__") or "")
+        if base.__module__.startswith("novum") and "Parameters\n---" in text:
+            for entry in NumpyDocString(text)["Parameters"]:
+                for name in entry.name.split(","):
+                    if entry.desc:
+                        result.setdefault(name.strip(), list(entry.desc))
+    return result
 
 
-def with_inherited(lines: list[str], owner: type) -> list[str]:
-    more = inherited_parameters(owner)
-    if not more:
-        return lines
-    titles = [i for i, line in enumerate(lines[1:], 1) if _RULE.match(line)]
-    section = {lines[i - 1].strip(): i for i in titles}
-    if "Parameters" not in section:
-        place = titles[0] - 1 if titles else len(lines)
-        return [*lines[:place], "", "Parameters", "----------", *more, "", *lines[place:]]
-    later = [i - 1 for i in titles if i > section["Parameters"]]
-    place = later[0] if later else len(lines)
-    while not lines[place - 1].strip():
-        place -= 1
-    return [*lines[:place], *more, "", *lines[place:]]
+def with_descriptions(lines: list[str], owner: type) -> list[str]:
+    """Parameters that a class lists without a word get the words of its bases."""
+    known = described_in_bases(owner)
+    result: list[str] = []
+    section = ""
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        result.append(line)
+        if _RULE.match(after):
+            section = line.strip()
+        name = line.partition(" : ")[0]
+        alone = not after.startswith(" ")
+        if section == "Parameters" and " : " in line and alone and name in known:
+            result += [f"    {text}" for text in known[name]]
+    return result
 
 
 def process(_app: Any, what: str, _name: str, value: Any, _options: Any, lines: list[str]) -> None:
@@ -136,7 +122,7 @@ def process(_app: Any, what: str, _name: str, value: Any, _options: Any, lines: 
     if what == "class" and inspect.isclass(value):
         if text and value.__doc__ and text[0].startswith(f"{value.__name__}("):
             text = []  # made by the dataclass, says what the signature says
-        text = with_inherited(text, value)
+        text = with_descriptions(text, value)
     lines[:] = prepared(text)
 
 

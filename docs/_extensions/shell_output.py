@@ -40,7 +40,7 @@ class Shell(SphinxDirective):
         binaries = Path(sys.executable).parent
         environment = os.environ | {
             "NO_COLOR": "1",
-            "COLUMNS": "88",
+            "COLUMNS": "80",
             "TERM": "dumb",
             "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "src"),

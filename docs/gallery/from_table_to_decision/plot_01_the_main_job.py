@@ -15,15 +15,15 @@ import novum
 
 run = novum.run("german_credit", preset="quick", models=["linear", "naive_bayes", "tree"])
 board = run.leaderboard
-print(board.column_names)
-print(run.record.understood if hasattr(run.record, "understood") else "")
+print(board.to_pandas().iloc[:, :4].to_string(index=False))
 
 # %%
 # The cost of a decision by the models, beside the best single answer for everybody.
 
 names = board["model"].to_pylist()
 costs = board[1].to_pylist()
+colors = ["silver" if name == "the same answer for every row" else "tab:blue" for name in names]
 fig, ax = plt.subplots(figsize=(7, 2.6), layout="constrained")
-ax.barh(names[::-1], costs[::-1], color=["silver"] + ["tab:blue"] * (len(names) - 1))
+ax.barh(names[::-1], costs[::-1], color=colors[::-1])
 ax.set_xlabel("mean cost of a decision in cross-validation")
 plt.show()
