@@ -2,8 +2,8 @@
 Gaussian classes and their boundaries
 =====================================
 
-Spherical and tied covariances give lines, full ones quadrics. The boundary of two classes is there
-in closed form, and so is the probability of error.
+A covariance that the classes share gives a line; where each has its own, the boundary is a quadric,
+for spherical ones a circle. It is there in closed form, and so is the probability of error.
 
 *Scope: G1, D2, D1.*
 """
