@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := plot,cli,scale,frames,excel
+EXTRAS := plot,cli,scale,frames,excel,studio
 ALL_EXTRAS := $(EXTRAS),dev
 READY := $(VENV)/.ready
 comma := ,
@@ -27,7 +27,7 @@ endef
 .PHONY: format lock bench bench-cold clean docs test-docs
 
 run: $(READY)  ## the main job on a bundled table
-	$(BIN)/novum run
+	$(BIN)/novum run german_credit --cv 3x5
 
 test: $(CHECKS)  ## every check that guards a change; the tests beside all others
 	$(MAKE) -j 2 tests lint types layers doctests

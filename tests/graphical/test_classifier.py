@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import CategoricalNB
+from novum.core import load, save
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError, ModelFileError, UnseenLevelWarning
 from novum.core.learners import Case
@@ -28,9 +32,11 @@ from novum.core.learners.contracts import (
     check_same_fit_same_bits,
 )
 from novum.distributions.joint_table import ImpossibleEvidence
-from novum.graphical import BayesianNetwork
+from novum.graphical import BayesianNetwork, BDeu, CodedTable, Dag, fit_parameters
 from novum.graphical.classifier import BayesianNetworkClassifier
+from novum.graphical.learning.scores import FamilyScores
 from tests.graphical.textbook_networks import alarm, brute_posterior, random_network
+from tests.oracles.network_learning_definitions import all_graphs
 
 ROWS = {
     "JohnCalls": ["true", None, "false", "true"],
@@ -67,7 +73,7 @@ def nominal_rows() -> tuple[Any, Any]:
     ],
     ids=check_name,
 )
-@pytest.mark.parametrize("structure", ["naive", "forest", "general"])
+@pytest.mark.parametrize("structure", ["naive", "forest", "general", "blanket", "averaged"])
 def test_contract(check: Callable[[Case], None], structure: str) -> None:
     check(Case(BayesianNetworkClassifier(structure=structure), *nominal_rows()))
 
@@ -222,6 +228,102 @@ def test_numbers_levels_and_empty_columns_together() -> None:
     assert "nothing" not in model.network_
     assert model.classes_.tolist() == [False, True]
     assert "up to" in model.network_["size"].variable.states[0]
+
+
+# --- All graphs at once ---------------------------------------------------------------------------
+
+
+def averaged_by_enumeration(table: CodedTable, rows: np.ndarray) -> np.ndarray:
+    """P(class | cells), summed over every order, graph and way to fill a row."""
+    d, cards = table.n_variables, table.cards.tolist()
+    scores = FamilyScores(table, BDeu(1.0))
+    joint = np.zeros((len(rows), cards[0]))
+    for parents in all_graphs(d):
+        orders = sum(
+            all(order.index(p) < order.index(v) for v in range(d) for p in parents[v])
+            for order in itertools.permutations(range(d))
+        )
+        weight = orders * math.exp(scores.total(parents))
+        network = fit_parameters(Dag(table.names, parents), table, BDeu(1.0))
+        for place, row in enumerate(rows):
+            free = [v for v in range(d) if row[v] < 0]
+            for states in itertools.product(*(range(cards[v]) for v in free)):
+                full = row.copy()
+                full[free] = states
+                cells = [
+                    network.conditionals[v].table[tuple(full[[*parents[v], v]])] for v in range(d)
+                ]
+                joint[place, full[0]] += weight * math.prod(cells)
+    return joint / joint.sum(axis=1, keepdims=True)
+
+
+def four_columns(n: int, seed: int) -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    a = np.where(rng.random(n) < 0.8, y, 1 - y)
+    b = np.where(rng.random(n) < 0.7, a, rng.integers(0, 3, n))
+    X = pd.DataFrame({"a": a, "b": b, "c": rng.integers(0, 2, n)}).astype(str).astype(object)
+    return X, np.array(["n", "y"])[y]
+
+
+def test_averages_equal_the_sum_over_all_graphs_of_four_variables() -> None:
+    X, y = four_columns(25, 3)
+    model = BayesianNetworkClassifier(structure="averaged").fit(X, y)
+    assert model.averaged_ is not None
+    assert model.averaged_.is_exact
+    rows = X[:10].copy()
+    rows.iloc[2, 0] = rows.iloc[5, 1] = rows.iloc[7, 0] = rows.iloc[7, 2] = None
+    codes = model._codes(rows)
+    table = CodedTable(
+        model.network_.variables,
+        np.ascontiguousarray(np.column_stack([y == "y", model._codes(X)[:, 1:]]).T, np.int32),
+    )
+    wanted = averaged_by_enumeration(table, codes)
+    np.testing.assert_allclose(model.predict_proba(rows), wanted, rtol=1e-8)
+    # Drawn graphs come close.
+    drawn = model.averaged_._by_networks(codes, 0)
+    np.testing.assert_allclose(drawn / drawn.sum(axis=1, keepdims=True), wanted, atol=0.08)
+    assert model.edge_probabilities_ is not None
+    assert model.edge_probabilities_.joined("class", "a") > 0.5
+    nothing = pd.DataFrame({"a": [None], "b": [None], "c": [None]}, dtype=object)
+    np.testing.assert_allclose(model.predict_proba(nothing)[0], model.class_prior_, rtol=1e-9)
+
+
+def test_averages_of_many_columns_and_of_gaps(tmp_path: Any, monkeypatch: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    X = pd.DataFrame({f"c{j}": (y + (rng.random(300) < 0.4)) % 3 for j in range(13)}).astype(float)
+    X = X.mask(rng.random(X.shape) < 0.02)
+    model = BayesianNetworkClassifier(structure="averaged").fit(X, y)
+    assert model.averaged_ is not None
+    assert not model.averaged_.is_exact
+    assert "drawn graphs" in model.certificate_.details["averaged over"]
+    assert model.score(X, y) > 0.9
+    few = BayesianNetworkClassifier(structure="averaged").fit(X[["c0", "c1"]], y)
+    save(few, tmp_path / "few.novum")
+    again = load(tmp_path / "few.novum")
+    assert np.array_equal(again.predict_proba(X[["c0", "c1"]]), few.predict_proba(X[["c0", "c1"]]))
+    again.averaged_ = replace(again.averaged_, cells=again.averaged_.cells[:-1])
+    with pytest.raises(ModelFileError, match="do not fit together"):
+        again._check_state()
+    # Too many states of missing cells: by drawn graphs, and close to the sum.
+    gone = pd.DataFrame({"c0": [np.nan, 1.0], "c1": [1.0, np.nan]})
+    exact = few.predict_proba(gone)
+    monkeypatch.setattr("novum.graphical.learning.averaged_network.MOST_STATES", 1)
+    np.testing.assert_allclose(few.predict_proba(gone), exact, atol=0.05)
+
+
+def test_the_blanket_is_all_that_is_kept() -> None:
+    X, y = four_columns(600, 0)
+    model = BayesianNetworkClassifier(structure="blanket").fit(X, y)
+    assert model.network_.names == ("class", "a")
+    assert model.predict_proba(X).shape == (600, 2)
+    alone = BayesianNetworkClassifier(structure="blanket").fit(X[["c"]], y)
+    assert alone.network_.names == ("class",)
+    assert np.ptp(alone.predict_proba(X[["c"]]), axis=0).max() == 0.0
+    for structure in ("averaged", "blanket", "general"):
+        one = BayesianNetworkClassifier(structure=structure).fit(X[:40], np.full(40, "same"))
+        assert (one.predict(X) == "same").all()
 
 
 def test_copies_files_in_memory_and_other_working_points() -> None:

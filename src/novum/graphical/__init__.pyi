@@ -1,4 +1,5 @@
 from novum.graphical.classifier import BayesianNetworkClassifier
+from novum.graphical.density import BayesianNetworkDensity
 from novum.graphical.factor import Factor
 
 # What other packages use.
@@ -39,12 +40,19 @@ from novum.graphical.inference.within_limits import WithinLimits
 from novum.graphical.learning.averaging import (
     EdgeProbabilities,
     GraphPosterior,
+    PairProbabilities,
     bootstrap_edges,
     edge_probabilities,
 )
-from novum.graphical.learning.coded_table import CodedTable, read_table
+from novum.graphical.learning.best_first import BestFirst
+from novum.graphical.learning.coded_table import CodedTable, number_axis, read_table
 from novum.graphical.learning.comparison import GraphComparison, compare
 from novum.graphical.learning.constraints import Constraints
+from novum.graphical.learning.discretization import (
+    ByScore,
+    EqualFrequency,
+    MinimumDescription,
+)
 from novum.graphical.learning.edge_searches import (
     Annealing,
     HillClimbing,
@@ -55,12 +63,20 @@ from novum.graphical.learning.edge_searches import (
 from novum.graphical.learning.equivalence_search import GreedyEquivalence
 from novum.graphical.learning.exact import Exact
 from novum.graphical.learning.expectation import FittedNetwork, fit_expectation
+from novum.graphical.learning.gaussian_families import (
+    FamilyMoments,
+    family_moments,
+    fit_linear_gaussian,
+    gaussian_bic,
+)
 from novum.graphical.learning.independence import (
     PC,
     Independence,
     independence_test,
     missing_dependence,
 )
+from novum.graphical.learning.noisy_or import FittedNoisyOr, fit_noisy_or
+from novum.graphical.learning.order_chains import ChainReport, OrderChains
 from novum.graphical.learning.parameters import (
     Dirichlet,
     FamilyCounts,
@@ -75,6 +91,7 @@ from novum.graphical.learning.scores import (
     NML,
     BDeu,
     BDs,
+    BGe,
     LogLikelihood,
     StructurePrior,
     score,
@@ -91,12 +108,12 @@ from novum.graphical.models.explaining import Explanation, Finding
 from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.models.hidden_markov import HiddenMarkovModel, StateForecast, StatePath
 from novum.graphical.models.linear_gaussian import (
+    ConditionalGaussianNetwork,
     LinearGaussian,
     LinearGaussianNetwork,
-    fit_linear_gaussian,
-    gaussian_bic,
 )
 from novum.graphical.models.markov_chain import CommunicatingClass, MarkovChain
+from novum.graphical.models.normal_mixture import MixtureOfNormals
 from novum.graphical.models.observed import ObservedNetwork
 from novum.graphical.models.questions import states_given as states_given
 from novum.graphical.models.states import state_like as state_like
@@ -121,12 +138,18 @@ __all__ = [
     "AroundClass",
     "BDeu",
     "BDs",
+    "BGe",
     "BayesianNetwork",
     "BayesianNetworkClassifier",
+    "BayesianNetworkDensity",
     "Beliefs",
+    "BestFirst",
+    "ByScore",
+    "ChainReport",
     "ChowLiu",
     "CodedTable",
     "CommunicatingClass",
+    "ConditionalGaussianNetwork",
     "Configuration",
     "Constraints",
     "CyclicGraphError",
@@ -137,6 +160,7 @@ __all__ = [
     "EdgeProbabilities",
     "Engine",
     "Enumeration",
+    "EqualFrequency",
     "Evidence",
     "Exact",
     "ExactEngine",
@@ -144,8 +168,10 @@ __all__ = [
     "Factor",
     "FactorGraph",
     "FamilyCounts",
+    "FamilyMoments",
     "Finding",
     "FittedNetwork",
+    "FittedNoisyOr",
     "Forecast",
     "ForwardSampling",
     "Gibbs",
@@ -170,13 +196,17 @@ __all__ = [
     "MarkovChain",
     "MeanField",
     "MetropolisHastings",
+    "MinimumDescription",
     "MixingError",
+    "MixtureOfNormals",
     "ModelArrays",
     "NetworkWarning",
     "NoisyOr",
     "Normals",
     "NothingAcceptedError",
     "ObservedNetwork",
+    "OrderChains",
+    "PairProbabilities",
     "PartialDag",
     "PerfectMap",
     "PlainJunctionTree",
@@ -204,8 +234,10 @@ __all__ = [
     "edge_probabilities",
     "effective_size",
     "family_counts",
+    "family_moments",
     "fit_expectation",
     "fit_linear_gaussian",
+    "fit_noisy_or",
     "fit_parameters",
     "from_pgmpy",
     "from_pyagrum",
@@ -217,6 +249,7 @@ __all__ = [
     "missing_dependence",
     "monte_carlo_error",
     "noisy_or",
+    "number_axis",
     "perfect_map",
     "rank_r_hat",
     "read_evidence",

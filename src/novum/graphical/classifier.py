@@ -5,7 +5,8 @@
 Exact inference sums over whatever a row does not know, so missing cells need no filling in, and a
 column that the network lacks changes nothing. The network is given, or it is learned: that in which
 every column depends on the class alone (`novum.graphical.naive_network`), with a tree or a forest
-beside the class, or whatever graph explains class and columns best (`novum.graphical.learning`).
+beside the class, whatever graph explains class and columns best, or all graphs at once
+(`novum.graphical.learning`).
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ from novum.graphical.naive_network import (
 from novum.numerics import Array, Floats, Integers
 
 if TYPE_CHECKING:
+    from novum.graphical.learning.averaged_network import AveragedNetwork
+    from novum.graphical.learning.averaging import EdgeProbabilities
     from novum.graphical.learning.trees import Between
 
 # What joins the columns beside the class; None where a search decides about all edges.
@@ -45,6 +48,8 @@ STRUCTURES: dict[str, Between | None] = {
     "tree": "tree",
     "forest": "forest",
     "general": None,
+    "blanket": None,
+    "averaged": None,
 }
 
 
@@ -59,15 +64,22 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
     target : str, optional
         The node to predict. By default the only node of the network that is no column; without a
         network, the name that the class gets.
-    structure : {"naive", "tree", "forest", "general"}
+    structure : {"naive", "tree", "forest", "general", "blanket", "averaged"}
         What is learned without a network: every column depends on the class alone; also on one
         other column, along the tree of largest likelihood (TAN); along a forest of the edges that
-        gain by BIC; or the graph that a search finds best for class and columns together, of which
-        the Markov blanket of the class decides.
+        gain by BIC; the graph that a search finds best for class and columns together, of which
+        the Markov blanket of the class decides; the best graph of the class and that blanket
+        alone, all other columns left out; or all graphs, each weighted by how well it explains the
+        table.
 
     Attributes
     ----------
     network_ : BayesianNetwork
+        Where structures are averaged, that of the edges that are likelier than not; it predicts
+        nothing.
+    averaged_ : AveragedNetwork or None
+    edge_probabilities_ : EdgeProbabilities or None
+        How sure the edges are, where structures are averaged.
     target_ : str
     classes_ : array of shape (n_classes,)
         The states of the target, sorted.
@@ -85,6 +97,10 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
     `ImpossibleEvidence` with the cells that contradict each other. Estimated tables have one
     pseudo-count in each cell; columns of more than 12 different numbers are cut into at most 6
     intervals with about as many rows each.
+
+    Averages take at most 3 parents, and every order of the variables alike before the table is
+    seen. They are exact up to 12 variables, the class among them, for rows with few missing cells;
+    else they are means over 100 graphs drawn from the posterior (`edge_probabilities`).
 
     Examples
     --------
@@ -144,6 +160,7 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
         target = StateAxis(name, tuple(sample.classes.tolist()))
         axes = tuple(item.axis for item in states if item is not None)
         codes = state_codes(states, sample)
+        averaged, sure = None, None
         if self.structure == "naive" or not axes:
             network = naive_network(target, axes, sample.target, codes, sample.weights)
         else:
@@ -152,18 +169,43 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
                 K2,
                 AroundClass,
                 CodedTable,
+                average_networks,
+                fit_parameters,
                 learn_structure,
             )
 
             cells = np.column_stack([sample.target, codes]).T.astype(np.int32)
             table = CodedTable((target, *axes), np.ascontiguousarray(cells), sample.weight)
-            between = STRUCTURES[self.structure]
-            search = None if between is None else AroundClass(name, between)
-            network = learn_structure(table, BIC(), search).network(K2())
+            if self.structure == "averaged":
+                averaged, sure = average_networks(table)
+                network = fit_parameters(sure.consensus(0.5), table, K2())
+            else:
+                between = STRUCTURES[self.structure]
+                search = None if between is None else AroundClass(name, between)
+                learned = learn_structure(table, BIC(), search)
+                if self.structure == "blanket":
+                    blanket = learned.dag.markov_blanket(name)
+                    states = tuple(
+                        item if item is not None and item.axis.name in blanket else None
+                        for item in states
+                    )
+                    kept = [item.axis.name for item in states if item is not None]
+                    learned = learn_structure(table.select([name, *kept]), BIC())
+                network = learned.network(K2())
         self.schema_, self.classes_ = sample.schema, sample.classes
         self.column_states_: tuple[ColumnStates | None, ...] | None = states
         self._store(network, name, np.arange(len(sample.classes)))
-        return {"rows": sample.n_rows, "parameters": network.n_parameters}
+        self.averaged_, self.edge_probabilities_ = averaged, sure
+        details: dict[str, Any] = {"rows": sample.n_rows, "parameters": network.n_parameters}
+        if averaged is not None:
+            unknown = averaged.joint(np.full((1, len(averaged.variables)), -1))[0]
+            self.class_prior_ = unknown / unknown.sum()
+            details["averaged over"] = (
+                "all orders of the variables"
+                if averaged.is_exact
+                else f"{len(averaged.networks)} drawn graphs"
+            )
+        return details
 
     # Given
 
@@ -200,6 +242,8 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
 
     def _store(self, network: BayesianNetwork, target: str, order: Integers) -> None:
         self.network_, self.target_ = network, target
+        self.averaged_: AveragedNetwork | None = None
+        self.edge_probabilities_: EdgeProbabilities | None = None
         self._order = order
         self.class_prior_ = network.query(target).probabilities[order]
 
@@ -209,6 +253,9 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
         """Probabilities of the classes given the known cells, of shape (n_rows, n_classes)."""
         check_is_fitted(self)
         codes = self._given_codes(X) if self.column_states_ is None else self._codes(X)
+        if self.averaged_ is not None:
+            joint = self.averaged_.joint(codes)
+            return joint / joint.sum(axis=1, keepdims=True)
         place = self.network_.places[self.target_]
         return self.network_.code_posteriors(codes, (place,))[0][:, self._order]
 
@@ -265,6 +312,10 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
         axes = tuple(item.axis for item in states if item is not None)
         if network.names[0] != self.target_ or network.variables[1:] != axes:
             raise ModelFileError("The model's columns are not the nodes of its network.")
+        if self.averaged_ is not None:
+            self.averaged_.check()
+            if self.averaged_.variables != network.variables:
+                raise ModelFileError("The model's average is one of other variables.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

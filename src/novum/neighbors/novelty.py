@@ -29,8 +29,12 @@ from novum.numerics import Floats, Integers, Positions
 _CONFIDENCE = 0.95
 
 
-def false_alarms(scores: Floats, offset: float) -> tuple[float, tuple[float, float]]:
+def false_alarms(
+    scores: Floats, offset: float, weights: Floats | None = None
+) -> tuple[float, tuple[float, float]]:
     """The share of scores below an offset, and the interval of Clopper and Pearson for it.
+
+    A weight is how often a score counts.
 
     Examples
     --------
@@ -40,7 +44,8 @@ def false_alarms(scores: Floats, offset: float) -> tuple[float, tuple[float, flo
     """
     from scipy.stats import beta
 
-    n, r = len(scores), int((scores < offset).sum())
+    counts = np.ones(len(scores)) if weights is None else weights
+    n, r = float(counts.sum()), float(counts[scores < offset].sum())
     tail = 0.5 * (1.0 - _CONFIDENCE)
     low = float(beta.ppf(tail, r, n - r + 1)) if r else 0.0
     high = float(beta.ppf(1.0 - tail, r + 1, n - r)) if r < n else 1.0

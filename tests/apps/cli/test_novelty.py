@@ -86,3 +86,46 @@ def test_pictures_that_fail_cost_nothing_else(
     assert "Pictures could not be drawn (RuntimeError: no ink)." in done.stdout
     for name in (f"{rows}.csv", "run.json", "report.html", "model.novum"):
         assert (folder / name).exists() or (task == "clusters" and name == "model.novum")
+
+
+@pytest.mark.parametrize("task", ["novelty", "clusters"])
+def test_an_interrupted_run_is_done_again_and_its_report_drawn_again(
+    tmp_path: Path, task: str
+) -> None:
+    table, folder = tmp_path / "things.csv", tmp_path / "run"
+    write_table(table)
+    options = ("--task", task, "--preset", "quick", "--kind", "name=drop", "--output", folder)
+    assert invoke("run", table, *options, "--quiet").exit_code == 0
+    page, record = (folder / "report.html").read_bytes(), folder / "run.json"
+    assert f"nothing to go on with. Its report is drawn again by novum report {folder}" in (
+        last_line(invoke("run", "--resume", folder).stderr)
+    )
+    # The same bytes, from the record and the table.
+    other = tmp_path / "other.html"
+    done = invoke("report", folder, "--output", other)
+    assert (done.exit_code, done.stdout) == (0, f"{other}\n"), done.output
+    assert other.read_bytes() == page
+    # Stopped before the record, and while the report was drawn.
+    verdict = json.loads(record.read_text())["verdict"]
+    for left in ((record, folder / "report.html"), (folder / "report.html",)):
+        for path in left:
+            path.unlink()
+        assert invoke("run", "--resume", folder, "--quiet").exit_code == 0
+        assert json.loads(record.read_text())["verdict"] == verdict
+        assert (folder / "report.html").exists()
+    table.write_text(table.read_text() + "<b>60</b>,9.9,5.5,red,usual\n")
+    changed = invoke("report", folder)
+    assert changed.exit_code == 1
+    assert "other n rows than are recorded in" in last_line(changed.stderr)
+
+
+@pytest.mark.parametrize("task", ["novelty", "clusters"])
+def test_a_table_of_constants_is_said_without_a_target(tmp_path: Path, task: str) -> None:
+    table = tmp_path / "same.csv"
+    table.write_text("a,b\n" + "1,x\n" * 20)
+    done = invoke("run", table, "--task", task, "--output", tmp_path / "run")
+    assert done.exit_code == 1
+    said = last_line(done.stderr)
+    assert "'a' is constant: every cell is 1" in said
+    assert "Add columns that tell rows apart." in said
+    assert "target" not in said

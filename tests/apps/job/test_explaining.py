@@ -22,6 +22,7 @@ from novum.apps.job.record_model import ExplanationRecord
 from novum.apps.job.trials import LearningRows, stack_of
 from novum.core.errors import InputError
 from novum.evaluation.measures.scorers import scorer
+from novum.graphical import BayesianNetworkClassifier
 from novum.linear import LogisticRegression
 from novum.trees import rules
 from tests.apps.job.runs import labeled, numbered, plan_of
@@ -158,6 +159,22 @@ def test_log_odds_of_naive_bayes_add_up_to_the_posterior() -> None:
     parts = sum(value.value or 0.0 for _, value in record.terms)
     # The prior is shown with two digits.
     assert parts + prior == pytest.approx(odds, abs=0.006)
+
+
+@pytest.mark.parametrize("structure", ["tree", "averaged"])
+def test_a_network_is_drawn_with_its_edges(structure: str) -> None:
+    X, y = rows_for("binary")
+    learner = BayesianNetworkClassifier(structure=structure).fit(X, y)
+    record = explain(learner, "binary", X.slice(0, 1))
+    assert record.kind == "network"
+    assert record.svg is not None
+    assert record.svg.startswith("<svg")
+    assert all(name in record.svg for name in learner.network_.names)
+    assert list(record.rules) == [f"{a} -> {b}" for a, b in learner.network_.edges]
+    if structure == "averaged":
+        found = {name: value.value for name, value in record.terms}
+        assert found["u"] == pytest.approx(learner.edge_probabilities_.joined("class", "u"))
+    assert from_json(to_json(record), ExplanationRecord) == record
 
 
 @pytest.mark.parametrize("kind", KINDS)

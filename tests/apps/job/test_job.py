@@ -63,7 +63,7 @@ def test_the_default_is_every_family_that_fits(tmp_path: Path) -> None:
     record = run_on(tmp_path, labeled(60), models=(), preset="standard", repeats=1, folds=2)
     names = {row.family for row in record.leaderboard}
     assert names == {
-        "constant", "linear", "naive_bayes", "svm", "neighbors", "tree", "forest",
+        "constant", "linear", "naive_bayes", "network", "svm", "neighbors", "tree", "forest",
         "extra_trees", "gradient_boosting", "boosting", "stack",
     }  # fmt: skip
     assert any(sentence.startswith("Gaussian classifier") for sentence in record.not_done)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from novum.core.errors import InputError
+from novum.graphical import Dag, OrderChains, learn_structure
 from novum.graphical.learning.averaging import (
     EdgeProbabilities,
     bootstrap_edges,
@@ -101,8 +102,6 @@ def test_bootstrap_finds_stable_edges_and_says_how_stable() -> None:
 
 
 def test_bad_input_is_one_sentence() -> None:
-    with pytest.raises(InputError, match="22 are the most"):
-        edge_probabilities({f"v{i}": [0, 1] for i in range(23)})
     with pytest.raises(InputError, match="need whole rows"):
         edge_probabilities({"a": ["x", None, "y"]})
     with pytest.raises(InputError, match="at least 1"):
@@ -111,3 +110,90 @@ def test_bad_input_is_one_sentence() -> None:
         edge_probabilities({"a": [0, 1]}).probability("a", "z")
     with pytest.raises(InputError, match="above 0"):
         edge_probabilities({"a": [0, 1]}).consensus(0.0)
+
+
+# --- Paths, blankets and chains of orders ---------------------------------------------------------
+
+
+def enumerated_pairs(scores: FamilyScores, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Paths and blankets, summed over every order and graph."""
+    names = tuple(f"v{i}" for i in range(d))
+    paths, blankets, total = np.zeros((d, d)), np.zeros((d, d)), 0.0
+    for parents in all_graphs(d):
+        orders = sum(
+            all(order.index(p) < order.index(v) for v in range(d) for p in parents[v])
+            for order in itertools.permutations(range(d))
+        )
+        weight, graph = orders * math.exp(scores.total(parents)), Dag(names, parents)
+        total += weight
+        for a, b in itertools.permutations(range(d), 2):
+            paths[a, b] += weight * (names[b] in graph.descendants(names[a]))
+            blankets[a, b] += weight * (names[b] in graph.markov_blanket(names[a]))
+    return paths / total, blankets / total
+
+
+def test_paths_and_blankets_are_within_their_errors_of_enumeration() -> None:
+    table = table_of(1)
+    paths, blankets = enumerated_pairs(FamilyScores(table, BDeu(1.0)), 4)
+    posterior = edge_probabilities(table)
+    for found, wanted in ((posterior.paths(4000), paths), (posterior.blankets(4000), blankets)):
+        assert (np.abs(found.values - wanted) < 5 * found.errors).all()
+        assert found.errors.max() < 0.01
+        assert np.diagonal(found.values).max() == 0.0
+    assert posterior.paths(50).probability("v0", "v1") == posterior.paths(50).values[0, 1]
+    assert "directed paths in 50 graphs" in repr(posterior.paths(50))
+    assert posterior.blankets(50).error("v0", "v1") > 0
+
+
+@pytest.mark.parametrize(
+    "constraints", [None, Constraints(required=[("v5", "v0"), ("v0", "v3")], max_parents=3)]
+)
+def test_chains_of_orders_have_the_exact_probabilities(constraints: Constraints | None) -> None:
+    table = table_of(4, 7, 60)
+    exact = edge_probabilities(table, constraints=constraints)
+    sampled_orders = edge_probabilities(table, constraints=constraints, chains=OrderChains())
+    assert sampled_orders.errors is not None
+    difference = np.abs(sampled_orders.directed - exact.directed)
+    assert (difference < 5 * sampled_orders.errors + 1e-3).all()
+    assert sampled_orders.report is not None
+    assert sampled_orders.report.has_mixed
+    assert sampled_orders.report.effective_size > 200
+    assert 0 < sampled_orders.report.exchanged < sampled_orders.report.moved
+    assert "R-hat" in repr(sampled_orders)
+    # Graphs that are drawn from the orders have the edges as often.
+    graphs = sampled_orders.graphs()
+    assert np.abs(graphs.mean(axis=(0, 1)) - exact.directed).max() < 0.06
+    paths = exact.paths(3000)
+    assert np.abs(sampled_orders.paths().values - paths.values).max() < 0.07
+    same = edge_probabilities(table, constraints=constraints, chains=OrderChains())
+    assert np.array_equal(same.directed, sampled_orders.directed)
+    assert sum(len(graph.edges) for graph in sampled_orders.sample(10, 0)) > 0
+
+
+def test_many_variables_are_sampled_among_candidates() -> None:
+    rng = np.random.default_rng(0)
+    network = random_network(rng, random_graph(rng, 26, 0.06), (2,) * 26)
+    chains = OrderChains(steps=4000, kept=100, candidates=8)
+    table = sampled(network, 2000, 0)
+    posterior = edge_probabilities(table, chains=chains)
+    assert "8 candidates" in posterior.basis
+    assert posterior.report is not None
+    joined = {frozenset(edge) for edge in posterior.consensus(0.5).edges}
+    best = learn_structure(table, BDeu(1.0)).dag.skeleton
+    assert len(joined ^ best) <= 2
+    picture = posterior.draw(0.3)
+    assert picture.startswith("<svg")
+    assert "stroke-width" in picture
+
+
+def test_chains_that_disagree_say_so() -> None:
+    table = table_of(5, 12, 3000)
+    short = OrderChains(chains=4, steps=20, kept=10)
+    with pytest.warns(UserWarning, match=r"disagree \(R-hat .*steps=80"):
+        edge_probabilities(table, chains=short)
+    with pytest.raises(InputError, match="candidates 1 to 20"):
+        OrderChains(candidates=30)
+    with pytest.raises(InputError, match="at least twice"):
+        OrderChains(steps=10)
+    with pytest.raises(InputError, match=r"such as OrderChains\(4\)"):
+        edge_probabilities(table, chains=4)

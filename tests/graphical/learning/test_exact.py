@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from novum.core.errors import InputError, MemoryLimitError
 from novum.core.learners import Verdict
 from novum.graphical import Dag
+from novum.graphical.learning import best_first, exact
+from novum.graphical.learning.best_first import BestFirst
 from novum.graphical.learning.constraints import Constraints
 from novum.graphical.learning.edge_searches import Annealing, HillClimbing, Tabu
 from novum.graphical.learning.exact import Exact
@@ -96,9 +100,99 @@ def test_no_search_beats_it() -> None:
             assert learn_structure(table, None, search).score <= best + 1e-7
 
 
+# --- A* over sets ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("criterion", [BIC(), BDeu(3.0), K2(), NML()], ids=str)
+def test_best_first_is_the_best_of_all_graphs(criterion: BIC) -> None:
+    for seed in range(4):
+        table = table_of(seed, 4)
+        best = max(FamilyScores(table, criterion).total(p) for p in all_graphs(4))
+        learned = learn_structure(table, criterion, BestFirst())
+        assert learned.score == pytest.approx(best, rel=1e-12)
+        assert learned.certificate.verdict is Verdict.PROVED
+
+
+def test_best_first_equals_dynamic_programming_with_constraints_and_priors(
+    monkeypatch: Any,
+) -> None:
+    # Small groups: bounds that are not exact, so that sets must be looked at.
+    monkeypatch.setattr(best_first, "GROUP", 4)
+    constraints = Constraints(
+        required=[("v3", "v1")], forbidden=[("v0", "v2")], tiers=[["v3"], ["v0"]], max_parents=3
+    )
+    prior = StructurePrior(edge=0.2, edges={("v2", "v0"): 0.99}, parents=[3.0, 1.0, 0.1])
+    for seed in range(4):
+        table = table_of(seed, 9, 80)
+        for limits, belief in ((None, None), (constraints, prior)):
+            both = [
+                learn_structure(table, BIC(), search, limits, structure_prior=belief)
+                for search in (Exact(), BestFirst())
+            ]
+            assert both[1].score == pytest.approx(both[0].score, rel=1e-12)
+            assert both[1].sentence == both[0].sentence
+    weights = np.random.default_rng(0).random(table.n_rows) * 3
+    frame = dict(zip(table.names, table.codes, strict=True))
+    both = [
+        learn_structure(frame, BDeu(0.5), search, sample_weight=weights)
+        for search in (Exact(), BestFirst())
+    ]
+    assert both[1].score == pytest.approx(both[0].score, rel=1e-12)
+
+
+def test_without_room_the_gap_holds_the_best(monkeypatch: Any) -> None:
+    monkeypatch.setattr(best_first, "GROUP", 2)
+    monkeypatch.setattr(best_first, "FIRST_STATES", 1 << 6)
+    for seed in range(3):
+        table = table_of(seed, 12, 60)
+        best = learn_structure(table, BIC(), Exact())
+        short = learn_structure(table, BIC(), BestFirst(max_states=8))
+        assert short.certificate.verdict is Verdict.STOPPED_EARLY
+        assert short.certificate.gap is not None
+        assert short.score <= best.score + 1e-9 <= short.score + short.certificate.gap + 2e-9
+        assert f"at most {short.certificate.gap:.4g} nats from the best" in short.sentence
+
+
+def test_families_that_are_too_many_are_left_out_and_said(monkeypatch: Any) -> None:
+    monkeypatch.setattr(best_first, "MOST_FAMILIES", 40)
+    table = table_of(2, 8, 400)
+    learned = learn_structure(table, BDeu(1.0), BestFirst())
+    most = int(learned.sentence.split("at most ")[1].split()[0])
+    limited = learn_structure(table, BDeu(1.0), Exact(), Constraints(max_parents=most))
+    assert "proved best with at most" in learned.sentence
+    # The start may have more parents than the proof looks at.
+    assert learned.score >= limited.score - 1e-9
+
+
+@pytest.mark.parametrize("search", [Exact(), BestFirst()])
+def test_an_interrupt_leaves_the_best_so_far(search: Exact, monkeypatch: Any) -> None:
+    table = table_of(3, 15, 100)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exact.kernels, "best_sinks", interrupt)
+    monkeypatch.setattr(best_first.kernels, "expand", interrupt)
+    kept = learn_structure(table, None, search, on_interrupt="keep")
+    assert kept.score >= learn_structure(table).score - 1e-9
+    assert kept.certificate.verdict is Verdict.STOPPED_EARLY
+    assert "nats from the best" in kept.sentence
+    with pytest.raises(KeyboardInterrupt):
+        learn_structure(table, None, search)
+
+
+def test_more_than_22_variables_are_proved_too() -> None:
+    rng = np.random.default_rng(0)
+    table = sampled(random_network(rng, random_graph(rng, 26, 0.05), (2,) * 26), 60, 0)
+    learned = learn_structure(table, None, Exact())
+    assert learned.sentence == "proved best"
+    assert learned.score >= learn_structure(table).score - 1e-9
+
+
 def test_too_many_variables_say_their_price() -> None:
-    rows = {f"v{i}": [0, 1] for i in range(28)}
-    with pytest.raises(MemoryLimitError, match=r"28 variables in all sets .* needs"):
-        learn_structure(rows, None, Exact())
-    with pytest.raises(InputError, match=r"2\^40 of them"):
-        learn_structure({f"v{i}": [0, 1] for i in range(40)}, None, Exact())
+    with pytest.raises(InputError, match="room for 63 variables, and the table has 70"):
+        learn_structure({f"v{i}": [0, 1] for i in range(70)}, None, Exact())
+    with pytest.raises(MemoryLimitError, match="sets of variables needs"):
+        learn_structure({f"v{i}": [0, 1] for i in range(30)}, None, Exact(max_states=10**12))
+    with pytest.raises(InputError, match="max_states is a number"):
+        BestFirst(max_states=0)

@@ -26,6 +26,8 @@ from novum.evaluation import permutation_importance
 
 MOST_TERMS = 20
 MOST_RULES = 25
+# Nodes that are drawn with the shares of their states.
+DRAWN_NODES = 20
 DRAWN_DEPTH = 4
 # Permutations of every column, and cells that are permuted at most in a report.
 PERMUTATIONS = 5
@@ -265,6 +267,37 @@ def _naive_bayes(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     )
 
 
+def _network(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+    del kind, example
+    network, target = learner.network_, learner.target_
+    n_edges = len(network.edges)
+    blanket = network.graph.markov_blanket(target)
+    told = ", ".join(blanket[:8]) + (" and others" if len(blanket) > 8 else "")
+    if learner.averaged_ is not None:
+        sure = learner.edge_probabilities_
+        joined = [(name, sure.joined(target, name)) for name in network.names if name != target]
+        return ExplanationRecord(
+            "network",
+            f"Every graph of the columns and {target} predicts, weighted by how well it explains "
+            "the table. The drawing shows the edges that are likelier than not, as wide as they "
+            "are sure, with their probabilities.",
+            str(sure.draw(0.5)),
+            tuple(f"{a} -> {b}" for a, b in network.edges)[:MOST_RULES],
+            _largest((name, _estimate(share)) for name, share in joined),
+            f"probability of an edge with {target}",
+        )
+    return ExplanationRecord(
+        "network",
+        f"A network of {len(network.names)} nodes and {n_edges} edges: each node depends on those "
+        f"whose arrows point to it. Where all cells are known, {target} is told by "
+        f"{told or 'nothing but its share'}; the drawing has the share of every state.",
+        str(network.draw(max_bars=DRAWN_NODES)),
+        tuple(f"{a} -> {b}" for a, b in network.edges)[:MOST_RULES],
+        (),
+        "",
+    )
+
+
 def _support_vectors(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     del kind, example
     n_rows = int(learner.shape_fit_[0])
@@ -340,6 +373,7 @@ _EXPLAINED: dict[str, Callable[..., ExplanationRecord]] = {
     "Ridge": _ridge,
     "OrdinalRegression": _ordinal,
     "NaiveBayes": _naive_bayes,
+    "BayesianNetwork": _network,
     "SVC": _support_vectors,
     "SVR": _support_vectors,
     "RandomForest": _ensemble,

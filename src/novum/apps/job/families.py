@@ -303,6 +303,21 @@ FAMILIES: tuple[Family, ...] = (
         levels_from=2,
     ),
     Family(
+        "network",
+        "Bayesian network",
+        Role(
+            "novum.graphical:BayesianNetworkClassifier",
+            Price(0.02, 1e-5, 4e-6, class_power=0.5, missing_factor=3.0),
+            candidates=tuple(
+                {"structure": form} for form in ("tree", "averaged", "forest", "general")
+            ),
+        ),
+        None,
+        has_near_relative=True,
+        most_columns=150,
+        fewest_columns=2,
+    ),
+    Family(
         "gaussian",
         "Gaussian classifier",
         Role(

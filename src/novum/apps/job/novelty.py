@@ -10,7 +10,7 @@ detector that draws a line, fitted to all rows (those that are known to be novel
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,11 @@ from novum.trees import IsolationForest
 SCORES = "scores.csv"
 # Rows that are told with reasons, and rows of a picture.
 _TOLD, _DRAWN = 10, 1500
+# Rows that tell how many components a mixture has, and the most that are tried.
+_CHOOSING_ROWS, _MOST_COMPONENTS = 1000, 5
 _TREES = {"quick": 100, "standard": 200, "thorough": 500}
+# Columns of which a network is learned in seconds, without and with missing cells.
+_MOST_NODES, _MOST_NODES_WITH_GAPS = 60, 30
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,16 @@ class NoveltyRun:
             "not_done": list(self.not_done),
         }
 
+    def as_recorded(self, plain: dict[str, Any]) -> NoveltyRun:
+        """The same run, found at the time and in the seconds that its record tells."""
+        seconds = {one["name"]: one["seconds"] for one in plain["detectors"]}
+        results = tuple(
+            replace(result, seconds=seconds.get(result.name, result.seconds))
+            for result in self.comparison.results
+        )
+        comparison = replace(self.comparison, results=results)
+        return replace(self, date=plain["date"], comparison=comparison)
+
 
 def run_novelty(request: Request, folder: Path, listener: Listener | None = None) -> NoveltyRun:
     """Ranks the rows of a table by how unusual they are; writes model, scores and record."""
@@ -140,13 +154,17 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
     loaded, table, rows = seen.loaded, seen.X, seen.rows
     known, target = _known(loaded, rows)
     n_missing = sum(column.null_count for column in table.itercolumns())
+    most_nodes = _MOST_NODES_WITH_GAPS if n_missing else _MOST_NODES
     detectors = _detectors(seen.is_numeric, n_missing == 0, request)
+    detectors["mixture"] = _mixture(table, seen.is_numeric, request)
+    if table.num_columns <= most_nodes:
+        detectors["Bayesian network"] = imported("novum.graphical:BayesianNetworkDensity")()
     told.stage(f"comparing {len(detectors)} detectors")
     comparison = compare_detectors(detectors, table, known, random_state=request.seed)
     told.stage("looking for reasons")
     ordinary = np.arange(table.num_rows) if known is None else np.flatnonzero(~known)
     forest = clone(detectors["isolation forest"]).fit(table.take(ordinary))
-    unusual = _unusual(forest, table, comparison, rows, seen.ids)
+    unusual = unusual_rows(forest, table, comparison.consensus, rows, seen.ids)
     told.stage("fitting the best detector")
     # Densities rank rows and draw no line between ordinary and novel ones.
     names = [result.name for result in comparison.results]
@@ -164,7 +182,11 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
         loaded.n_rows,
         _verdict(comparison, unusual, target),
         seen.kinds,
-        (*seen.not_done, *_not_done(n_missing, comparison), *failed),
+        (
+            *seen.not_done,
+            *_not_done(n_missing, table.num_columns - most_nodes, comparison),
+            *failed,
+        ),
         asdict(request),
         comparison,
         unusual,
@@ -216,11 +238,27 @@ def _detectors(is_numeric: bool, is_complete: bool, request: Request) -> dict[st
     return found
 
 
-def _unusual(
-    forest: IsolationForest, table: Any, comparison: DetectorComparison, rows: Any, ids: Any
+def _mixture(table: Any, is_numeric: bool, request: Request) -> Any:
+    """Unlikely under a mixture, with as many components as some of the rows support."""
+    law = imported(f"novum.mixture:{'Gaussian' if is_numeric else 'Mixed'}Mixture")
+    some = np.random.default_rng(request.seed).permutation(table.num_rows)[:_CHOOSING_ROWS]
+    choose = imported("novum.mixture:choose_components")
+    model = law(random_state=request.seed)
+    try:
+        most = min(_MOST_COMPONENTS, max(1, len(some) // 20))
+        n = choose(model, table.take(np.sort(some)), range(1, most + 1)).n_components
+    except ValueError:
+        # What is wrong with the table is told by the comparison, beside the name.
+        n = 1
+    detector = imported("novum.mixture:DensityDetector")
+    return detector(model.set_params(n_components=n), cv=2, random_state=request.seed)
+
+
+def unusual_rows(
+    forest: IsolationForest, table: Any, ranks: Any, rows: Any, ids: Any, most: int = _TOLD
 ) -> tuple[UnusualRow, ...]:
-    """The most unusual rows, each with the columns that make random cuts isolate it."""
-    places = comparison.most_unusual[:_TOLD]
+    """The rows of highest rank, each with the columns that make random cuts isolate it."""
+    places = np.argsort(-ranks, kind="stable")[:most]
     found = forest.contributions(table.take(places))
     told = []
     for at, place in enumerate(places.tolist()):
@@ -234,7 +272,7 @@ def _unusual(
         )
         row = int(rows[place])
         name = "" if ids is None else str(ids[row])
-        told.append(UnusualRow(row + 1, name, float(comparison.consensus[place]), reasons))
+        told.append(UnusualRow(row + 1, name, float(ranks[place]), reasons))
     return tuple(told)
 
 
@@ -252,8 +290,13 @@ def _verdict(
     return tuple(said)
 
 
-def _not_done(n_missing: int, comparison: DetectorComparison) -> list[str]:
+def _not_done(n_missing: int, too_many: int, comparison: DetectorComparison) -> list[str]:
     said = []
+    if too_many > 0:
+        said.append(
+            f"A Bayesian network was not compared: the table has {counted(too_many, 'column')} "
+            "more than one is learned of in seconds."
+        )
     if n_missing:
         said.append(
             f"{counted(n_missing, 'cell')} {'is' if n_missing == 1 else 'are'} missing: one-class "

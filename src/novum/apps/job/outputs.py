@@ -19,8 +19,11 @@ import numpy as np
 
 import novum
 from novum.apps.job.record import Standing
+from novum.apps.job.record_json import read_record
+from novum.apps.job.request import Request
 from novum.apps.job.table.task import Task
 from novum.core.decisions import WorkingPoint
+from novum.core.errors import InputError
 from novum.core.files import replacing
 from novum.data import available
 
@@ -33,6 +36,21 @@ LEADERBOARD, PREDICTIONS, MODEL, SCRIPT = (
 )
 COVERAGE = "coverage.json"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
+
+
+def check_folder(request: Request, folder: Path) -> None:
+    """Refuses a folder with a finished run, or with one of other settings."""
+    known = folder / REQUEST
+    if known.exists() and read_record(known, Request) != request:
+        raise InputError(
+            f"{folder} holds a run with other settings. Name another folder with --output, or "
+            f"go on with that run: novum run --resume {folder}."
+        )
+    if (folder / RUN).exists():
+        raise InputError(
+            f"{folder} holds a finished run, which is not overwritten. Name another folder with "
+            "--output."
+        )
 
 
 @dataclass(frozen=True, eq=False)

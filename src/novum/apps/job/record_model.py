@@ -26,7 +26,7 @@ class ExplanationRecord:
 
     Attributes
     ----------
-    kind : {"tree", "coefficients", "log-odds", "importances", "stack", "none"}
+    kind : {"tree", "coefficients", "log-odds", "importances", "network", "stack", "none"}
     text : str
         One or two sentences on how to read it.
     svg : str or None

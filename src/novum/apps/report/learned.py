@@ -44,6 +44,12 @@ _CAPTIONS = {
     "importances": "How much the model uses each column. What it does not use is not therefore "
     "useless: another column may say the same.",
 }
+_DRAWN = {
+    "tree": "Start at the top and follow the answers down to a leaf. The colored bars are the "
+    "shares of the classes, or the height of the mean, in each node.",
+    "network": "Arrows say which column helps to predict which; many tables are explained as well "
+    "with some of them turned round, so they are no causes.",
+}
 _PERMUTED = (
     "How much worse it gets on the rows set aside when a column's values are shuffled. Columns "
     "that say the same share their importance."
@@ -214,13 +220,7 @@ def _drawing(source: str, kind: str, detail: Detail) -> Block:
         drawing = inline_svg(source, key="drawing", title=f"Drawing of the model ({kind})")
     except ValueError as error:
         return Paragraph(f"The drawing of the model is not shown. {error}", "quiet")
-    caption = (
-        "Start at the top and follow the answers down to a leaf. The colored bars are the shares "
-        "of the classes, or the height of the mean, in each node."
-        if kind == "tree"
-        else ""
-    )
-    return Figure("The model drawn", caption, drawing, natural=True)
+    return Figure("The model drawn", _DRAWN.get(kind, ""), drawing, natural=True)
 
 
 def _terms(terms: Terms, title: str, caption: str, detail: Detail) -> list[Block]:

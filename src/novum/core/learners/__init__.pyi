@@ -16,6 +16,7 @@ from novum.core.learners.cross_fitting import (
     cross_fit_predictions,
     takes_weights,
 )
+from novum.core.learners.density_fits import certified_together, fitted_density, schema_for
 from novum.core.learners.multiclass import (
     add_all_pairs,
     add_one_vs_rest,
@@ -72,6 +73,7 @@ __all__ = [
     "add_all_pairs",
     "add_one_vs_rest",
     "align_classes",
+    "certified_together",
     "check_rows",
     "count",
     "cross_fit_predictions",
@@ -79,6 +81,7 @@ __all__ = [
     "fit_all_pairs",
     "fit_one_vs_rest",
     "fitted",
+    "fitted_density",
     "for_members",
     "later",
     "log_probability",
@@ -90,6 +93,7 @@ __all__ = [
     "positive_labels",
     "predictions",
     "probability",
+    "schema_for",
     "share",
     "takes_weights",
     "unfitted_members",

@@ -408,7 +408,7 @@ def with_levels(X: Any, fills: Mapping[int, tuple[Mask, Level]]) -> Any:
         if library.is_pandas_like():
             X = _fill_pandas(X, place, gone, level)
         elif library.is_polars():
-            X = _fill_polars(X, place, level)
+            X = _fill_polars(X, place, gone, level)
         else:
             X = _fill_arrow(X, place, gone, level)
     return X
@@ -423,14 +423,13 @@ def _fill_pandas(X: Any, place: int, gone: Mask, level: Level) -> Any:
     return X
 
 
-def _fill_polars(X: Any, place: int, level: Level) -> Any:
+def _fill_polars(X: Any, place: int, gone: Mask, level: Level) -> Any:
     column = X.to_series(place)
+    cells = column
     if type(column.dtype).__name__ in ("Categorical", "Enum"):
-        text = nw.from_native(column, series_only=True).cast(nw.String).to_native()
-        filled = text.fill_null(level).cast(column.dtype)
-    else:
-        filled = column.fill_nan(None) if column.dtype.is_float() else column
-        filled = filled.fill_null(level)
+        cells = nw.from_native(column, series_only=True).cast(nw.String).to_native()
+    levels = type(column)([level]).cast(cells.dtype).new_from_index(0, len(cells))
+    filled = cells.zip_with(type(column)(~gone), levels).cast(column.dtype)
     return X.replace_column(place, filled.rename(column.name))
 
 

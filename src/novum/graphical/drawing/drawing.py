@@ -9,8 +9,10 @@ The same network gives the same text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.svg_text import SvgText
@@ -24,14 +26,20 @@ from novum.graphical.drawing.boxes import (
     Box,
     bar_box,
     name_box,
+    number_box,
+    plain_box,
 )
 from novum.graphical.drawing.placement import Placement, placed
+from novum.graphical.models.conditional import Conditional
 from novum.graphical.models.questions import States, check_mapping, place_of, states_given
 from novum.graphical.models.states import names_in_order
+from novum.graphical.structure.dag import Dag
 
 if TYPE_CHECKING:
     from novum.graphical.inference.protocol import Engine
     from novum.graphical.models.bayesian_network import BayesianNetwork
+    from novum.graphical.models.linear_gaussian import ConditionalGaussianNetwork
+    from novum.graphical.structure.dag import Dag
 
 MAX_NODES = 5000
 # Colors of the palette.
@@ -93,14 +101,69 @@ def draw(
             "of them: nodes=[...]."
         )
     boxes = _boxes(network, shown, known, engine, max_bars, max_states)
+    n_observed = sum(network.places[name] in {*shown} for name in known)
+    return _placed_boxes(network.graph, shown, boxes, n_observed, max_bars)
+
+
+def draw_mixed(
+    network: ConditionalGaussianNetwork, given: Mapping[str, Any] | None, *, max_states: int
+) -> SvgText:
+    """A network with numbers as an SVG picture: a number's box has its mean and spread."""
+    if not len(network):
+        raise InputError("The network has no nodes to draw. Add one first.")
+    known = check_mapping(given, "given")
+    laws = network.marginals(known)
+    boxes = []
+    for place, name in enumerate(network.names):
+        node = network.nodes[place]
+        if network.is_numeric[place]:
+            boxes.append(number_box(name, known[name] if name in known else laws[name]))
+            continue
+        assert isinstance(node, Conditional)
+        chosen = states_given(node.variable, known[name]) if name in known else ()
+        shares = np.zeros(len(node.variable.states))
+        shares[list(chosen)] = 1.0
+        boxes.append(
+            bar_box(node, shares if chosen else laws[name].values, chosen, max(max_states, 2))
+        )
+    shown = list(range(len(network)))
+    return _placed_boxes(network.graph, shown, boxes, len(known), len(network))
+
+
+def _placed_boxes(
+    graph: Dag, shown: Sequence[int], boxes: list[Box], n_observed: int, max_bars: int
+) -> SvgText:
     numbers = {place: number for number, place in enumerate(shown)}
-    graph = network.graph
     parents = [[numbers[p] for p in graph.parents[place] if p in numbers] for place in shown]
     order = [numbers[place] for place in graph.order if place in numbers]
     places = placed(parents, order, [(box.width, box.height) for box in boxes])
-    n_observed = sum(network.places[name] in numbers for name in known)
-    title = _title(len(network), len(shown), sum(map(len, parents)), n_observed, max_bars)
+    title = _title(len(graph.names), len(shown), sum(map(len, parents)), n_observed, max_bars)
     return SvgText(_drawing(boxes, places, title).as_svg())
+
+
+def draw_strengths(names: Sequence[str], edges: Mapping[tuple[int, int], float]) -> SvgText:
+    """Nodes by name, and edges as wide as they are sure, with the figure beside each.
+
+    Parameters
+    ----------
+    names : sequence of str
+    edges : mapping from (parent, child) to numbers from 0 to 1
+        Without a cycle.
+
+    Examples
+    --------
+    >>> picture = draw_strengths(["rain", "wet"], {(0, 1): 0.9})
+    >>> "0.90" in picture, 'stroke-width="4.2"' in picture
+    (True, True)
+    """
+    parents: list[list[int]] = [[] for _ in names]
+    for parent, child in edges:
+        parents[child].append(parent)
+    order = Dag(tuple(names), tuple(tuple(sorted(above)) for above in parents)).order
+    boxes = [plain_box(name) for name in names]
+    places = placed(parents, order, [(box.width, box.height) for box in boxes])
+    title = f"{len(names)} variables and {len(edges)} edges, as wide as they are sure"
+    return SvgText(_drawing(boxes, places, title, edges).as_svg())
 
 
 def _chosen(network: BayesianNetwork, nodes: str | Sequence[str] | None) -> list[int]:
@@ -148,13 +211,18 @@ def _title(n_nodes: int, n_shown: int, n_edges: int, n_observed: int, max_bars: 
 # --- Nodes ----------------------------------------------------------------------------------------
 
 
-def _drawing(boxes: list[Box], places: Placement, title: str) -> Drawing:
+def _drawing(
+    boxes: list[Box],
+    places: Placement,
+    title: str,
+    strengths: Mapping[tuple[int, int], float] | None = None,
+) -> Drawing:
     nodes = [
         _node(box, x + _MARGIN, y + _MARGIN)
         for box, (x, y) in zip(boxes, places.corners, strict=True)
     ]
     width, height = places.width + 2 * _MARGIN, places.height + 2 * _MARGIN
-    return Drawing(width, height, [*_edges(boxes, places), *nodes], title)
+    return Drawing(width, height, [*_edges(boxes, places, strengths), *nodes], title)
 
 
 def _node(box: Box, x: float, y: float) -> Group:
@@ -198,16 +266,22 @@ def _state(box: Box, rank: int, x: float, y: float) -> list[Rectangle | Label]:
 # --- Edges ----------------------------------------------------------------------------------------
 
 
-def _edges(boxes: list[Box], places: Placement) -> list[Path]:
+def _edges(
+    boxes: list[Box], places: Placement, strengths: Mapping[tuple[int, int], float] | None
+) -> list[Path | Label]:
     leaving, arriving = _ports(boxes, places)
-    paths: list[Path] = []
+    paths: list[Path | Label] = []
     for (p, v), bends in sorted(places.bends.items()):
         start = (leaving[p, v], places.corners[p][1] + boxes[p].height)
         end = (arriving[p, v], places.corners[v][1] - _ARROW)
         points = [start]
         for x, top, bottom in bends:
             points += [(x, top), (x, bottom)]
-        paths += _curve([*points, end])
+        strength = None if strengths is None else strengths[p, v]
+        paths += _curve([*points, end], 1.0 if strength is None else 0.6 + 4.0 * strength)
+        if strength is not None:
+            x, y = end[0] + _MARGIN + 8, end[1] + _MARGIN - 4
+            paths.append(Label(x, y, f"{strength:.2f}", color="muted"))
     return paths
 
 
@@ -233,9 +307,9 @@ def _ports(
     return leaving, arriving
 
 
-def _curve(points: list[tuple[float, float]]) -> list[Path]:
+def _curve(points: list[tuple[float, float]], width: float) -> list[Path]:
     """A line that leaves and enters upright, with an arrow head."""
     shifted = [(x + _MARGIN, y + _MARGIN) for x, y in points]
     x, y = shifted[-1]
     head = [(x, y + _ARROW), (x - 3.5, y), (x + 3.5, y)]
-    return [Path(shifted, "muted", bends=True), Path(head, fill="muted")]
+    return [Path(shifted, "muted", width, bends=True), Path(head, fill="muted")]

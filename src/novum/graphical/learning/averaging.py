@@ -2,12 +2,12 @@
 
     P(edge | table) = sum over graphs with the edge of P(graph | table)
 
-**By orders, exactly.** Every graph goes with some orders of the variables, parents first. With a
-prior in which each order counts alike, the sums over graphs fall apart by child and by the set of
-variables before it, and two passes over all sets of variables give the probability of every edge
-(Koivisto and Sood 2004, Koivisto 2006). A graph that goes with many orders counts as often, so this
-prior is not the uniform one over graphs: it prefers graphs with few edges in a row. Draws of whole
-graphs from the same passes answer every other question: paths, blankets, any function of a graph.
+**By orders.** Every graph goes with some orders of the variables, parents first. With a prior in
+which each order counts alike, the sums over graphs fall apart by child and by the set of variables
+before it: exactly for up to 22 variables (`novum.graphical.learning.order_sums`), by chains of
+orders beyond (`order_chains`). A graph that goes with many orders counts as often, so this prior is
+not the uniform one over graphs: it prefers graphs with few edges in a row. Drawn graphs answer
+every other question: paths, blankets, any function of a graph.
 
 **By resampled tables.** The share of bootstrap samples whose best graph has the edge (Friedman,
 Goldszmidt and Wyner 1999). It works for any number of variables, and measures how stable a search
@@ -18,17 +18,21 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.runtime import RandomSource, check_memory, stream
 from novum.core.text import label_text, meant
+from novum.graphical.inference.chain_diagnosis import monte_carlo_error
 from novum.graphical.learning.coded_table import CodedTable, read_table
-from novum.graphical.learning.constraints import Constraints, Rules
+from novum.graphical.learning.constraints import Constraints, parents_of
+from novum.graphical.learning.order_chains import ChainReport, OrderChains, OrderWalks
+from novum.graphical.learning.order_sums import OrderSums
 from novum.graphical.learning.scores import (
     BDeu,
     Criterion,
@@ -39,6 +43,9 @@ from novum.graphical.learning.scores import (
 from novum.graphical.learning.search import Search, learn_structure
 from novum.graphical.structure.dag import Dag
 from novum.numerics import Floats
+
+if TYPE_CHECKING:
+    from novum.core.svg_text import SvgText
 
 # Variables whose sets fit the memory of two passes, and parents where nothing is said.
 MOST_VARIABLES = 22
@@ -70,7 +77,7 @@ class EdgeProbabilities:
 
     def probability(self, parent: str, child: str) -> float:
         """Of an edge in its direction."""
-        return float(self.directed[self._place(parent), self._place(child)])
+        return float(self.directed[number_of(parent, self.names), number_of(child, self.names)])
 
     def joined(self, a: str, b: str) -> float:
         """Of an edge in either direction."""
@@ -98,6 +105,19 @@ class EdgeProbabilities:
                     break
         return Dag(self.names, tuple(tuple(sorted(own)) for own in parents))
 
+    def draw(self, threshold: float = 0.5) -> SvgText:
+        """The consensus as an SVG picture, its edges as wide as their probability."""
+        from novum.graphical.drawing.drawing import draw_strengths
+
+        both = self.directed + self.directed.T
+        graph = self.consensus(threshold)
+        edges = {
+            (parent, child): float(both[parent, child])
+            for child, parents in enumerate(graph.parents)
+            for parent in parents
+        }
+        return draw_strengths(self.names, edges)
+
     def rows(self) -> list[tuple[str, str, float, float]]:
         """(a, b, P(joined), P(a -> b)) of all pairs, surest first, in the likelier direction."""
         answers = []
@@ -106,11 +126,6 @@ class EdgeProbabilities:
             joined = float(self.directed[i, j] + self.directed[j, i])
             answers.append((self.names[i], self.names[j], joined, float(self.directed[i, j])))
         return sorted(answers, key=lambda row: -row[2])
-
-    def _place(self, name: str) -> int:
-        if name not in self.names:
-            raise InputError(f"There is no node {label_text(name)}: {meant(name, self.names)}")
-        return self.names.index(name)
 
     def __repr__(self) -> str:
         width = max((len(f"{a} -> {b}") for a, b, _, _ in self.rows()), default=4)
@@ -121,24 +136,93 @@ class EdgeProbabilities:
         return "\n".join(lines)
 
 
+def number_of(name: str, names: tuple[str, ...]) -> int:
+    """Where a node is in a list of names."""
+    if name not in names:
+        raise InputError(f"There is no node {label_text(name)}: {meant(name, names)}")
+    return names.index(name)
+
+
+@dataclass(frozen=True, eq=False)
+class PairProbabilities:
+    """The probability of something of every ordered pair of variables, from drawn graphs.
+
+    Attributes
+    ----------
+    names : tuple of str
+    values, errors : arrays of shape (n, n)
+        `values[a, b]` speaks of a and then b; standard errors of the draws.
+    basis : str
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    errors: Floats
+    basis: str
+
+    def probability(self, a: str, b: str) -> float:
+        return float(self.values[number_of(a, self.names), number_of(b, self.names)])
+
+    def error(self, a: str, b: str) -> float:
+        """Its standard error."""
+        return float(self.errors[number_of(a, self.names), number_of(b, self.names)])
+
+    def __repr__(self) -> str:
+        places = np.argwhere(self.values >= 0.01)
+        order = np.argsort(-self.values[tuple(places.T)], kind="stable")
+        shown = [(self.names[a], self.names[b], a, b) for a, b in places[order[:20]]]
+        width = max((len(f"{a}, {b}") for a, b, _, _ in shown), default=4)
+        lines = [f"{'pair':{width}}  probability  error   ({self.basis})"]
+        for a, b, i, j in shown:
+            lines.append(
+                f"{f'{a}, {b}':{width}}  {self.values[i, j]:11.3f}  {self.errors[i, j]:.3f}"
+            )
+        return "\n".join(lines)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphPosterior(EdgeProbabilities):
-    """Edge probabilities over all orders of the variables, and draws of whole graphs.
+    """Edge probabilities over orders of the variables, and draws of whole graphs.
 
     Attributes
     ----------
     log_evidence : float
-        Logarithm of the sum over all orders and graphs.
+        Logarithm of the sum over all orders and graphs; NaN where orders were sampled.
+    errors : array of shape (n, n), or None
+        Standard errors of the edges where orders were sampled; None where the sums are exact.
+    report : ChainReport or None
+        Whether chains of orders have mixed.
     """
 
     log_evidence: float = math.nan
-    passes: _Passes | None = field(default=None)
+    errors: Floats | None = None
+    source: OrderSums | OrderWalks | None = field(default=None)
+
+    @property
+    def report(self) -> ChainReport | None:
+        return self.source.report if isinstance(self.source, OrderWalks) else None
+
+    def graphs(self, size: int = 1000, random_state: RandomSource = 0) -> Any:
+        """Graphs of the posterior, int8 of shape (chains, draws, parent, child).
+
+        Of exact sums, so many independent ones, as one chain; of sampled orders those of the
+        chains, whatever the size.
+        """
+        if isinstance(self.source, OrderWalks):
+            return self.source.graphs
+        assert self.source is not None
+        if isinstance(size, bool) or int(size) != size or size < 1:
+            raise InputError(f"size is a number of graphs of at least 1, got {size!r}.")
+        return self.source.draw(size, stream(random_state, "graphs"))[None]
 
     def sample(self, size: int, random_state: RandomSource = None) -> list[Dag]:
-        """Independent graphs from the posterior."""
-        assert self.passes is not None
-        rng = stream(random_state, "graphs")
-        return [Dag(self.names, self.passes.draw(rng)) for _ in range(size)]
+        """Graphs from the posterior; independent where the sums are exact."""
+        graphs = self.graphs(size, random_state)
+        flat = graphs.reshape(-1, *graphs.shape[2:])
+        if isinstance(self.source, OrderWalks):
+            rng = stream(random_state, "graphs")
+            flat = flat[rng.choice(len(flat), size, replace=size > len(flat))]
+        return [Dag(self.names, parents_of(graph.T)) for graph in flat]
 
     def share(
         self, holds: Callable[[Dag], bool], size: int = 1000, random_state: RandomSource = 0
@@ -152,9 +236,62 @@ class GraphPosterior(EdgeProbabilities):
         >>> posterior.share(lambda graph: "b" in graph.markov_blanket("a"), 100)[0] > 0.9
         True
         """
-        answers = [bool(holds(graph)) for graph in self.sample(size, random_state)]
-        mean = float(np.mean(answers))
-        return mean, math.sqrt(max(mean * (1 - mean), 1 / size) / size)
+        graphs = self.graphs(size, random_state)
+        answers = np.array(
+            [
+                [bool(holds(Dag(self.names, parents_of(graph.T)))) for graph in chain]
+                for chain in graphs
+            ],
+            np.float64,
+        )
+        return float(answers.mean()), float(_errors(answers[..., None])[0])
+
+    def paths(self, size: int = 1000, random_state: RandomSource = 0) -> PairProbabilities:
+        """The probability of a directed path from each variable to each other one.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> a = rng.integers(0, 2, 200)
+        >>> rows = {"a": a, "b": a ^ (rng.random(200) < 0.1), "c": rng.integers(0, 2, 200)}
+        >>> tiers = Constraints(tiers=["a", "b", "c"])
+        >>> edge_probabilities(rows, constraints=tiers).paths(200).probability("a", "b") > 0.99
+        True
+        """
+        reached = self.graphs(size, random_state).astype(np.float32)
+        for _ in range(max(len(self.names) - 1, 1).bit_length()):
+            reached = np.minimum(reached + reached @ reached, 1.0)
+        return self._pairs(reached, "directed paths")
+
+    def blankets(self, size: int = 1000, random_state: RandomSource = 0) -> PairProbabilities:
+        """The probability that one variable is in the Markov blanket of another; symmetric."""
+        graphs = self.graphs(size, random_state).astype(np.float32)
+        turned = graphs.swapaxes(-1, -2)
+        joined = np.minimum(graphs + turned + graphs @ turned, 1.0)
+        joined[..., np.arange(len(self.names)), np.arange(len(self.names))] = 0.0
+        return self._pairs(joined, "Markov blankets")
+
+    def _pairs(self, holds: Any, what: str) -> PairProbabilities:
+        n_graphs = holds.shape[0] * holds.shape[1]
+        basis = f"{what} in {n_graphs} graphs of {self.basis}"
+        return PairProbabilities(
+            self.names, holds.mean(axis=(0, 1), dtype=np.float64), _errors(holds), basis
+        )
+
+    def __repr__(self) -> str:
+        report = "" if self.report is None else f"\n{self.report!r}"
+        return super().__repr__() + report
+
+
+def _errors(holds: Any) -> Floats:
+    """Standard errors of shares: of independent draws in one chain, or of chains."""
+    n = holds.shape[0] * holds.shape[1]
+    shares = holds.mean(axis=(0, 1), dtype=np.float64)
+    # One more draw might be the first of its kind.
+    independent = np.sqrt(np.maximum(shares * (1 - shares), 1 / n) / n)
+    if len(holds) == 1:
+        return np.asarray(independent)
+    return np.maximum(monte_carlo_error(holds), independent)
 
 
 def edge_probabilities(
@@ -162,10 +299,11 @@ def edge_probabilities(
     criterion: Criterion | None = None,
     constraints: Constraints | None = None,
     *,
+    chains: OrderChains | None = None,
     sample_weight: Any = None,
     structure_prior: StructurePrior | None = None,
 ) -> GraphPosterior:
-    """The exact probability of every edge, over all orders of up to 22 variables.
+    """The probability of every edge over all orders: exact up to 22 variables, sampled beyond.
 
     Parameters
     ----------
@@ -175,8 +313,16 @@ def edge_probabilities(
         A log marginal likelihood: `BDeu(1.0)` by default; `BIC()` approximates one.
     constraints : Constraints, optional
         At most 3 parents by default.
+    chains : OrderChains, optional
+        Samples orders in place of summing over all of them; with more than 22 variables
+        `OrderChains()` is taken.
     sample_weight : array of shape (n_rows,), optional
     structure_prior : StructurePrior, optional
+
+    Notes
+    -----
+    Every order counts alike before the table is seen, so a graph counts as often as there are
+    orders that it goes with: a prior that is not uniform over graphs.
 
     Examples
     --------
@@ -191,133 +337,42 @@ def edge_probabilities(
     coded = read_table(table, None, sample_weight)
     if coded.has_missing:
         raise InputError(
-            "Exact edge probabilities need whole rows, and cells are missing. Use "
-            "bootstrap_edges, which learns each graph by structural EM."
+            "Edge probabilities need whole rows, and cells are missing. Use bootstrap_edges, "
+            "which learns each graph by structural EM."
         )
     d = coded.n_variables
     limits = constraints or Constraints(max_parents=MAX_PARENTS)
     rules = limits.rules(coded.names)
-    if d > MOST_VARIABLES:
-        raise InputError(
-            f"Exact edge probabilities pass over all sets of {d} variables; {MOST_VARIABLES} are "
-            "the most. Use bootstrap_edges, or leave out columns."
-        )
-    check_memory(
-        8 * (2 * d << (d - 1)) + 16 * (1 << d),
-        f"Two passes over all sets of {d} variables",
-        "Leave out columns, or use bootstrap_edges.",
-    )
     rule = BDeu(1.0) if criterion is None else check_criterion(criterion)
     scores = FamilyScores(coded, rule, max_parents=rules.max_parents, prior=structure_prior)
-    passes = _Passes(scores, rules)
-    directed = passes.edges()
-    basis = f"all orders of {d} variables, at most {scores.max_parents} parents"
-    return GraphPosterior(coded.names, directed, basis, float(passes.forward[-1]), passes)
-
-
-class _Passes:
-    """Sums over all orders, in logarithms.
-
-        forward(S)    orders of S and their graphs
-        backward(S)   the same of what comes after S
-
-    `families[v]` are scores of sets of parents, `inside[v]` their sums over all subsets; sets of
-    the others are bits, without the bit of v.
-    """
-
-    def __init__(self, scores: FamilyScores, rules: Rules) -> None:
-        self.d = d = scores.table.n_variables
-        self.families = np.full((d, 1 << (d - 1)), -math.inf)
-        for child in range(d):
-            others = [v for v in range(d) if v != child and rules.allowed[child, v]]
-            required = set(np.flatnonzero(rules.required[child]).tolist())
-            for size in range(min(scores.max_parents, len(others)) + 1):
-                for parents in itertools.combinations(others, size):
-                    if required <= set(parents):
-                        code = sum(1 << (v - (v > child)) for v in parents)
-                        self.families[child, code] = scores.local(child, parents)
-        self.inside = np.stack([_subset_sums(row) for row in self.families])
-        codes = np.arange(1 << d)
-        self.levels = [codes[np.bitwise_count(codes) == k] for k in range(d + 1)]
-        self.forward = np.full(1 << d, -math.inf)
-        self.forward[0] = 0.0
-        for level in self.levels[1:]:
-            for v in range(d):
-                with_v = level[level >> v & 1 == 1]
-                before = with_v ^ (1 << v)
-                gained = self.forward[before] + self.inside[v, _without(before, v)]
-                self.forward[with_v] = np.logaddexp(self.forward[with_v], gained)
-
-    def edges(self) -> Floats:
-        """P(parent -> child), of shape (parent, child)."""
-        d, backward = self.d, np.full(1 << self.d, -math.inf)
-        backward[-1] = 0.0
-        for level in self.levels[-2::-1]:
-            for v in range(d):
-                before = level[level >> v & 1 == 0]
-                gained = backward[before | (1 << v)] + self.inside[v, _without(before, v)]
-                backward[before] = np.logaddexp(backward[before], gained)
-        directed = np.zeros((d, d))
-        codes = np.arange(1 << (d - 1))
-        for child in range(d):
-            whole = (codes >> child << (child + 1)) | (codes & ((1 << child) - 1))
-            around = self.forward[whole] + backward[whole | (1 << child)]
-            # Of every set of parents: all sets before the child that hold it.
-            weights = self.families[child] + _superset_sums(around) - self.forward[-1]
-            chances = np.exp(weights)
-            for parent in range(d):
-                if parent != child:
-                    bit = parent - (parent > child)
-                    directed[parent, child] = chances[codes >> bit & 1 == 1].sum()
-        return np.clip(directed, 0.0, 1.0)
-
-    def draw(self, rng: np.random.Generator) -> tuple[tuple[int, ...], ...]:
-        """The parents of each variable in a graph of a random order."""
-        parents: list[tuple[int, ...]] = [()] * self.d
-        members = (1 << self.d) - 1
-        while members:
-            last = [v for v in range(self.d) if members >> v & 1]
-            logs = np.array(
-                [
-                    self.forward[members ^ (1 << v)]
-                    + self.inside[v, int(_without(np.array(members ^ (1 << v)), v))]
-                    for v in last
-                ]
-            )
-            child = last[_drawn(logs, rng)]
-            members ^= 1 << child
-            inside = int(_without(np.array(members), child))
-            codes = np.flatnonzero(self.families[child] > -math.inf)
-            codes = codes[codes & ~inside == 0]
-            code = int(codes[_drawn(self.families[child, codes], rng)])
-            parents[child] = tuple(
-                bit + (bit >= child) for bit in range(self.d - 1) if code >> bit & 1
-            )
-        return tuple(parents)
-
-
-def _drawn(logs: Floats, rng: np.random.Generator) -> int:
-    chances = np.exp(logs - logs.max()).cumsum()
-    return int(np.searchsorted(chances, rng.random() * chances[-1], side="right"))
-
-
-def _without(codes: Any, v: int) -> Any:
-    """Sets that lack v, as bits of the others."""
-    return (codes & ((1 << v) - 1)) | (codes >> (v + 1) << v)
-
-
-def _subset_sums(values: Floats) -> Floats:
-    """Logarithms of sums over all subsets of each set."""
-    sums = values.copy()
-    for step in (1 << np.arange(len(values).bit_length() - 1)).tolist():
-        halves = sums.reshape(-1, 2, step)
-        halves[:, 1] = np.logaddexp(halves[:, 0], halves[:, 1])
-    return sums
-
-
-def _superset_sums(values: Floats) -> Floats:
-    """Logarithms of sums over all sets that hold each set."""
-    return _subset_sums(values[::-1].copy())[::-1]
+    if chains is None and d <= MOST_VARIABLES:
+        check_memory(
+            8 * (d << (d - 1)) + 32 * (1 << d),
+            f"Sums over all sets of {d} variables",
+            "Leave out columns, or sample orders: chains=OrderChains().",
+        )
+        sums = OrderSums(scores, rules)
+        basis = f"all orders of {d} variables, at most {scores.max_parents} parents"
+        return GraphPosterior(coded.names, sums.edges(), basis, sums.log_evidence, None, sums)
+    how = chains or OrderChains()
+    if not isinstance(how, OrderChains):
+        raise InputError(f"chains is a value such as OrderChains(4), got {label_text(chains)}.")
+    if d < 2:
+        raise InputError("Orders of one variable need no chains. Leave out chains.")
+    walks = OrderWalks(scores, rules, how)
+    among = "" if how.candidates >= d - 1 else f" of {how.candidates} candidates"
+    basis = (
+        f"{how.chains} chains of orders of {d} variables, at most {scores.max_parents} "
+        f"parents{among}"
+    )
+    if not walks.report.has_mixed:
+        warnings.warn(
+            f"The chains of orders disagree ({walks.report!r}). Give them more steps: "
+            f"chains=OrderChains(steps={4 * how.steps}).",
+            UserWarning,
+            stacklevel=2,
+        )
+    return GraphPosterior(coded.names, walks.directed, basis, math.nan, walks.errors, walks)
 
 
 def _descends(parents: Sequence[set[int]], node: int, ancestor: int) -> bool:

@@ -3,7 +3,8 @@
     best(W) = max over v in W of  best(W without v) + best parents of v inside W without v
 
 over all sets W of variables: every acyclic graph has a sink, and what is left without it is again
-such a graph. The time is about d * 2^d steps plus the families that must be scored; a family is
+such a graph. Of many variables A* looks at fewer sets (`best_first`). The time is about d * 2^d
+steps plus the families that must be scored; a family is
 not where a subset of it beats everything that it or a larger one could reach.
 
 References
@@ -24,27 +25,48 @@ from novum.core.runtime import check_memory, time_sliced
 from novum.graphical.learning import exact_kernels as kernels
 from novum.graphical.learning.constraints import Matrix
 from novum.graphical.learning.scores import FamilyScores
-from novum.graphical.learning.search import Search, SearchProblem
+from novum.graphical.learning.search import Search, SearchProblem, default_search
 
-# Sets of more variables do not fit the codes of parents.
-MOST_VARIABLES = 30
+# Variables whose sets are all looked at, and those for which that takes no time.
+MOST_VARIABLES = 22
+FEW_VARIABLES = 14
 
 
 @dataclass(frozen=True)
 class Exact(Search):
-    """Dynamic programming over all sets of variables: no graph has a better score.
+    """The best of all graphs, proved: by dynamic programming, or by A* where sets are too many.
 
-    Time and memory double with each variable: 20 variables take a second or so, 25 some minutes
-    and 6 GB. With `Constraints(max_parents=3)` the proof is among graphs of so few parents, and
-    quicker.
+    Parameters
+    ----------
+    max_states : int
+        Sets that A* keeps (`BestFirst`); beyond them the best graph so far is returned with a bound
+        of how far it is from the best.
+
+    Notes
+    -----
+    Up to 22 variables dynamic programming looks at every set: time and memory double with each
+    variable, and 20 take a second or so. Beyond, up to 63, it is A*, whose time depends on the
+    table. With `Constraints(max_parents=3)` the proof is among graphs of so few parents, and
+    quicker; Dirichlet scores, whose bounds are weak, need it sooner than `BIC()`.
     """
 
+    max_states: int = 5_000_000
     verdict = Verdict.PROVED
 
     def run(self, problem: SearchProblem) -> None:
         d = len(problem.adjacency)
+        if d > MOST_VARIABLES:
+            from novum.graphical.learning.best_first import BestFirst
+
+            BestFirst(self.max_states).run(problem)
+            return
+        if d > FEW_VARIABLES:
+            # What Ctrl-C leaves.
+            default_search(problem.rules, None).run(problem)
         best, choice = all_best_parents(problem.scores, problem)
         values, sinks = np.zeros(1 << d), np.full(1 << d, -1, np.int8)
+        # No graph has more than the best parents of every child together.
+        problem.details["upper_bound"] = float(best[:, -1].sum())
         for begin, end in time_sliced(1 << d, block=1 << min(d, 12)):
             kernels.best_sinks(max(begin, 1), end, best, values, sinks)
         adjacency = np.zeros_like(problem.adjacency)
@@ -57,12 +79,13 @@ class Exact(Search):
             _set_parents(adjacency, sink, int(choice[sink, inside]))
         parents = [np.flatnonzero(row).tolist() for row in adjacency]
         problem.step(adjacency, problem.scores.total(parents))
+        problem.details["upper_bound"] = problem.value
         most = problem.rules.max_parents
         if most < d - 1:
             problem.details["among"] = f" with at most {most} parents"
 
     def upper_bound(self, problem: SearchProblem) -> float | None:
-        return problem.value
+        return problem.details.get("upper_bound")
 
 
 def _set_parents(adjacency: Matrix, child: int, code: int) -> None:
@@ -90,7 +113,7 @@ def all_best_parents(scores: FamilyScores, problem: SearchProblem) -> tuple[np.n
     rules = problem.rules
     for child in range(d):
         begin = 0
-        slack = _slack(rule, child, d)
+        slack = prior_slack(rule, child, d)
         while begin < sets:
             begin = kernels.best_parents(
                 whole.data, rule, whole.room, child, rules.allowed, rules.required, slack, begin,
@@ -106,7 +129,7 @@ def all_best_parents(scores: FamilyScores, problem: SearchProblem) -> tuple[np.n
     return best, choice
 
 
-def _slack(rule: tuple[np.ndarray, ...], child: int, d: int) -> float:
+def prior_slack(rule: tuple[np.ndarray, ...], child: int, d: int) -> float:
     """What priors of edges and numbers of parents can add to a larger family, at most."""
     odds, by_number = rule[3], rule[4]
     slack = 0.0
@@ -127,16 +150,8 @@ def _most_cells(scores: FamilyScores) -> int:
 
 
 def _check_size(d: int, sets: int) -> None:
-    remedy = (
-        "Leave out columns, or use GreedyEquivalence() or Tabu(), which prove nothing but are good."
-    )
-    if d > MOST_VARIABLES:
-        raise InputError(
-            f"Exact() looks at all sets of {d} variables, 2^{d} of them; {MOST_VARIABLES} are the "
-            f"most. {remedy}"
-        )
     check_memory(
         12 * d * sets + 9 * (2 * sets) + 8 * sets,
         f"The best parents of {d} variables in all sets of the others",
-        remedy,
+        "Leave out columns, or use Tabu(), which proves nothing but is good.",
     )
