@@ -1,6 +1,6 @@
 """Makes `gallery.png`, twelve pictures of the gallery, from a site that `make docs` has built.
 
-    .venv/bin/python docs/images/gallery_picture.py
+.venv/bin/python docs/images/gallery_picture.py
 """
 
 from __future__ import annotations
