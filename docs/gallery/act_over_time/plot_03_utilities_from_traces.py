@@ -2,8 +2,8 @@
 What a policy is worth, from watching it
 ========================================
 
-Mean returns, temporal differences and a counted model estimate the values of a policy that somebody
-else follows.
+Mean returns and temporal differences estimate the values of a policy that somebody else follows, in
+the states that it visits.
 
 *Scope: R2.*
 """
@@ -33,8 +33,8 @@ for size in sizes:
     ):
         found = way(traces, 1.0)
         order = [process.states.index(state) for state in found.states]
-        gaps = np.array(found.values) - exact[order]
-        errors[name].append(np.sqrt(np.nanmean(gaps**2)))
+        gaps = (np.array(found.values) - exact[order])[np.array(found.visits) > 0]
+        errors[name].append(np.sqrt(np.mean(gaps**2)))
 print({name: np.round(values, 3).tolist() for name, values in errors.items()})
 
 fig, ax = plt.subplots(figsize=(6, 3), layout="constrained")

@@ -26,6 +26,6 @@ for size in sizes:
 print("out-of-bag errors:", np.round(scores, 3).tolist())
 
 fig, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-ax.semilogx(sizes, scores, "o-")
+ax.plot(sizes, scores, "o-")
 ax.set(xlabel="trees", ylabel="out-of-bag error")
 plt.show()
