@@ -88,6 +88,7 @@ html_static_path = ["_static"]
 html_css_files = ["novum.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # texts of results cannot be fetched from the disk
 html_favicon = "_static/icon.svg"
 html_sidebars = {
     "index": [],
