@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := plot,cli,scale,frames,excel,studio
-ALL_EXTRAS := $(EXTRAS),dev
+ALL_EXTRAS := $(EXTRAS),neural,dev
 READY := $(VENV)/.ready
 comma := ,
 # Many tests start processes, which should not translate the library each time.
