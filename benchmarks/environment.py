@@ -34,7 +34,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "graphical": ("pyagrum", "pgmpy", "causal-learn", "hmmlearn"),
     "kernels": ("grakel",),
     "linear": ("celer", "skglm", "glum"),
-    "mixture": (),
+    "mixture": ("stepmix",),
     "neighbors": ("faiss-cpu", "gower", "hnswlib"),
     "neural": ("pyod", "tqdm"),
     "numerics": (),

@@ -158,7 +158,7 @@ class NormalLaws:
         if self.by_column:
             moments = tuple(
                 ColumnMoments(
-                    part.weight,
+                    np.asarray(part.weight),
                     part.mean,
                     (part.scatter + self.spread) * part.weight / (part.weight + 1.0),
                 )

@@ -28,7 +28,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
 from sklearn.utils.metaestimators import available_if
@@ -36,7 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import Certificate, Learner, align_classes, fitted, parameter
+from novum.core.learners import Certificate, Learner, fitted, parameter
 from novum.core.runtime import check_cancelled, fitting
 from novum.core.sums import label_folds
 from novum.core.tables import (
@@ -48,10 +47,9 @@ from novum.core.tables import (
     rows_of,
 )
 from novum.ensemble.certification import certify_members
+from novum.ensemble.confidence import class_scores, inverse_temperature
 from novum.ensemble.members import combine_input_tags, fitted_member, shared_invariances
-from novum.numerics import Array, Floats, Integers, Mask, Positions, fit_temperature
-
-_LEAST_LOG = -700.0
+from novum.numerics import Array, Floats, Integers, Mask, Positions
 
 # Differences of log-probabilities below this, in nats a label, are of no account.
 _NO_ACCOUNT = 0.01
@@ -161,7 +159,7 @@ class LabellingModel(MetaEstimatorMixin, DecisionMixin, ClassifierMixin, Learner
             while True:
                 check_cancelled()
                 models = self._fit_all(training, views, codes)
-                if (given < 0).any():
+                if self.max_iter and (given < 0).any():
                     parts = [
                         self._calibrated(k, training, view, given, codes)
                         for k, view in enumerate(views)
@@ -282,7 +280,7 @@ class LabellingModel(MetaEstimatorMixin, DecisionMixin, ClassifierMixin, Learner
         Without shares the class that is easiest to be sure of would soon have all rows.
         """
         counts = np.bincount(codes[codes >= 0], minlength=len(self.classes_))
-        quotas = np.maximum(1, np.rint(self.k_best * counts / counts.sum())).astype(int)
+        quotas = np.maximum(1, np.rint((self.k_best or 0) * counts / counts.sum())).astype(int)
         chosen = np.zeros(sure.shape, bool)
         for learner in range(len(sure)):
             for k, quota in enumerate(quotas):
@@ -316,7 +314,8 @@ class SelfTraining(LabellingModel):
         At most about so many rows in a round, the surest of every class in the proportions of the
         labels so far; all by default.
     max_iter : int
-        Rounds; 0 fits to labelled rows only.
+        Rounds; 0 fits to labelled rows only, such as the last step of a pipeline whose other steps
+        learn from all rows.
     folds : int or None
         Parts in which labelled rows are held out to calibrate; None takes probabilities as they
         are.
@@ -472,54 +471,7 @@ termination_condition_, n_iter_, certificate_, n_features_in_, feature_names_in_
             raise ModelFileError("The model's views and members do not fit together.")
 
 
-# --- Scores ---------------------------------------------------------------------------------------
-
-
-def class_scores(model: Any, X: Any, classes: Array) -> Floats:
-    """Finite scores of all classes whose softmax are the model's probabilities, if it has such."""
-    if hasattr(model, "predict_log_proba"):
-        logs = np.asarray(model.predict_log_proba(X), np.float64)
-        logs = align_classes(logs, model.classes_, classes, "predict_log_proba")
-        return np.maximum(logs, _LEAST_LOG)
-    if hasattr(model, "predict_proba"):
-        shares = align_classes(np.asarray(model.predict_proba(X)), model.classes_, classes)
-        with np.errstate(divide="ignore"):
-            return np.maximum(np.log(shares), _LEAST_LOG)
-    if not hasattr(model, "decision_function"):
-        raise InputError(
-            f"{type(model).__name__} has neither predict_proba nor decision_function, so nothing "
-            "tells how sure it is. Choose a learner that has one."
-        )
-    scores = np.asarray(model.decision_function(X), np.float64)
-    if scores.ndim == 1:
-        scores = np.c_[-scores / 2, scores / 2]
-    return np.asarray(align_classes(scores, model.classes_, classes, "decision_function"))
-
-
-def inverse_temperature(scores: Floats, codes: Integers) -> float:
-    """What multiplies scores for least log loss, no surer than the share of right answers allows.
-
-    Examples
-    --------
-    Four right answers of four prove no more than 5/6.
-
-    >>> z = np.array([[0.0, 9.0]] * 4)
-    >>> b = inverse_temperature(z, np.array([1, 1, 1, 1]))
-    >>> softmax(b * z, axis=1)[0].round(4).tolist()
-    [0.1667, 0.8333]
-    """
-    best = fit_temperature(scores, codes).inverse_temperature
-    right = int((scores.argmax(axis=1) == codes).sum())
-    limit = (right + 1.0) / (len(codes) + 2.0)
-
-    def excess(b: float) -> float:
-        return float(softmax(b * scores, axis=1).max(axis=1).mean()) - limit
-
-    if excess(best) <= 0:
-        return float(best)
-    if excess(0.0) >= 0:
-        return 0.0
-    return float(brentq(excess, 0.0, best, rtol=1e-12, maxiter=500))
+# --- Rounds ---------------------------------------------------------------------------------------
 
 
 def _best_round(values: list[float]) -> int:

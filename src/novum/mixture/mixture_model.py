@@ -16,7 +16,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import DensityMixin, _fit_context, clone
+from sklearn.base import (
+    ClassNamePrefixFeaturesOutMixin,
+    DensityMixin,
+    TransformerMixin,
+    _fit_context,
+    clone,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
@@ -77,8 +83,25 @@ class ExpectedStatistics(Additive):
     _fixed: ClassVar[tuple[str, ...]] = ("under",)
 
 
-class MixtureModel(PassesMixin, DensityMixin, Learner):
-    """A mixture of K laws with weights, fitted by expectation and maximization."""
+class MixtureModel(
+    PassesMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Learner
+):
+    """A mixture of K laws with weights, fitted by expectation and maximization.
+
+    Parameters
+    ----------
+    n_components : int or "auto"
+        "auto" takes the number of smallest BIC and tells why in `choice_`.
+    tol : float
+        EM ends when a step changes the objective per row by less.
+    max_iter : int
+        Steps of a start.
+    n_init : int
+        Starts, of which the best is kept.
+    random_state : int, RandomState, Generator or None
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does: end without a result, or keep the best parameters so far.
+    """
 
     _why_passes = "EM makes several passes"
 
@@ -331,6 +354,14 @@ class MixtureModel(PassesMixin, DensityMixin, Learner):
         # A row that no component can have tells nothing of them.
         possible = np.isfinite(total)
         return np.where(possible, np.exp(joint - np.where(possible, total, 0.0)), self.weights_)
+
+    def transform(self, X: Any) -> Floats:
+        """The probabilities of the components as columns, for the steps that follow."""
+        return self.predict_proba(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
 
     def predict(self, X: Any) -> Integers:
         """The number of the most probable component of every row."""

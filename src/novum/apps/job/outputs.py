@@ -242,6 +242,8 @@ class Made:
     point : WorkingPoint or None
     reading : mapping
         Arguments of `novum.data.read` besides the table.
+    has_gaps : bool
+        Whether rows without a target are learned from.
     """
 
     learner: Any
@@ -253,6 +255,7 @@ class Made:
     rows: str | None = None
     point: WorkingPoint | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+    has_gaps: bool = False
 
 
 def model_script(made: Made) -> str:
@@ -297,7 +300,8 @@ def _program(made: Made, reader: str) -> list[str]:
             rate = " / exposure" if name == "exposure" else rate
     weight = f", sample_weight={' * '.join(weights)}" if weights else ""
     lines.append(f"model = {_source(made.learner)}")
-    lines.append(f"model.fit(X, y.to_numpy(zero_copy_only=False){rate}{weight})")
+    values = "y.to_pylist()" if made.has_gaps else "y.to_numpy(zero_copy_only=False)"
+    lines.append(f"model.fit(X, {values}{rate}{weight})")
     if made.point is not None:
         lines.append(f"model = model.at({_point(made.point)})")
     return lines

@@ -173,6 +173,9 @@ def plain_target(y: Any) -> Array:
     if sparse.issparse(y):
         raise InputError("Sparse data was passed for y, but dense data is required: y.toarray().")
     y = unmasked(y)
+    if isinstance(y, pa.ChunkedArray) and pa.types.is_dictionary(y.type):
+        # Arrow's own way to NumPy gives a missing cell the last label of the dictionary.
+        y = y.cast(y.type.value_type)
     if nw.dependencies.is_into_dataframe(y) or nw.dependencies.is_into_series(y):
         return np.asarray(nw.from_native(y, allow_series=True).to_numpy())
     if isinstance(y, pa.Array):
