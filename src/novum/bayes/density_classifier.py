@@ -15,7 +15,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from novum.bayes.naive_bayes_engine import checked_priors
@@ -29,6 +28,7 @@ from novum.core.learners import (
     fitted_density,
     parameter,
     schema_for,
+    with_inputs_of,
 )
 from novum.core.runtime import fitting
 from novum.core.tables import TrainingRows, checked_rows, rows_of
@@ -89,11 +89,7 @@ class DensityClassifier(DecisionMixin, ClassifierMixin, Learner):
     certificate_: Certificate = fitted()
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        own = get_tags(self.density).input_tags
-        tags.input_tags.allow_nan = own.allow_nan
-        tags.input_tags.categorical, tags.input_tags.string = own.categorical, own.string
-        return tags
+        return with_inputs_of(super().__sklearn_tags__(), self.density)
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -117,7 +113,8 @@ class DensityClassifier(DecisionMixin, ClassifierMixin, Learner):
             schema = schema_for(self.density, rows.table)
             weight = np.ones(len(rows.target)) if rows.weight is None else rows.weight
             self.classes_ = rows.classes
-            self.class_count_ = np.bincount(rows.target, weight, len(rows.classes))
+            counts = np.bincount(rows.target, weight, len(rows.classes))
+            self.class_count_ = counts.astype(np.float64)
             self.class_prior_ = checked_priors(self.priors, self.class_count_)
             self.densities_ = []
             for k, label in enumerate(rows.classes):

@@ -107,6 +107,7 @@ from novum.distributions.limits import (
     standardized_means,
 )
 from novum.distributions.mixture import MixtureLaw, MixtureStatistics, RealMixtureLaw
+from novum.distributions.mixture import mixture_weights as mixture_weights
 from novum.distributions.mixture_em import LawEM as LawEM
 from novum.distributions.mixture_em import first_mixture as first_mixture
 from novum.distributions.multivariate.dirichlet import Dirichlet, DirichletStatistics

@@ -114,14 +114,7 @@ class MixtureLaw:
                 f"A mixture needs a weight for each of its laws, got {weights.size} weights and "
                 f"{len(components)} laws."
             )
-        if not (weights >= 0).all() or abs(weights.sum() - 1.0) > 1e-6:
-            raise InputError(
-                f"The weights {weights.tolist()} sum to {weights.sum():g}; they are at least 0 and "
-                "sum to 1."
-            )
-        weights /= weights.sum()
-        weights.setflags(write=False)
-        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "weights", mixture_weights(weights))
         object.__setattr__(self, "components", components)
 
     @staticmethod
@@ -431,7 +424,19 @@ class RealMixtureLaw(MixtureLaw):
         return float(super().variance)
 
 
-# --- Memberships ----------------------------------------------------------------------------------
+# --- Weights and memberships ----------------------------------------------------------------------
+
+
+def mixture_weights(weights: Floats) -> Floats:
+    """Weights of components, which sum to 1 up to rounding; normalized exactly, read-only."""
+    if not (weights >= 0).all() or abs(weights.sum() - 1.0) > 1e-6:
+        raise InputError(
+            f"The weights {weights.tolist()} sum to {weights.sum():g}; they are at least 0 and "
+            "sum to 1."
+        )
+    weights = weights / weights.sum()
+    weights.setflags(write=False)
+    return weights
 
 
 def _summed(joint: Floats) -> Floats:

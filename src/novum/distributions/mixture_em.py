@@ -12,7 +12,8 @@ from novum.core.errors import InputError
 from novum.core.sums import SumProblem
 from novum.distributions.components import Component
 from novum.distributions.mixture import MixtureLaw, MixtureStatistics
-from novum.numerics import Floats, Integers, checked_weights
+from novum.distributions.multivariate.coordinates import sample_weights
+from novum.numerics import Floats, Integers
 
 
 class LawEM(SumProblem[MixtureLaw, MixtureStatistics]):
@@ -109,10 +110,5 @@ def checked_sample(x: Any, weight: ArrayLike | None) -> tuple[Any, Floats]:
     rows = np.asarray(x)
     if rows.ndim not in (1, 2):
         raise InputError(f"A mixture is fitted to (n,) values or (n, d) rows, got {rows.shape}.")
-    if weight is None:
-        return rows, np.ones(len(rows))
-    try:
-        weights = checked_weights(weight, len(rows))
-    except ValueError as error:
-        raise InputError(str(error)) from None
+    weights = sample_weights(weight, len(rows))
     return rows[weights > 0], weights[weights > 0]

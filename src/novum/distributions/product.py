@@ -23,9 +23,9 @@ from novum.distributions.components import (
     observed_log_density,
     prior_log_density,
 )
-from novum.distributions.multivariate.coordinates import chosen_and_others
+from novum.distributions.multivariate.coordinates import chosen_and_others, sample_weights
 from novum.distributions.protocol import Size
-from novum.numerics import Floats, checked_weights
+from novum.numerics import Floats
 
 # --- Statistics -----------------------------------------------------------------------------------
 
@@ -111,7 +111,8 @@ class ProductLaw:
     def log_density(self, x: Any) -> Floats:
         """Sum of the log-densities of the factors; NaN where a coordinate is missing."""
         points = self._points(x)
-        return sum(np.asarray(law.log_density(points[..., j])) for j, law in enumerate(self.laws))
+        parts = [np.asarray(law.log_density(points[..., j])) for j, law in enumerate(self.laws)]
+        return np.add.reduce(parts)
 
     def density(self, x: Any) -> Floats:
         return np.exp(self.log_density(x))
@@ -119,7 +120,8 @@ class ProductLaw:
     def log_density_observed(self, x: Any) -> Floats:
         """Log-density of the coordinates that are present."""
         points = self._points(x)
-        return sum(observed_log_density(law, points[..., j]) for j, law in enumerate(self.laws))
+        parts = [observed_log_density(law, points[..., j]) for j, law in enumerate(self.laws)]
+        return np.add.reduce(parts)
 
     def _points(self, x: Any) -> Any:
         points = _table(x, self.laws)
@@ -177,7 +179,7 @@ class ProductLaw:
         if hidden:
             raise InputError(f"{hidden[0]} is not estimated from sums of rows; use its own `fit`.")
         rows = np.asarray(x)
-        weights = np.ones(len(rows)) if weight is None else _weights(weight, len(rows))
+        weights = sample_weights(weight, len(rows))
         components, cells = zip(*_present(rows, weights, laws), strict=True)
         parts = tuple(c.expected(None, *part) for c, part in zip(components, cells, strict=True))
         return ProductStatistics(components, float(weights.sum()), parts)
@@ -217,7 +219,8 @@ class ProductLaw:
     def prior_log_density(self, x: Any) -> Floats:
         """Log-density of rows that every factor has seen in advance."""
         points = self._points(x)
-        return sum(prior_log_density(law, points[..., j]) for j, law in enumerate(self.laws))
+        parts = [prior_log_density(law, points[..., j]) for j, law in enumerate(self.laws)]
+        return np.add.reduce(parts)
 
     def maximized(self, statistics: ProductStatistics) -> ProductLaw:
         """The likeliest law of such sums."""
@@ -249,13 +252,6 @@ def _has_labels(law: Any) -> bool:
 
 def _table(x: Any, laws: Sequence[Any]) -> Any:
     return np.asarray(x, object if any(map(_has_labels, laws)) else np.float64)
-
-
-def _weights(weight: ArrayLike, n: int) -> Floats:
-    try:
-        return checked_weights(weight, n)
-    except ValueError as error:
-        raise InputError(str(error)) from None
 
 
 def _present(

@@ -1,8 +1,9 @@
 from novum.graphical.classifier import BayesianNetworkClassifier
 from novum.graphical.density import BayesianNetworkDensity
-from novum.graphical.factor import Factor
 
 # What other packages use.
+from novum.graphical.drawing.placement import placed as placed
+from novum.graphical.factor import Factor
 from novum.graphical.formats.files import file_bytes as file_bytes
 from novum.graphical.formats.files import file_text as file_text
 from novum.graphical.formats.other_libraries import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
@@ -97,6 +98,7 @@ from novum.graphical.learning.scores import (
     score,
 )
 from novum.graphical.learning.search import LearnedStructure, learn_structure
+from novum.graphical.learning.search import table_notes as table_notes
 from novum.graphical.learning.trees import AroundClass, ChowLiu
 from novum.graphical.models.answers import Configuration, Marginals, Posterior
 from novum.graphical.models.arrays import Evidence, ModelArrays
@@ -126,7 +128,7 @@ from novum.graphical.structure.independence_maps import (
     minimal_independence_map,
     perfect_map,
 )
-from novum.graphical.structure.separation import Separation, Statement, Trail
+from novum.graphical.structure.separation import Separation, Statement, Trail, trails
 
 __all__ = [
     "AIC",
@@ -259,5 +261,6 @@ __all__ = [
     "split_r_hat",
     "to_pgmpy",
     "to_pyagrum",
+    "trails",
     "write_factors",
 ]

@@ -54,16 +54,18 @@ class NumericSums(Additive):
     kept: KeptRows
 
     @classmethod
-    def of(cls, sample: Sample) -> NumericSums:
-        X = as_argument(sample.numeric)
+    def of(cls, sample: Sample, *, keeps_rows: bool = True) -> NumericSums:
+        X, weights = as_argument(sample.numeric), sample.weights
         try:
             columns = column_moments_of(X, sample.weight)
         except ValueError as error:
             raise InputError(str(error)) from None
-        known = ~np.isnan(X).all(axis=1)
-        kept = KeptRows.of(X[known], sample.weights[known])
-        weight = float(sample.weights[known].sum())
-        return cls(sample.schema, columns, weight, float(known.sum()), kept)
+        if np.isnan(np.sum(X)):
+            known = ~np.isnan(X).all(axis=1)
+            X, weights = X[known], weights[known]
+        few = slice(None) if keeps_rows else slice(0)
+        kept = KeptRows.of(X[few], weights[few])
+        return cls(sample.schema, columns, float(weights.sum()), float(len(X)), kept)
 
 
 class GaussianMixture(MixtureModel):
@@ -71,8 +73,6 @@ class GaussianMixture(MixtureModel):
 
     Parameters
     ----------
-    n_components : int or "auto"
-        "auto" takes the number of smallest BIC and tells why in `choice_`.
     covariance_type : {"full", "tied", "diag", "spherical", "EII", "EVI", "EEV", ..., "fixed"}
         What covariances may be: any, one for all, diagonal, a multiple of the identity; mclust's
         names of families with closed forms; "fixed" holds those of `precisions_init`, so that only
@@ -82,10 +82,6 @@ class GaussianMixture(MixtureModel):
     reg_covar : float
         No direction of a component has less than this share of the variance of the columns. A
         floor, not an addition: components above it are the likeliest ones to the last digit.
-    max_iter : int
-        Steps of a start.
-    n_init : int
-        Starts, of which the best is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data", "hierarchical"}
         First groups: k-means, its first centers, random memberships, the rows nearest to random
         ones, or Ward's tree of up to 2000 rows.
@@ -95,11 +91,8 @@ class GaussianMixture(MixtureModel):
     moves : int
         Split-and-merge moves that are tried in a row without success, for three components or more
         and where no start is given.
-    random_state : int, RandomState, Generator or None
     warm_start : bool
         Whether a fit starts at the parameters of the last one.
-    on_interrupt : {"raise", "keep"}
-        What Ctrl-C does: end without a result, or keep the best parameters so far.
     verbose, verbose_interval : int
         Without effect.
 
@@ -181,7 +174,9 @@ class GaussianMixture(MixtureModel):
         )
 
     def _first_sums(self) -> Any:
-        return NumericSums.of
+        given = (self.weights_init, self.means_init, self.precisions_init)
+        # Rows are kept to start from.
+        return partial(NumericSums.of, keeps_rows=any(part is None for part in given))
 
     @property
     def _family(self) -> Family:

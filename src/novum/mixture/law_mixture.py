@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from novum.clustering import KeptRows
 from novum.core.errors import InputError
 from novum.core.learners import count, fitted, parameter
 from novum.core.runtime import RandomSource
@@ -40,7 +39,13 @@ from novum.distributions import (
     first_mixture,
 )
 from novum.mixture.gaussian_starts import first_groups
-from novum.mixture.mixed_table import MixedTable, TableMixture, level_starts, start_rows
+from novum.mixture.mixed_table import (
+    MixedTable,
+    TableMixture,
+    fewer_rows,
+    level_starts,
+    start_rows,
+)
 from novum.numerics import Floats, Integers
 
 _LOCATED = (Normal, StudentT, MultivariateNormal, MultivariateStudentT)
@@ -82,25 +87,10 @@ class Mixture(TableMixture):
         single columns by name or number, `{"visits": Poisson}`. Columns without a law are normal
         where they hold numbers, and categorical otherwise. `Component` adds what a sample does not
         tell, `Component(Binomial, {"trials": 10})`.
-    n_components : int or "auto"
-        "auto" takes the number of smallest BIC and tells why in `choice_`.
-    tol : float
-        EM ends when a step changes the objective per row by less.
     prior_count : float
         Rows, distributed as the whole table, that every component has seen in advance: no
         component shrinks onto a few rows, and no probability is zero. 0 is plain maximum
         likelihood.
-    max_iter : int
-        Steps of a start.
-    n_init : int
-        Starts, of which the best is kept.
-    init_params : {"kmeans", "k-means++", "random_from_data", "hierarchical"}
-        First groups, of numbers in standard units and indicators of levels.
-    random_state : int, RandomState, Generator or None
-    categorical_features : "auto", "all", None, mask, names or indices
-        Columns to read as categories.
-    on_interrupt : {"raise", "keep"}
-        What Ctrl-C does: end without a result, or keep the best parameters so far.
 
     Attributes
     ----------
@@ -183,7 +173,8 @@ class Mixture(TableMixture):
                     )
                 return component
             by_name = dict.fromkeys(range(schema.n_columns), component)
-        numeric, others = [], []
+        numeric: list[Component] = []
+        others: list[Component] = []
         for j, column in enumerate(schema.columns):
             is_number = column.kind is Kind.NUMERIC
             component = Component.of(by_name.get(j, Normal if is_number else Categorical))
@@ -354,7 +345,7 @@ def _first(
     rng: np.random.Generator,
 ) -> MixtureLaw:
     """The mixture of first groups of the rows that the first pass has kept."""
-    kept: KeptRows = table.kept
+    kept = fewer_rows(table.kept)
     p = len(table.columns.mean)
     variance = table.columns.scatter / np.where(table.columns.weight > 0, table.columns.weight, 1)
     unit = np.sqrt(np.where(variance > 0, variance, 1.0))

@@ -37,7 +37,14 @@ from novum.core.sums import Additive, Fitted, SumProblem
 from novum.core.tables import Kind, Sample, Schema
 from novum.mixture.gaussian_em import Units
 from novum.mixture.gaussian_starts import first_groups
-from novum.mixture.mixed_table import MixedTable, TableMixture, level_starts, start_rows
+from novum.mixture.mixed_table import (
+    LevelGroups,
+    MixedTable,
+    TableMixture,
+    fewer_rows,
+    level_starts,
+    start_rows,
+)
 from novum.numerics import Floats, Integers, as_argument
 
 # Terms of one call of the kernel: a tenth of a second.
@@ -68,7 +75,7 @@ class MixedSums(Additive):
 
 @dataclass(frozen=True, eq=False)
 class MixedRows:
-    """Rows in standard units."""
+    """Rows in standard units; codes are those of groups of columns."""
 
     numeric: Floats
     codes: Any
@@ -90,7 +97,7 @@ class MixedEM(SumProblem[MixedParameters, MixedSums]):
     ) -> None:
         self.schema, self.units, self.offset, self.prior = schema, units, offset, prior
         self.floor, self.K = floor, K
-        self.starts = level_starts(schema)
+        self.starts, self.groups = level_starts(schema), LevelGroups.of(schema)
         kinds = [c.kind for c in schema.columns if c.kind is not Kind.NUMERIC]
         self.is_ordinal = [kind is Kind.ORDINAL for kind in kinds]
         self.begin: Callable[[np.random.Generator], MixedParameters]
@@ -126,16 +133,18 @@ class MixedEM(SumProblem[MixedParameters, MixedSums]):
         """Rows in standard units; those without any cell say nothing and are left out."""
         X = self.units.rows(np.asarray(sample.numeric))
         known = ~np.isnan(X).all(axis=1) | (sample.codes >= 0).any(axis=1)
-        codes = as_argument(sample.codes[known], np.int32)
+        codes = self.groups.codes(sample.codes[known])
         return MixedRows(as_argument(X[known]), codes, as_argument(sample.weights[known]))
 
     def step(self, params: MixedParameters, chunk: Sample | MixedRows, /) -> MixedSums:
         rows = self.prepared(chunk) if isinstance(chunk, Sample) else chunk
-        (K, p), L = params.means.shape, params.levels.shape[1]
-        weight, counts = np.zeros(K), np.zeros((K, L))
+        K, p = params.means.shape
+        weight, counts = np.zeros(K), np.zeros((K, self.groups.starts[-1]))
         seen, linear, square = np.zeros((K, p)), np.zeros((K, p)), np.zeros((K, p))
+        tables = self.groups.tables(params.levels, self.starts)
         sums = [weight, seen, linear, square, counts]
-        value = passed(params, self.starts, rows, None, sums)
+        value = passed(params, tables, self.groups.starts, rows, None, sums)
+        counts = self.groups.level_counts(counts, self.starts)
         return MixedSums(weight, seen, linear, square, counts, value)
 
     def objective(self, params: MixedParameters, statistics: MixedSums, /) -> float:
@@ -231,6 +240,7 @@ def binomial_logs(shares: Floats) -> Floats:
 
 def passed(
     params: MixedParameters,
+    tables: Floats,
     starts: Integers,
     rows: MixedRows,
     joint: Floats | None,
@@ -239,12 +249,12 @@ def passed(
     """One pass over rows, which writes log joint densities or adds sums; the log-likelihood."""
     from novum.mixture.mixed_kernels import mixed_step
 
-    (K, p), L = params.means.shape, params.levels.shape[1]
+    (K, p), entries = params.means.shape, tables.shape[1]
     if sums is None:
-        sums = [np.empty(0), *(np.empty((0, p)) for _ in range(3)), np.empty((0, L))]
+        sums = [np.empty(0), *(np.empty((0, p)) for _ in range(3)), np.empty((0, entries))]
     with np.errstate(divide="ignore"):
         constants = np.log(params.weights)
-    arrays = [as_argument(a) for a in (params.means, params.variances, params.levels)]
+    arrays = [as_argument(a) for a in (params.means, params.variances, tables)]
     height = max(1024, _CALL_TERMS // (K * (p + rows.codes.shape[1] + 1)))
     value = 0.0
     for first in range(0, len(rows.weights), height):
@@ -263,26 +273,11 @@ class MixedMixture(TableMixture):
 
     Parameters
     ----------
-    n_components : int or "auto"
-        "auto" takes the number of smallest BIC and tells why in `choice_`.
-    tol : float
-        EM ends when a step changes the objective per row by less.
     reg_covar : float
         No variance is below this share of that of its column.
     prior_count : float
         Counts that every component and categorical column has in advance, in proportion to the
         levels' shares in the whole table; 0 is plain maximum likelihood.
-    max_iter : int
-        Steps of a start.
-    n_init : int
-        Starts, of which the best is kept.
-    init_params : {"kmeans", "k-means++", "random_from_data", "hierarchical"}
-        First groups, of numbers in standard units and indicators of levels.
-    random_state : int, RandomState, Generator or None
-    categorical_features : "auto", "all", None, mask, names or indices
-        Columns to read as categories.
-    on_interrupt : {"raise", "keep"}
-        What Ctrl-C does: end without a result, or keep the best parameters so far.
 
     Attributes
     ----------
@@ -360,11 +355,11 @@ class MixedMixture(TableMixture):
 
     def _joint_of(self, sample: Sample) -> Floats:
         params, K = self._parameters_of_fit(), len(self.weights_)
-        weights = np.ones(sample.n_rows)
-        codes = as_argument(sample.codes, np.int32)
-        rows = MixedRows(as_argument(sample.numeric), codes, weights)
+        groups, starts = LevelGroups.of(self.schema_), level_starts(self.schema_)
+        codes = groups.codes(sample.codes)
+        rows = MixedRows(as_argument(sample.numeric), codes, np.ones(sample.n_rows))
         joint = np.empty((sample.n_rows, K))
-        passed(params, level_starts(self.schema_), rows, joint, None)
+        passed(params, groups.tables(params.levels, starts), groups.starts, rows, joint, None)
         return joint
 
     @property
@@ -408,6 +403,7 @@ def _first(
     problem: MixedEM, kept: KeptRows, method: str, rng: np.random.Generator
 ) -> MixedParameters:
     """Parameters of first groups: numbers in standard units beside indicators of levels."""
+    kept = fewer_rows(kept)
     p = len(problem.units.unit)
     X, codes = problem.units.rows(kept.rows[:, :p]), kept.rows[:, p:]
     rows = start_rows(X, codes, kept.weights, problem.starts, problem.is_ordinal)
@@ -422,8 +418,10 @@ def _first(
     levels = np.zeros((problem.K, problem.starts[-1]))
     for j in range(len(problem.is_ordinal)):
         there = ~np.isnan(codes[:, j])
-        at = problem.starts[j] + codes[there, j].astype(int)
-        np.add.at(levels.T, at, R[there])
+        own = codes[there, j].astype(np.int64)
+        for k in range(problem.K):
+            part = slice(problem.starts[j], problem.starts[j + 1])
+            levels[k, part] = np.bincount(own, R[there, k], part.stop - part.start)
     weight = R.sum(axis=0)
     table = problem.likeliest_levels(levels)
     return MixedParameters(weight / weight.sum(), means, variances, table)

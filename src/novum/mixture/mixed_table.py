@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import prod
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,12 @@ from novum.core.sums import Additive, ChunkPasses
 from novum.core.tables import Kind, Sample, Schema, check_sample
 from novum.mixture.mixture_model import MixtureModel
 from novum.numerics import Floats, Integers, as_argument, column_moments_of
+
+# Entries of the table of a group of columns: with a few components it stays in the nearest cache.
+_TABLE_ENTRIES = 256
+
+# Rows that first groups are made of.
+_START_ROWS = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +54,9 @@ class MixedTable(Additive):
             level_starts(sample.schema),
         )
         counts = np.zeros(starts[-1])
-        for j, codes in enumerate(sample.codes.T):
+        for codes, (a, b) in zip(sample.codes.T, pairwise(starts), strict=True):
             there = codes >= 0
-            np.add.at(counts, starts[j] + codes[there], weights[there])
+            counts[a:b] = np.bincount(codes[there], weights[there], b - a)
         try:
             columns = column_moments_of(X, sample.weight)
         except ValueError as error:
@@ -81,6 +88,80 @@ def level_starts(schema: Schema) -> Integers:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
+@dataclass(frozen=True, eq=False)
+class LevelGroups:
+    """Categorical columns in groups, each with one table over all combinations of its levels.
+
+    A row looks up one entry for a group in place of one for every column, in densities as in
+    counts. What is missing is a further level, of log-probability 0: it drops out of the product.
+
+    Attributes
+    ----------
+    columns : tuple of tuples of column numbers
+    sizes : tuple of tuples
+        Levels of these columns, the missing one included.
+    starts : array (G + 1,)
+        Where the tables begin in a row of all.
+    """
+
+    columns: tuple[tuple[int, ...], ...]
+    sizes: tuple[tuple[int, ...], ...]
+    starts: Integers
+
+    @classmethod
+    def of(cls, schema: Schema) -> LevelGroups:
+        columns: list[list[int]] = []
+        sizes: list[list[int]] = []
+        for j, (a, b) in enumerate(pairwise(level_starts(schema))):
+            size = int(b - a) + 1
+            if columns and prod(sizes[-1]) * size <= _TABLE_ENTRIES:
+                columns[-1].append(j)
+                sizes[-1].append(size)
+            else:
+                columns.append([j])
+                sizes.append([size])
+        starts = np.cumsum([0, *(prod(own) for own in sizes)]).astype(np.int64)
+        return cls(tuple(map(tuple, columns)), tuple(map(tuple, sizes)), starts)
+
+    def codes(self, codes: Any) -> Any:
+        """Combined codes (n, G) of codes of levels (n, q); below 0 is missing."""
+        together = np.zeros((len(codes), len(self.columns)), np.int32)
+        for g, (columns, sizes) in enumerate(zip(self.columns, self.sizes, strict=True)):
+            for j, size in zip(columns, sizes, strict=True):
+                own = np.where(codes[:, j] >= 0, codes[:, j], size - 1)
+                together[:, g] = together[:, g] * size + own
+        return together
+
+    def tables(self, levels: Floats, ends: Integers) -> Floats:
+        """Log-probabilities (K, entries) of all combinations from those of levels (K, L)."""
+        K = len(levels)
+        parts = []
+        for columns in self.columns:
+            table = np.zeros((K, 1))
+            for j in columns:
+                own = np.hstack([levels[:, ends[j] : ends[j + 1]], np.zeros((K, 1))])
+                table = (table[:, :, None] + own[:, None, :]).reshape(K, -1)
+            parts.append(table)
+        return np.hstack(parts) if parts else np.empty((K, 0))
+
+    def level_counts(self, counts: Floats, ends: Integers) -> Floats:
+        """Counts of levels (K, L) from those of combinations."""
+        K = len(counts)
+        levels = np.zeros((K, int(ends[-1])))
+        for g, (columns, sizes) in enumerate(zip(self.columns, self.sizes, strict=True)):
+            table = counts[:, self.starts[g] : self.starts[g + 1]].reshape(K, *sizes)
+            for axis, j in enumerate(columns, 1):
+                others = tuple(a for a in range(1, table.ndim) if a != axis)
+                levels[:, ends[j] : ends[j + 1]] = table.sum(axis=others)[:, :-1]
+        return levels
+
+
+def fewer_rows(kept: KeptRows) -> KeptRows:
+    """Rows that first groups are made of: the same however the table came."""
+    few = np.sort(np.argsort(kept.keys, kind="stable")[:_START_ROWS])
+    return KeptRows(kept.rows[few], kept.weights[few], kept.keys[few])
+
+
 def start_rows(
     X: Floats, codes: Floats, weights: Floats, starts: Integers, is_ordinal: list[bool]
 ) -> Floats:
@@ -100,7 +181,15 @@ def start_rows(
 
 
 class TableMixture(MixtureModel):
-    """A mixture whose columns may be of any kind."""
+    """A mixture whose columns may be of any kind.
+
+    Parameters
+    ----------
+    init_params : {"kmeans", "k-means++", "random_from_data", "hierarchical"}
+        First groups, of numbers in standard units and indicators of levels.
+    categorical_features : "auto", "all", None, mask, names or indices
+        Columns to read as categories.
+    """
 
     prior_count: float = parameter(default=0.1, at_least=0)
     init_params: str = parameter(

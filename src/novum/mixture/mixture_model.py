@@ -86,7 +86,22 @@ class ExpectedStatistics(Additive):
 class MixtureModel(
     PassesMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Learner
 ):
-    """A mixture of K laws with weights, fitted by expectation and maximization."""
+    """A mixture of K laws with weights, fitted by expectation and maximization.
+
+    Parameters
+    ----------
+    n_components : int or "auto"
+        "auto" takes the number of smallest BIC and tells why in `choice_`.
+    tol : float
+        EM ends when a step changes the objective per row by less.
+    max_iter : int
+        Steps of a start.
+    n_init : int
+        Starts, of which the best is kept.
+    random_state : int, RandomState, Generator or None
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does: end without a result, or keep the best parameters so far.
+    """
 
     _why_passes = "EM makes several passes"
 

@@ -13,7 +13,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin, _fit_context, clone
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
@@ -26,6 +25,7 @@ from novum.core.learners import (
     fitted_density,
     parameter,
     schema_for,
+    with_inputs_of,
 )
 from novum.core.runtime import fitting, stream
 from novum.core.tables import checked_rows, n_rows_of, rows_of
@@ -95,11 +95,7 @@ class DensityDetector(OutlierMixin, Learner):
     false_alarm_interval_: Any = fitted()
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        own = get_tags(self._density()).input_tags
-        tags.input_tags.allow_nan = own.allow_nan
-        tags.input_tags.categorical, tags.input_tags.string = own.categorical, own.string
-        return tags
+        return with_inputs_of(super().__sklearn_tags__(), self._density())
 
     @property
     def invariances(self) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ class ChosenNeighborsMixin(KNeighborsMixin):
     n_neighbors_: int = fitted()
 
     def _fit(self, X: Any, y: Any) -> None:
-        super()._fit(X, y)  # type: ignore[misc]
+        super()._fit(X, y)
         is_chosen = isinstance(self.n_neighbors, str)
         self.n_neighbors_ = self.curve().best if is_chosen else int(self.n_neighbors)
 

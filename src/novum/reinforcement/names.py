@@ -62,6 +62,8 @@ class Names(Sequence[Any]):
 
     def position(self, label: Any) -> int:
         """Where a name stands; an unknown one is an error that says which was meant."""
+        if type(label) is int and isinstance(self.labels, range) and 0 <= label < len(self.labels):
+            return label
         plain = _plain(label)
         if isinstance(self.labels, range):
             is_number = isinstance(plain, Integral) and not isinstance(plain, bool)

@@ -6,6 +6,7 @@ state is shown and never acted in, so its probability is missing from the row th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -139,19 +140,22 @@ def _actions(table: Table, state: Any) -> list[tuple[Any, Any]]:
 
 
 def _outcome(one: Any, states: Names, state: Any, action: Any) -> tuple[float, int, float, bool]:
-    where = f"state {label_text(state)}, action {label_text(action)}"
     if not isinstance(one, tuple | list) or len(one) not in (3, 4):
         raise InputError(
-            f"An outcome of {where} is (probability, next state, reward) or has a fourth part that "
-            f"says whether the process ends; got {label_text(one)}."
+            f"An outcome of {_where(state, action)} is (probability, next state, reward) or has a "
+            f"fourth part that says whether the process ends; got {label_text(one)}."
         )
     probability, reward = float(one[0]), float(one[2])
-    if not probability >= 0 or not np.isfinite(reward):
+    if not probability >= 0 or not math.isfinite(reward):
         raise InputError(
-            f"An outcome of {where} has probability {probability:g} and reward {reward:g}; a "
-            "probability is at least 0 and a reward finite."
+            f"An outcome of {_where(state, action)} has probability {probability:g} and reward "
+            f"{reward:g}; a probability is at least 0 and a reward finite."
         )
     return probability, states.position(one[1]), reward, bool(one[3]) if len(one) == 4 else False
+
+
+def _where(state: Any, action: Any) -> str:
+    return f"state {label_text(state)}, action {label_text(action)}"
 
 
 def _arrays(cells: list[tuple[float, int, float, bool]], start: Any) -> Outcomes:

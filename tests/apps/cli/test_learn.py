@@ -81,3 +81,39 @@ def test_the_format_is_named_by_the_file(table: Path, tmp_path: Path) -> None:
     assert "such as net.bif" in last_line(wrong.output)
     lost = invoke("learn", table, "-o", tmp_path / "nowhere" / "net.bif")
     assert "There is no folder" in last_line(lost.output)
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        (["a,b", "x,y"], "the table has 1. Give at least 2"),
+        (["a,b", "x,", "y,", "x,"], "Nothing is known of 'b': every cell is missing"),
+    ],
+)
+def test_tables_that_are_too_poor_are_refused(
+    lines: list[str], sentence: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "poor.csv"
+    path.write_text("\n".join(lines) + "\n")
+    done = invoke("learn", path, "-o", tmp_path / "net.bif")
+    assert done.exit_code == 1
+    assert sentence in last_line(done.output)
+    assert not (tmp_path / "net.bif").exists()
+
+
+def test_columns_that_say_little_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    rows = [f"p{i},{'ab'[i % 2]},x,w{i // 2 * 2 if i % 3 else i}" for i in range(12)]
+    path.write_text("\n".join(["id,kind,site,word", *rows]) + "\n")
+    done = invoke("learn", path, "-o", tmp_path / "net.bif", "--quiet")
+    assert done.exit_code == 0, done.output
+    assert "note: 'id' has a value of its own in each of 12 rows" in done.stdout
+    assert "note: 'site' has the same value in all rows" in done.stdout
+    assert "fewer than two rows for each value" in done.stdout
+    assert "note: 12 rows are few" in done.stdout
+    told = json.loads(
+        invoke(
+            "learn", path, "-o", tmp_path / "net.bif", "--json", "--ignore", "id,kind,word"
+        ).stdout
+    )
+    assert told["notes"][-1] == "The table has one column: its network is one node."

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from novum.apps.job import novelty
+from novum.apps.job.request import Request
 from novum.core.files import load
 from tests.apps.cli.commands import invoke, last_line
 
@@ -55,6 +57,35 @@ def test_a_class_says_what_is_novel(tmp_path: Path) -> None:
     found = json.loads(done.stdout)["record"]
     assert found["detectors"][0]["area"][0] > 0.9
     assert "rarer class of 'kind'" in " ".join(found["verdict"])
+
+
+def test_networks_take_part_and_tell_what_they_expected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setitem(novelty._TREES, "standard", 10)
+    table, folder = tmp_path / "things.csv", tmp_path / "run"
+    write_table(table)
+    options = ("--task", "novelty", "--id", "name", "--kind", "kind=drop")
+    done = invoke("run", table, *options, "--output", folder, "--quiet")
+    assert done.exit_code == 0, done.stderr
+    record = json.loads((folder / "run.json").read_text())
+    names = {detector["name"] for detector in record["detectors"]}
+    assert {"autoencoder", "variational autoencoder", "isolation forest", "mixture"} <= names
+    first = record["unusual"][0]
+    assert float(first["expected"]["size"]) < 30 < float(first["reasons"][0][1])
+    assert f"(expected {first['expected']['size']})" in done.stdout
+    assert "(expected" in (folder / "report.html").read_text()
+    assert load(folder / "model.novum").predict
+
+
+def test_networks_are_left_out_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = Request("t.csv", task="novelty", budget_seconds=30.0)
+    assert "below a minute" in novelty._networks(100, request)[1][0]
+    request = Request("t.csv", task="novelty")
+    assert "--preset thorough" in novelty._networks(10**8, request)[1][0]
+    monkeypatch.setattr("novum.neural.backend.has_torch", lambda: False)
+    assert "pip install 'novum[neural]'" in novelty._networks(100, request)[1][0]
 
 
 def test_what_does_not_go_with_it(tmp_path: Path) -> None:

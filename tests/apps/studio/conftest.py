@@ -9,7 +9,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -53,7 +53,6 @@ class Served:
     folder: Path
     entries: list[str]
     cookie: str = ""
-    headers: dict[str, str] = field(default_factory=dict)
 
     @property
     def host(self) -> str:

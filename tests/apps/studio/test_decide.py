@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from novum.apps.studio import decide
 from novum.core import WorkingPoint, load
 from novum.core.decisions import RetargetedClassifier
 from novum.evaluation import risk_of_actions
@@ -65,6 +66,26 @@ def test_the_point_of_the_run_changes_nothing(served: Served) -> None:
     _, _, posteriors = answers(served)
     assert found["threshold"]["value"] == pytest.approx(0.2)
     assert sum(row[0] for row in found["confusion"]) == int((posteriors[:, 0] > 0.2).sum())
+
+
+def test_the_curve_is_the_cost_of_every_threshold(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classes, truth, _ = answers(served)
+    run = served.folder / "run"
+    asked = decide.Point(priors=[0.4, 0.6], cost=[[0.0, 5.0], [2.0, 0.0]])
+    for most in (decide.MOST_CUTS, 13):
+        monkeypatch.setattr(decide, "MOST_CUTS", most)
+        found = decide.read_answers(run / "run.json", run / "predictions.csv")
+        point = found.point(asked)
+        curve = decide.decided(found, point)["threshold"]
+        scores = point.retarget(found.posteriors, found.priors)[:, 0]
+        for x, y in zip(curve["x"], curve["y"], strict=True):
+            called = scores >= x - 1e-12
+            misses = 1 - called[truth == classes[0]].mean()
+            alarms = called[truth == classes[1]].mean()
+            assert y == pytest.approx(0.4 * 5 * misses + 0.6 * 2 * alarms, abs=1e-9)
+        assert len(curve["x"]) <= most
 
 
 def test_rows_that_change_are_told_with_their_cells(served: Served) -> None:

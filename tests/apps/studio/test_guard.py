@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -321,6 +322,24 @@ def test_answers_are_protected(served: Served, path: str) -> None:
 def test_nothing_leads_elsewhere(served: Served, path: str) -> None:
     answer = served.ask("GET", path)
     assert "location" not in answer.headers
+
+
+def test_the_server_connects_to_nobody(served: Served) -> None:
+    asked: list[object] = []
+    is_heard = True
+
+    def hear(event: str, arguments: tuple[object, ...]) -> None:
+        if is_heard and event == "socket.connect":
+            asked.append(arguments[1])
+
+    # Hooks of this kind stay for good; this one falls silent.
+    sys.addaudithook(hear)
+    for path in PATHS:
+        served.ask("GET", path)
+    served.post("/api/tables/profile", {"table": "iris"})
+    is_heard = False
+    assert asked
+    assert {address[0] for address in asked if isinstance(address, tuple)} == {"127.0.0.1"}
 
 
 def test_the_page_names_nothing_elsewhere() -> None:

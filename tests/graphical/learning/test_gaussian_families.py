@@ -208,8 +208,8 @@ def test_intervals_cover_what_made_the_rows() -> None:
                 truth = np.asarray(getattr(node, part))
                 inside = (ends[part][..., 0] <= truth) & (truth <= ends[part][..., 1])
                 hits, total = hits + int(inside.sum()), total + inside.size
-    # Entries of one fit hang together: five standard errors of as many independent fits.
-    assert abs(hits / total - 0.9) < 5 * math.sqrt(0.09 / (60 * 3)) / 2
+    # Entries of one family hang together: three standard errors of 60 fits of 3 families.
+    assert abs(hits / total - 0.9) < 3 * math.sqrt(0.09 / (60 * 3))
 
 
 def test_intervals_are_those_of_least_squares() -> None:

@@ -129,8 +129,9 @@ def test_weights_are_rows() -> None:
 
 
 def test_small_and_constant_tables() -> None:
-    one_row = learn_structure({"a": ["x"], "b": ["y"]})
-    assert one_row.dag.edges == ()
+    with pytest.raises(InputError, match=r"the table has 1\. Give at least 2"):
+        learn_structure({"a": ["x"], "b": ["y"]})
+    assert learn_structure({"a": ["x"], "b": ["y"]}, sample_weight=[5.0]).dag.edges == ()
     constant = learn_structure({"a": ["x"] * 20, "b": ["y", "z"] * 10})
     assert constant.dag.edges == ()
     alone = learn_structure({"a": ["x", "y"]})

@@ -20,6 +20,7 @@ from novum.reinforcement import (
     QLearning,
     Sarsa,
     ScheduleWarning,
+    StateIndicators,
     TileCoding,
     solve,
 )
@@ -177,3 +178,11 @@ def test_q_learning_diverges_on_the_star_of_baird_and_says_so() -> None:
     own = LinearSarsa(30_000, **settings).fit(Star())
     assert own.certificate_.verdict == "local"
     assert np.abs(own.action_values(range(7))).max() < 1 / (1 - 0.99)
+
+
+def test_vectors_of_environments_are_for_linear_agents() -> None:
+    lakes = gymnasium.make_vec("FrozenLake-v1", num_envs=2)
+    with pytest.raises(InputError, match=r"this is a vector of 2\. Pass one of them, or learn by"):
+        QLearning(100).fit(lakes)
+    agent = LinearQLearning(400, features=StateIndicators(16), random_state=0).fit(lakes)
+    assert agent.weights_.shape == (4, 16)

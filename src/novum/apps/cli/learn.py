@@ -60,7 +60,7 @@ def learn(
     network itself. Then ask it: novum query net.bif --given smoke=yes cancer
     """
     from novum.apps.cli.streams import write_json
-    from novum.graphical import BDeu, Constraints, learn_structure
+    from novum.graphical import BDeu, Constraints, learn_structure, table_notes
 
     del debug
     _check_output(output)
@@ -76,10 +76,13 @@ def learn(
     )
     network = learned.network(BDeu(prior) if prior > 0 else None)
     network.write(output)
+    notes = table_notes(learned.table)
     if as_json:
-        write_json(_answer(learned, network.n_parameters, output))
+        write_json({**_answer(learned, network.n_parameters, output), "notes": list(notes)})
     else:
         _show(learned, network.n_parameters, output)
+        for sentence in notes:
+            typer.echo(f"note: {sentence}")
 
 
 def _check_output(output: Path) -> None:

@@ -46,7 +46,12 @@ def studio(
     opened = OpenedFolder(folder)
     listening = bound(host, port)
     is_open = host not in LOOPBACK
-    names = (host, socket.gethostname()) if is_open else ()
+    names: tuple[str, ...] = ()
+    if is_open:
+        shown = f"[{host}]" if ":" in host else host
+        # Everywhere is no place to go to; this machine is.
+        first = "127.0.0.1" if shown in ("0.0.0.0", "[::]") else shown
+        names = (first, socket.gethostname())
 
     def entered(address: str) -> None:
         say(remarks(), f"A browser has opened the studio. For another one: {address}")
@@ -56,8 +61,9 @@ def studio(
         say(
             remarks(),
             f"Warning: the studio listens at {host}, so other machines can reach it, and what is "
-            "sent is not encrypted. Whoever has the link can read and write the tables of this "
-            "folder. Without --host only this machine is listened to.",
+            "sent is not encrypted. Whoever has the link, with the name of this machine in it, can "
+            "read and write the tables of this folder. Without --host only this machine is "
+            "listened to.",
             "yellow",
         )
     typer.echo(f"The studio of {opened.path} is open. Ctrl-C closes it; runs go on by themselves.")

@@ -112,10 +112,12 @@ def main() -> None:
 
 
 def _run(request: Request | None, folder: Path, told: ProgressFile) -> None:
-    from novum.apps.cli.run import recorded, searched
+    from novum.apps.cli.run import REPORT, recorded, searched
+    from novum.apps.job.untargeted import UNTARGETED, request_to_repeat
 
-    if request is not None and request.task in ("clusters", "novelty"):
-        searched(request, folder, told)
+    wanted = request_to_repeat(folder, folder / REPORT) if request is None else request
+    if wanted is not None and wanted.task in UNTARGETED:
+        searched(wanted, folder, told)
     else:
         recorded(request, folder, told)
 

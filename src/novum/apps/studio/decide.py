@@ -31,11 +31,13 @@ from novum.core.decisions import RetargetedClassifier, WorkingPoint, label_array
 from novum.core.errors import FileFormatError, InputError
 from novum.core.files import load, save
 from novum.evaluation import blind_risk, risk_of_actions, roc_curve, threshold_curve
-from novum.numerics import Floats, Integers
+from novum.numerics import Floats, Integers, cached_property
 
 DECIDED, DECISIONS = "model-decided.novum", "decisions.csv"
 # Points of a curve that is drawn, rows of a list, columns shown beside a row.
 MOST_POINTS, MOST_ROWS, MOST_COLUMNS = 201, 40, 4
+# Thresholds at which the cost of a large table is computed.
+MOST_CUTS = 2000
 
 
 class Point(BaseModel):
@@ -99,6 +101,39 @@ class Answered:
     @property
     def truth(self) -> Any:
         return label_array(self.classes)[self.codes]
+
+    @cached_property
+    def before(self) -> Integers:
+        """The actions at the run's own point."""
+        return self.start.actions_for(self.posteriors)
+
+    @cached_property
+    def cuts(self) -> tuple[Floats, Integers, Floats]:
+        """Of two classes: posteriors to cut at, with the rows between one cut and the next.
+
+        Returns
+        -------
+        posteriors : array (m, 2)
+        is_positive : array (m,)
+        weight : array (m,)
+            Rows. Where there are few rows, each is a cut of its own.
+        """
+        at = self.classes.index(_positive(self))
+        order = np.argsort(self.posteriors[:, at], kind="stable")
+        scores = self.posteriors[order, at]
+        n_cuts = min(len(order), MOST_CUTS)
+        some = np.linspace(0, len(order), n_cuts, endpoint=False).astype(np.int64)
+        # Rows of one piece are accepted together, from its lowest score on; equal scores stay
+        # together.
+        starts = np.unique(np.searchsorted(scores, scores[some]))
+        is_positive = (self.codes[order] == at).astype(float)
+        n_positive = np.add.reduceat(is_positive, starts)
+        n_rows = np.diff(np.append(starts, len(order)))
+        posteriors = self.posteriors[order[starts]]
+        weight = np.concatenate([n_positive, n_rows - n_positive])
+        kept = weight > 0
+        labels = np.repeat([1, 0], len(starts))
+        return np.concatenate([posteriors, posteriors])[kept], labels[kept], weight[kept]
 
     def point(self, asked: Point) -> WorkingPoint:
         """The point that the page asks for; priors are shares, whatever their sum."""
@@ -273,13 +308,15 @@ def read_answers(record_path: Path, path: Path) -> Answered:
 def decided(found: Answered, point: WorkingPoint) -> dict[str, Any]:
     """Decisions at a point: their counts and cost, and what differs from the run's own point."""
     moved = point.retarget(found.posteriors, found.priors)
-    actions, before = point.actions_for(moved), found.start.actions_for(found.posteriors)
+    actions, before = point.actions_for(moved), found.before
     names, n_actions = point.action_names, len(point.action_names)
     counts = np.bincount(found.codes * n_actions + actions, None, len(found.classes) * n_actions)
     present = np.bincount(found.codes, None, len(found.classes)) > 0
     cost = blind = None
     if present.all():
-        cost = risk_of_actions(found.truth, label_array(names)[actions], point)
+        cells = np.indices((len(found.classes), n_actions)).reshape(2, -1)
+        truth, taken = label_array(found.classes)[cells[0]], label_array(names)[cells[1]]
+        cost = risk_of_actions(truth, taken, point, sample_weight=counts.astype(float))
         blind = blind_risk(point)[1]
     is_wrong, is_rejected = found.codes != actions, actions == len(found.actions)
     changed = np.flatnonzero(actions != before)
@@ -296,16 +333,14 @@ def decided(found: Answered, point: WorkingPoint) -> dict[str, Any]:
         "wrong": int((is_wrong & ~is_rejected).sum()) if found.actions == found.classes else None,
         "rejected": int(is_rejected.sum()),
         "n_rows": len(found.rows),
-        "threshold": _threshold(found, point, moved, actions),
+        "threshold": _threshold(found, point, actions),
         "changed": {"n_rows": len(changed), "places": changed[order]},
         "actions_of": actions,
         "before_of": before,
     }
 
 
-def _threshold(
-    found: Answered, point: WorkingPoint, moved: Floats, actions: Integers
-) -> dict[str, Any] | None:
+def _threshold(found: Answered, point: WorkingPoint, actions: Integers) -> dict[str, Any] | None:
     """Of two classes: where the point cuts the posterior, and the cost of all other cuts."""
     if not replace(point, reject_cost=None).has_threshold:
         return None
@@ -318,11 +353,16 @@ def _threshold(
         return None
     share = point.priors[at]
     ordered = WorkingPoint.binary(prior=share, cost_fn=miss, cost_fp=alarm)
-    curve = threshold_curve(ordered, is_positive.astype(int), moved[:, at], n_resamples=0)
+    posteriors, labels, weight = found.cuts
+    scores = point.retarget(posteriors, found.priors)[:, at]
+    curve = threshold_curve(ordered, labels, scores, sample_weight=weight, n_resamples=0)
     # The curve is in units of the best constant decision.
     unit = min(share * miss, (1 - share) * alarm)
-    inside = np.isfinite(curve.thresholds)
-    x, y = curve.thresholds[inside][::-1], unit * curve.values[inside][::-1]
+    # At a threshold, pieces whose lowest score is above it are accepted: from that score on.
+    lowest = np.unique(scores)
+    above = np.searchsorted(lowest, curve.thresholds, "right")
+    inside = above < len(lowest)
+    x, y = lowest[above[inside]][::-1], unit * curve.values[inside][::-1]
     shown = _some(len(x))
     called = actions == at
     return {

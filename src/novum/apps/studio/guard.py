@@ -64,7 +64,8 @@ class Gate:
     ----------
     port : int
     names : iterable of str
-        Hosts that the studio is reached by, besides 127.0.0.1 and localhost.
+        Hosts that the studio is reached by, besides 127.0.0.1 and localhost; the first one stands
+        in its address.
     any_address : bool
         Whether every numeric address in its usual form is a name of the studio; a number cannot be
         pointed elsewhere as a name can.
@@ -89,7 +90,8 @@ class Gate:
         on_entry: Callable[[str], None] | None = None,
     ) -> None:
         self.port = port
-        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", *names)}
+        self._names = [*names, "127.0.0.1", "localhost"]
+        self._hosts = {f"{name}:{port}" for name in self._names}
         self._any_address = any_address
         self._on_entry = on_entry
         self._key = secrets.token_urlsafe(32)
@@ -100,7 +102,7 @@ class Gate:
     @property
     def address(self) -> str:
         """Where the next browser enters."""
-        return f"http://127.0.0.1:{self.port}/?token={self.token}"
+        return f"http://{self._names[0]}:{self.port}/?token={self.token}"
 
     def is_own_host(self, host: str) -> bool:
         if host in self._hosts:

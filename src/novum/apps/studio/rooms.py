@@ -124,5 +124,6 @@ ROOMS = (
     Room("tables", "Tables", "Look at a table, start a run, watch it and compare runs."),
     Room("decide", "Decide", "Move the working point of a model and see what changes."),
     Room("understand", "Understand", "Walk through a tree, change a row, find unusual rows."),
+    Room("networks", "Networks", "Observe states and see every probability move; draw and learn."),
     Room("playground", "Playground", "Paint points and watch learners at work, step by step."),
 )

@@ -217,6 +217,8 @@ class Runs:
     def _begin(self, name: str, descriptor: int, *asked: str) -> None:
         """Starts the process, which inherits the lock on the file of its progress."""
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+        # What an earlier process said must not be taken for this one: its number above all.
+        os.ftruncate(descriptor, 0)
         log = os.open(
             self._folder.notes() / f"{name}{LOG}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
         )
@@ -322,7 +324,7 @@ class Runs:
 
 
 def summed_up(events: list[Plain]) -> Plain:
-    """Where a run stands after these events; those of earlier processes are left out.
+    """Where a run stands after these events of its process.
 
     Examples
     --------
@@ -332,8 +334,6 @@ def summed_up(events: list[Plain]) -> Plain:
     >>> found["pid"], found["stage"], found["end"], found["elapsed"]
     (7, 'reading the table', 'stopped', 3.0)
     """
-    first = max((i for i, event in enumerate(events) if "pid" in event), default=0)
-    events = events[first:]
     if not events:
         return {}
     began = events[0]["at"]

@@ -182,20 +182,24 @@ def compared(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     ]
     pairs = zip(chosen[0]["fold_scores"], chosen[1]["fold_scores"], strict=True)
     found = corrected_t_test([a - b for a, b in pairs], 1 / (first["plan"]["folds"] - 1))
+    difference, interval = found.estimate, found.interval
+    # A mean of differences always has them.
+    assert difference is not None
+    assert interval is not None
     greater = first["task_record"]["greater_is_better"]
     names = [one["title"] for one in chosen]
     if found.p_value != found.p_value or found.p_value >= 0.05:
         said = f"On the folds that they share, {names[0]} and {names[1]} cannot be told apart."
     else:
-        winner, loser = names if (found.estimate > 0) == greater else reversed(names)
+        winner, loser = names if (difference > 0) == greater else reversed(names)
         said = f"On the folds that they share, {winner} is better than {loser}."
     return {
         "differing": differing,
         "sentence": said,
         "test": {
-            "difference": _finite(found.estimate),
-            "low": _finite(found.interval.low),
-            "high": _finite(found.interval.high),
+            "difference": _finite(difference),
+            "low": _finite(interval.low),
+            "high": _finite(interval.high),
             "p_value": _finite(found.p_value),
             "metric": first["task_record"]["metric"],
         },

@@ -84,7 +84,8 @@ class Understood:
     @property
     def columns(self) -> list[str]:
         """The most important first."""
-        known = [name for name, _ in self.record.chosen.importances if name in self.X.column_names]
+        judged = sorted(self.record.chosen.importances, key=lambda term: -(term[1].value or 0.0))
+        known = [name for name, _ in judged if name in self.X.column_names]
         return [*known, *(name for name in self.X.column_names if name not in set(known))]
 
     @property

@@ -116,6 +116,12 @@ ESTIMATOR_NAMES = {
         "RadiusNeighborsClassifier",
         "RadiusNeighborsRegressor",
     ),
+    "novum.neural": (
+        "AutoencoderDetector",
+        "DetectorEnsemble",
+        "GenerativeAdversarialNetwork",
+        "VariationalAutoencoder",
+    ),
     "novum.reinforcement": (
         "AdaptiveDynamicProgramming",
         "DoubleQLearning",
@@ -380,6 +386,15 @@ VALUE_NAMES = {
     "novum.kernels.vectors.mixed": ("Mixed",),
     "novum.kernels.vectors.polynomial": ("Polynomial",),
     "novum.kernels.vectors.sigmoid": ("Sigmoid",),
+    "novum.neural.adversarial": ("GeneratorReport",),
+    "novum.neural.autoencoder": ("AutoencoderNetwork",),
+    "novum.neural.convolution": ("Convolution", "Pooling", "TransposedConvolution"),
+    "novum.neural.detector": ("DeviationThreshold", "QuantileThreshold"),
+    "novum.neural.energy": ("EnergyTest",),
+    "novum.neural.layers": ("Activation", "Dense", "Flatten", "Reshape", "Resize"),
+    "novum.neural.stack": ("Stack",),
+    "novum.neural.table_coding": ("NetworkCoding",),
+    "novum.neural.training": ("TrainingState",),
     "novum.reinforcement.learning.batch": ("DifferenceSums",),
     "novum.reinforcement.learning.features": (
         "FourierFeatures",

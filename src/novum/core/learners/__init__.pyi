@@ -16,7 +16,12 @@ from novum.core.learners.cross_fitting import (
     cross_fit_predictions,
     takes_weights,
 )
-from novum.core.learners.density_fits import certified_together, fitted_density, schema_for
+from novum.core.learners.density_fits import (
+    certified_together,
+    fitted_density,
+    schema_for,
+    with_inputs_of,
+)
 from novum.core.learners.multiclass import (
     add_all_pairs,
     add_one_vs_rest,
@@ -99,5 +104,6 @@ __all__ = [
     "unfitted_members",
     "warn_if_stopped",
     "weighted_rows",
+    "with_inputs_of",
     "without_zero_weights",
 ]

@@ -12,11 +12,20 @@ from inspect import signature
 from typing import Any
 
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from novum.core.errors import InputError
 from novum.core.learners.certificate import Certificate, Verdict
 from novum.core.learners.cross_fitting import takes_weights
 from novum.core.tables import Schema
+
+
+def with_inputs_of(tags: Any, density: Any) -> Any:
+    """Tags of a learner that takes what a density takes."""
+    own = get_tags(density).input_tags
+    tags.input_tags.allow_nan = own.allow_nan
+    tags.input_tags.categorical, tags.input_tags.string = own.categorical, own.string
+    return tags
 
 
 def schema_for(density: Any, table: Any) -> Schema | None:

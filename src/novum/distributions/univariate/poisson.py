@@ -106,12 +106,8 @@ class Poisson:
     def quantile(self, level: ArrayLike) -> Floats:
         """The smallest count at which the cdf reaches `level`, by bisection."""
         values = arguments.levels("Poisson", level)
-        low = np.full(values.shape, -1.0)
-        high = np.full(values.shape, np.ceil(self.rate + 40 * np.sqrt(self.rate) + 40))
-        while np.any(high - low > 1):
-            middle = np.floor(0.5 * (low + high))
-            reached = self._at_most(middle) >= values
-            low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+        far = np.ceil(self.rate + 40 * np.sqrt(self.rate) + 40)
+        high = arguments.smallest_counts(self._at_most, values, -1.0, far)
         return arguments.keep_missing(np.where(values == 1, self.support[1], high), values)
 
     def probability(self, a: ArrayLike, b: ArrayLike) -> Floats:

@@ -62,6 +62,7 @@ from novum.graphical.learning.scores import (
     score,
 )
 from novum.graphical.learning.search import LearnedStructure, learn_structure
+from novum.graphical.learning.search import table_notes as table_notes
 from novum.graphical.learning.trees import AroundClass, ChowLiu
 
 __all__ = [

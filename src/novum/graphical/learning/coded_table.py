@@ -319,14 +319,19 @@ def _read_by_states(table: Any, variables: Sequence[StateAxis], sample_weight: A
 
 def _categorical_codes(table: Any, axes: Sequence[StateAxis]) -> Codes | None:
     """Codes of a pandas frame whose categories are the states as they are; None of others."""
-    codes = []
-    for axis in axes if hasattr(table, "dtypes") and hasattr(table, "iloc") else ():
-        column = table[axis.name]
+    if not (axes and hasattr(table, "dtypes") and hasattr(table, "iloc")):
+        return None
+    out = np.empty((len(axes), len(table)), np.int32)
+    for place, axis in enumerate(axes):
+        # The array itself: a Series of its codes, and of its categories, costs more than counting.
+        column = getattr(table[axis.name], "array", None)
         categories = getattr(getattr(column, "dtype", None), "categories", None)
-        if categories is None or [*map(level_key, categories)] != [*axis.positions]:
+        if column is None or categories is None:
             return None
-        codes.append(column.cat.codes.to_numpy().astype(np.int32))
-    return np.stack(codes) if codes else None
+        if [*map(level_key, categories.to_numpy(object).tolist())] != [*axis.positions]:
+            return None
+        out[place] = column.codes
+    return out
 
 
 def _recoded(table: CodedTable, variables: Sequence[StateAxis]) -> CodedTable:

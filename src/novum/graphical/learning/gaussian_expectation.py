@@ -209,7 +209,7 @@ class _Accumulated:
                 moments = part_moments(network, part, states[chosen[:1]], numbers[chosen])
                 logs[chosen] += moments.log_likelihood[:, 0]
                 hidden = [part.nodes[h] for h in part.hidden]
-                numbers[np.ix_(chosen, hidden)] = moments.means[:, 0]
+                numbers[chosen[:, None], hidden] = moments.means[:, 0]
                 spreads.append((part, chosen, hidden, moments.covariances[0]))
         by_row = logs.reshape(-1, q)
         top = by_row.max(axis=1, keepdims=True)
@@ -231,11 +231,11 @@ class _Accumulated:
             total = float(weight[chosen].sum())
             at = {node: position for position, node in enumerate(hidden)}
             for place in part.nodes:
-                row = int(network.configuration(place, states[chosen[:1]])[0])
+                case = int(network.configuration(place, states[chosen[:1]])[0])
                 members = [*network.numeric_parents[place], place]
                 inside = [m for m, node in enumerate(members) if node in at]
                 where = [at[members[m]] for m in inside]
-                self.spread[place][row][np.ix_(inside, inside)] += (
+                self.spread[place][case][np.ix_(inside, inside)] += (
                     total * covariance[np.ix_(where, where)]
                 )
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Stopwatch, Verdict
 from novum.core.runtime import SILENT, Progress, track
-from novum.core.text import label_text
+from novum.core.text import label_text, listed
 from novum.distributions import StateAxis
 from novum.graphical.learning import search_kernels as kernels
 from novum.graphical.learning.coded_table import CodedTable, read_numbers, read_table
@@ -220,6 +220,12 @@ def learn_structure(
         coded = read_numbers(table, None, sample_weight)
     else:
         coded = read_table(table, None, sample_weight, numbers)
+    if coded.n_rows < 2 and coded.total < 2:
+        raise InputError(
+            "A structure is learned from what goes together in many rows, and the table has 1. "
+            "Give at least 2, or build the network by hand: BayesianNetwork().add "
+            "(n_samples = 1)."
+        )
     rules = _checked_constraints(constraints).rules(coded.names).with_numbers(coded.is_numeric)
     chosen = _checked_search(search, rules, structure_prior)
     first = _first_graph(start, rules)
@@ -259,6 +265,57 @@ def learn_structure(
         seconds=clock.seconds,
     )
     return LearnedStructure(graph, problem.value, certificate, rule, coded)
+
+
+def table_notes(table: CodedTable) -> tuple[str, ...]:
+    """What of a table says little to a network, in sentences.
+
+    Examples
+    --------
+    >>> rows = {"id": [f"p{i}" for i in range(30)], "site": ["x"] * 30, "ill": [0, 1, 1] * 10}
+    >>> for sentence in table_notes(read_table(rows)):
+    ...     print(sentence[:60])
+    'id' has a value of its own in each of 30 rows: it names row
+    'site' has the same value in all rows: nothing depends on it
+    """
+    constant, naming, wide = [], [], []
+    for axis, codes in zip(table.variables, table.codes, strict=True):
+        known = codes[codes >= 0]
+        used = len(set(known.tolist()))
+        if used <= 1:
+            constant.append(axis.name)
+        elif used == len(known) and len(known) > 2:
+            naming.append(axis.name)
+        elif 2 * used > len(known) > 2:
+            wide.append(axis.name)
+    notes = []
+    if naming:
+        rows = f"{table.n_rows} rows: "
+        rows += "it names" if len(naming) == 1 else "they name"
+        one = len(naming) == 1
+        notes.append(
+            f"{listed(naming)} {'has a value of its' if one else 'have a value of their'} own in "
+            f"each of {rows} rows and {'explains' if one else 'explain'} nothing. Leave "
+            f"{'it' if one else 'them'} out."
+        )
+    if constant:
+        notes.append(
+            f"{listed(constant)} {'has' if len(constant) == 1 else 'have'} the same value in all "
+            f"rows: nothing depends on {'it' if len(constant) == 1 else 'them'}."
+        )
+    if wide:
+        notes.append(
+            f"{listed(wide)} {'has' if len(wide) == 1 else 'have'} fewer than two rows for each "
+            "value: their probabilities are guesses. Put values together."
+        )
+    if table.n_variables == 1:
+        notes.append("The table has one column: its network is one node.")
+    elif table.n_rows < 20:
+        notes.append(
+            f"{table.n_rows} rows are few: an edge that is not found may be there, and "
+            "edge_probabilities tells how sure those are that are."
+        )
+    return tuple(notes)
 
 
 class _StructureSearch:

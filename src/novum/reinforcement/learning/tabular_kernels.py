@@ -53,15 +53,17 @@ def best_pair(values, low, high):
 
 
 @inner_kernel()
-def _any_best(values, low, high, u):
+def _any_best(values, low, high, key, counter):
     """One of the best pairs; the first would be tried for ever where all are worth the same."""
-    top, ties = values[low], 1
+    best = low
     for p in range(low + 1, high):
-        if values[p] > top:
-            top, ties = values[p], 1
-        elif values[p] == top:
-            ties += 1
-    left = int(u * ties)
+        best = p if values[p] > values[best] else best
+    top, ties = values[best], 0
+    for p in range(low, high):
+        ties += values[p] == top
+    if ties == 1:
+        return best
+    left = int(chance(key, counter) * ties)
     for p in range(low, high):
         if values[p] == top:
             if left == 0:
@@ -92,7 +94,7 @@ def chosen_pair(exploration, values, start, visits, state, step, key):
         epsilon = scheduled(exploration, 1, float(own), float(step))
         if epsilon > 0.0 and chance(key, counter + np.uint64(1)) < epsilon:
             return low + int((high - low) * chance(key, counter + np.uint64(2)))
-        return _any_best(values, low, high, chance(key, counter + np.uint64(2)))
+        return _any_best(values, low, high, key, counter + np.uint64(2))
     if exploration[0] == 1.0:
         temperature = scheduled(exploration, 1, float(own), float(step))
         top = values[best_pair(values, low, high)]

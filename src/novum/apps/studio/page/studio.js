@@ -43,6 +43,8 @@ async function enter() {
     if (!signal.aborted && view.parentNode !== main) show(main, view);
   } catch (error) {
     if (signal.aborted || error.name === "AbortError") return;
+    // A module that cannot be loaded means that nobody serves it; asking says so.
+    if (error instanceof TypeError) get("/api/studio").catch(() => null);
     show(main, view);
     show(view, h("h1", null, room.title), h("p", { class: "notice danger", role: "alert" }, error.message));
   }

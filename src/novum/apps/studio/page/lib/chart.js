@@ -11,7 +11,7 @@ export function ticks(low, high, wanted = 5) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
   const found = [];
-  for (let at = Math.ceil(low / step - 1e-9); at * step <= high + 1e-9 * step; at += 1) found.push(at * step);
+  for (let at = Math.ceil(low / step - 1e-9); at * step <= high + 1e-9 * step; at += 1) found.push(Number((at * step).toPrecision(12)));
   return found;
 }
 
@@ -38,8 +38,8 @@ export function chart({ title, x, y, layers = [], marks = [], rules = [], width 
     const shown = ticks(x.low, x.high, Math.max(2, Math.round(width / 80)));
     for (const at of shown) grid.append(s("text", { x: xAt(at), y: height - bottom + 16, "text-anchor": "middle" }, number(at, 3)));
   }
-  grid.append(s("text", { class: "title", x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle" }, x.label ?? ""));
-  if (y.label) grid.append(s("text", { class: "title", transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, y.label));
+  grid.append(s("text", { class: "title", x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle" }, fitted(x.label ?? "", width - left - right)));
+  if (y.label) grid.append(s("text", { class: "title", transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, fitted(y.label, height - top - bottom)));
   const drawn = layers.map((one) => layer(one, xAt, yAt, y.low));
   const crossed = rules.map((one) => s("g", { class: "rule" },
     "x" in one ? s("line", { x1: xAt(one.x), x2: xAt(one.x), y1: top, y2: height - bottom }) : s("line", { x1: left, x2: width - right, y1: yAt(one.y), y2: yAt(one.y) }),
@@ -71,7 +71,7 @@ function layer({ kind = "line", x, y, low, high, series = 1, dashed, values }, x
       return s("rect", { x: xAt(at) - half, width: 2 * half, y: Math.min(base, tip), height: Math.abs(base - tip) }, values ? s("title", null, values[i]) : null);
     }));
   }
-  if (kind === "dots") return s("g", { class: `dots fill-${series}` }, x.map((at, i) => s("circle", { cx: xAt(at).toFixed(1), cy: yAt(y[i]).toFixed(1), r: 2.5 })));
+  if (kind === "dots") return s("g", { class: `dots fill-${series}` }, x.map((at, i) => s("circle", { cx: xAt(at).toFixed(1), cy: yAt(y[i]).toFixed(1), r: 4 })));
   let path = "";
   x.forEach((at, i) => {
     const here = `${xAt(at).toFixed(1)} ${yAt(y[i]).toFixed(1)}`;
@@ -81,6 +81,9 @@ function layer({ kind = "line", x, y, low, high, series = 1, dashed, values }, x
   });
   return s("path", { class: `trace stroke-${series}${dashed ? " dashed" : ""}`, d: path });
 }
+
+// A title that is as long as its axis at most, and says all of itself to who points at it.
+const fitted = (text, length) => [short(text, Math.floor(length / 6.2)), s("title", null, text)];
 
 export const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 

@@ -10,6 +10,7 @@ export function say(text) {
 
 export function number(value, digits = 4) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  if (value === 0) return "0";
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en-US").replace("-", "−");
   const size = Math.abs(value);
   const text = size >= 1e6 || (size < 1e-4 && size > 0) ? value.toExponential(2) : Number(value.toPrecision(digits)).toLocaleString("en-US", { maximumFractionDigits: 8 });

@@ -48,7 +48,7 @@ export async function enter(view, { parts: [name], params, signal }) {
     h("div", { class: "line ends" }, h("h1", null, `Decide with ${run.title}`), h("a", { class: "button small", href: link("decide") }, "Another run")),
     h("p", { class: "quiet" }, `${name} predicts ${run.target}. ${number(run.n_rows)} rows were answered by models that had not seen them, ${number(run.n_aside)} of these were set aside for the judgment. Nothing is learned anew: probabilities are moved to other shares of the classes, and each row gets the decision of least expected cost.`),
     h("div", { class: "split decide" },
-      h("section", { class: "card stack", "aria-label": "Working point" }, h("h2", null, "Working point"), controls,
+      h("section", { class: "card stack sticky", "aria-label": "Working point" }, h("h2", null, "Working point"), controls,
         run.n_aside ? field("Rows", select([["unseen", "all unseen rows"], ["aside", "rows set aside"]], state.rows, { onchange: (event) => { state.rows = event.target.value; move(); } })) : null,
         h("div", { class: "line" }, h("button", { type: "button", class: "primary", onclick: () => act("save") }, "Save to the model"), h("button", { type: "button", onclick: () => act("export") }, "Export decisions"), h("button", { type: "button", class: "plain", onclick: reset }, "As the run had it")),
         said),
@@ -163,14 +163,13 @@ function draw(results, { run }, found) {
     pictures.push(chart({ title: `Recall and false alarms (area ${number(run.roc.area, 3)})`, x: { low: 0, high: 1, label: "share of the others that are called" }, y: { low: 0, high: 1, label: `share of ${run.positive} found` },
       layers: [{ x: [0, 1], y: [0, 1], series: 8, dashed: true }, { kind: "line", x: run.roc.x, y: run.roc.y, series: 1 }], marks: [{ x: threshold.false_positive_rate, y: threshold.recall, label: "here", series: 2 }] }));
     const top = Math.max(...threshold.y, found.cost ?? 0) * 1.05 || 1;
-    pictures.push(chart({ title: "Cost at every threshold", x: { low: 0, high: 1, label: `call it ${run.positive} above this probability` }, y: { low: 0, high: top, label: "cost of a decision" },
+    pictures.push(chart({ title: "Cost at every threshold", x: { low: 0, high: 1, label: `call it ${run.positive} from this probability on` }, y: { low: 0, high: top, label: "cost of a decision" },
       layers: [{ kind: "line", x: threshold.x, y: threshold.y, series: 1 }], rules: [{ x: threshold.value, label: "" }], marks: found.cost === null || found.actions.length > 2 ? [] : [{ x: threshold.value, y: found.cost, label: "here", series: 2 }],
       note: "The lowest point of the curve was chosen after the fact, on these very rows; the line is where the costs themselves put the threshold." }));
   }
   show(results,
     h("dl", { class: "facts" }, facts.map(([title, value, small]) => h("div", null, h("dt", null, title), h("dd", null, value, small ? h("small", null, small) : null)))),
-    h("section", { class: "card" }, confusion(run, found)),
-    pictures.length ? h("section", { class: "card" }, h("div", { class: "pictures" }, pictures)) : null,
+    h("section", { class: "card" }, h("div", { class: "pictures" }, confusion(run, found), pictures)),
     h("section", { class: "card" }, affected(found)));
   announce(`Cost of a decision ${found.cost === null ? "unknown" : number(found.cost)}, ${number(found.changed.n_rows)} rows decided otherwise.`);
 }
@@ -184,12 +183,12 @@ function announce(text) {
 
 function confusion(run, found) {
   const most = Math.max(...found.confusion.flat(), 1);
-  return h("div", { class: "across", tabindex: "0", role: "region", "aria-label": "Confusion" }, h("table", { class: "matrix heat" }, h("caption", null, "What is true, and what is decided"),
+  return h("div", { class: "whole" }, h("h2", null, "What is true, and what is decided"), h("div", { class: "across", tabindex: "0", role: "region", "aria-label": "Confusion" }, h("table", { class: "matrix heat" }, h("caption", { class: "unseen" }, "Rows by their true class and their decision"),
     h("thead", null, h("tr", null, h("th", { scope: "col" }, "true"), found.actions.map((one) => h("th", { scope: "col" }, one)))),
     h("tbody", null, run.classes.map((one, i) => h("tr", null, h("th", { scope: "row" }, one), found.confusion[i].map((count, j) => {
       const isRight = run.classes[i] === found.actions[j];
       return h("td", { class: isRight ? "right" : count ? "wrong" : null }, h("span", { class: "heat-bar", "aria-hidden": "true", style: { width: `${(100 * count) / most}%` } }), number(count));
-    }))))));
+    })))))));
 }
 
 function affected(found) {

@@ -203,7 +203,7 @@ function runForm(name, columns, profile, { choices, kinds, params, again, signal
   const names = columns.map((one) => one.name);
   const target = select([["", "choose a column"], ...names], params.target ?? profile.target ?? "", { onchange: (event) => again({ target: event.target.value }) });
   const task = select([["auto", "as the column says"], ...choices.tasks.filter((one) => one !== "auto")], params.task ?? "auto", { onchange: (event) => again({ task: event.target.value === "auto" ? "" : event.target.value }) });
-  const preset = select([["quick", "quick: one setting of each"], ["standard", "standard: a few, chosen by folds"], ["thorough", "thorough: more of everything"]], "standard");
+  const preset = select(["quick", "standard", "thorough"], "standard");
   const record = profile.profile.target;
   const levels = record && record.kind !== "numeric" ? record.levels.map(([level]) => level) : [];
   const isBinary = record && record.n_distinct === 2;
@@ -244,7 +244,7 @@ function runForm(name, columns, profile, { choices, kinds, params, again, signal
   };
   return h("form", { class: "card stack", onsubmit: submit, "aria-label": "Start a run", novalidate: true },
     h("h2", null, "Start a run"),
-    field("Predict", target), field("Task", task), field("Effort", preset), field("Time", budget),
+    field("Predict", target), field("Task", task), field("Effort", preset, "quick tries one setting of each family, standard a few, thorough more of everything"), field("Time", budget),
     h("fieldset", null, h("legend", null, "What errors cost"),
       isBinary ? null : h("p", { class: "quiet" }, "For a target of two classes."),
       h("div", { class: "fields" }, positive ? field("Positive class", positive) : null, field("Missing one costs", costFn), field("A false alarm costs", costFp), field("Its share in use", prior))),

@@ -15,6 +15,7 @@ import { wide } from "./tables.js";
 const API = "/api/understand";
 const VIEWS = { tree: ["Tree", tree], whatif: ["What if", whatIf], columns: ["Columns", columns], unusual: ["Unusual rows", unusual] };
 const FIRST_COLUMNS = 12;
+const MOST_TERMS = 14;
 
 export async function enter(view, { parts: [name, what = "tree"], params, signal }) {
   if (!name) return choose(view, signal);
@@ -200,8 +201,10 @@ async function whatIf(main, { name, run, params, signal, ask }) {
 function answer(run, found) {
   const { credit } = found;
   const shown = found.probabilities?.map((share, i) => [share, found.classes[i]]).sort((a, b) => b[0] - a[0]).slice(0, 8) ?? [];
-  const terms = credit.terms.filter(([, , one]) => one.value !== null).slice(0, 14).map(([column, cell, one]) => ({ name: column, detail: cell, value: one.value }));
-  if (Math.abs(credit.rest) > 1e-12) terms.push({ name: "all other columns", value: credit.rest });
+  const all = credit.terms.filter(([, , one]) => one.value !== null).map(([column, cell, one]) => ({ name: column, detail: cell, value: one.value }));
+  const terms = all.slice(0, MOST_TERMS);
+  const rest = all.slice(MOST_TERMS).reduce((sum, one) => sum + one.value, credit.rest);
+  if (Math.abs(rest) > 1e-12) terms.push({ name: "all other columns", value: rest });
   return [
     h("dl", { class: "facts" }, [["Answer", found.prediction], found.decision && found.decision !== found.prediction ? ["Decision", found.decision] : null, credit.output ? [`Probability of ${credit.output}`, percent(credit.prediction)] : null].filter(Boolean).map(([title, value]) => h("div", null, h("dt", null, title), h("dd", null, value)))),
     shown.length ? h("section", { class: "card" }, h("h2", null, "Probabilities"), h("ul", { class: "terms plain" }, shown.map(([share, label]) => h("li", null, h("span", { class: "name" }, label), h("span", { class: "share wide", "aria-hidden": "true" }, h("span", { class: "back-1", style: { width: `${100 * share}%` } })), h("span", { class: "number" }, percent(share)))))) : null,
@@ -237,12 +240,12 @@ function dependence(run, found) {
   const pad = isShare ? 0 : 0.05 * (high - low || 1);
   const layers = found.outputs.flatMap((label, k) => [
     ...(found.outputs.length < 3 ? [{ kind: isLevels ? "none" : "band", x, low: found.low[k], high: found.high[k], series: k + 1 }] : []),
-    { kind: isLevels ? "dots" : "line", x, y: found.means[k], series: k + 1, label: label || run.target },
+    { kind: !isLevels ? "line" : found.outputs.length === 1 ? "bars" : "dots", x, y: found.means[k], series: k + 1, label: label || run.target },
   ]).filter((one) => one.kind !== "none");
   const what = isShare ? (found.outputs.length === 1 ? `probability of ${found.outputs[0]}` : "probability") : run.target;
   return [
     chart({ title: `How the answer follows ${found.column}`, width: 640, height: 340, x: { low: isLevels ? -0.5 : x[0], high: isLevels ? x.length - 0.5 : x.at(-1), label: found.column, levels: isLevels ? found.levels : null }, y: { low: low - pad, high: high + pad, label: what }, layers,
-      note: `Mean answer when ${found.column} is set to a value and the other cells stay, over ${number(found.n_rows)} rows; eight rows of ten lie in the band. Where columns go together, some of these rows could never be.` }),
+      note: `Mean answer when ${found.column} is set to a value and the other cells stay, over ${number(found.n_rows)} rows${isLevels ? "" : "; eight rows of ten lie in the band"}. Where columns go together, some of these rows could never be.` }),
     h("details", null, h("summary", null, "As numbers"), table([{ title: found.column, cell: (i) => (isLevels ? found.levels[i] : number(found.values[i])) }, ...found.outputs.map((label, k) => ({ title: label || run.target, number: true, cell: (i) => number(found.means[k][i], 3) }))], x.map((_, i) => i))),
   ];
 }
