@@ -8,6 +8,7 @@ without a target are drawn until the fits fit.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +20,7 @@ from sklearn.base import clone
 from novum.apps.job.clock import END_OF_FITS
 from novum.apps.job.last_fits import price_of_fit
 from novum.apps.job.trials import LearningRows
-from novum.core import UnlabelledRows
+from novum.core import UnlabelledRows, UnlabelledWarning
 from novum.core.learners import Pipeline
 from novum.core.runtime import fitted_model, stream
 from novum.ensemble import SelfTraining
@@ -132,16 +133,19 @@ def ask(
     """Compares the model with and without rows that have no target, on the same folds."""
     part = X.take(pa.array(positions))
     both = with_unlabelled(rows, part, positions)
-    curve = label_curve(
-        learner_of_both(model),
-        both.X,
-        both.y,
-        labelled_only=model,
-        label_sizes=[1.0],
-        cv=FOLDS,
-        scoring=metric,
-        random_state=seed,
-    )
+    with warnings.catch_warnings():
+        # Whether they do harm is what is asked here, and the answer is told once.
+        warnings.simplefilter("ignore", UnlabelledWarning)
+        curve = label_curve(
+            learner_of_both(model),
+            both.X,
+            both.y,
+            labelled_only=model,
+            label_sizes=[1.0],
+            cv=FOLDS,
+            scoring=metric,
+            random_state=seed,
+        )
     return UnlabelledUse(part, positions, curve.gains()[0])
 
 
