@@ -70,6 +70,15 @@ def test_densities_moments_and_quantiles_by_definition() -> None:
     assert not hasattr(MixtureLaw.of([1.0], [MultivariateNormal([0.0, 0], np.eye(2))]), "quantile")
 
 
+def test_labels_of_different_lengths_are_drawn_whole() -> None:
+    laws = [Categorical([1.0], ("no",)), Categorical([0.5, 0.5], ("perhaps", "no"))]
+    law = MixtureLaw.of([0.5, 0.5], laws)
+    values, codes = law.sample_with_components(400, random_state=0)
+    assert set(values.tolist()) == {"no", "perhaps"}
+    assert not (values[codes == 0] == "perhaps").any()
+    np.testing.assert_allclose(law.density(["no", "perhaps", "yes"]), [0.75, 0.25, 0.0])
+
+
 def test_conditionals_are_ratios_of_densities() -> None:
     laws = [
         MultivariateNormal([0.0, 0], [[1, 0.5], [0.5, 2]]),

@@ -209,13 +209,14 @@ class MixtureLaw:
         shape = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
         rng = stream(random_state)
         codes = np.searchsorted(np.cumsum(self.weights)[:-1], rng.random(shape), side="right")
-        values = None
-        for k, law in enumerate(self.components):
-            chosen = codes == k
-            drawn = np.asarray(law.sample(int(chosen.sum()), rng))
-            if values is None:
-                values = np.empty((*shape, *drawn.shape[1:]), drawn.dtype)
-            values[chosen] = drawn
+        drawn = [
+            np.asarray(law.sample(int((codes == k).sum()), rng))
+            for k, law in enumerate(self.components)
+        ]
+        kind = np.result_type(*(part.dtype for part in drawn))
+        values = np.empty((*shape, *drawn[0].shape[1:]), kind)
+        for k, part in enumerate(drawn):
+            values[codes == k] = part
         return values, np.asarray(codes, np.int64)
 
     # Estimation
