@@ -3,9 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := plot,cli,scale,frames,excel
-ALL_EXTRAS := $(EXTRAS),dev
+EXTRAS := plot,cli,scale,frames,excel,studio
+ALL_EXTRAS := $(EXTRAS),neural,dev
 READY := $(VENV)/.ready
+comma := ,
 # Many tests start processes, which should not translate the library each time.
 unexport PYTHONDONTWRITEBYTECODE
 CHECKS := $(VENV)/.ready-to-check
@@ -23,10 +24,10 @@ define install
 endef
 
 .PHONY: run test test-all test-browser test-guides fuzz peer-tests lint types layers tests doctests setup
-.PHONY: format lock bench bench-cold clean
+.PHONY: format lock bench bench-cold clean docs test-docs
 
 run: $(READY)  ## the main job on a bundled table
-	$(BIN)/novum run
+	$(BIN)/novum run german_credit --cv 3x5
 
 test: $(CHECKS)  ## every check that guards a change; the tests beside all others
 	$(MAKE) -j 2 tests lint types layers doctests
@@ -40,7 +41,15 @@ test-guides:  ## README and guides in an environment made by the set-up of `make
 	$(MAKE) VENV=.venv-run .venv-run/.ready
 	.venv-run/bin/python -W error -m doctest -o ELLIPSIS README.md $$(find docs -name "*.md")
 
-test-all: test test-browser test-guides  ## and the slow extras, before an issue is closed
+# Reference, gallery and course are written from the sources and run; a warning is an error.
+docs: $(VENV)/.ready-to-write  ## the site, in docs/_build/html: open index.html, no server is needed
+	$(BIN)/python -m sphinx -b html -j auto -W --keep-going -n -q -d docs/_build/doctrees docs docs/_build/html
+	@echo "the site is in docs/_build/html/index.html"
+
+test-docs: docs  ## the built site: links, anchors, names of the reference, requests to other hosts
+	$(BIN)/python docs/check_site.py docs/_build/html
+
+test-all: test test-browser test-guides test-docs  ## and the slow extras, before an issue is closed
 	$(BIN)/pytest -q -n 2 -m slow
 	$(BIN)/pytest -q -n 2 -m "hypothesis and not slow and not browser" --hypothesis-profile=full
 
@@ -66,6 +75,9 @@ $(READY): pyproject.toml constraints.txt
 
 $(CHECKS): $(READY)
 	$(call install,$(ALL_EXTRAS))
+
+$(VENV)/.ready-to-write: $(READY)
+	$(call install,$(EXTRAS)$(comma)docs)
 
 lint: $(CHECKS)
 	$(BIN)/ruff check .

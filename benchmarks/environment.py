@@ -4,7 +4,8 @@
 
 makes `.venv-bench` beside this folder and installs the rivals of those packages (all of them for
 `all`, none twice). Versions come from `benchmarks/constraints.txt`. Rivals that bring a framework
-of several gigabytes have a group of their own, `torch`, and are installed only when it is named.
+of several gigabytes have a group of their own, `torch`, and are installed only when it is named;
+workloads of `neural` need it too.
 Only the standard library is used here, because nothing else exists yet.
 """
 
@@ -33,8 +34,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "graphical": ("pyagrum", "pgmpy", "causal-learn", "hmmlearn"),
     "kernels": ("grakel",),
     "linear": ("celer", "skglm", "glum"),
-    "mixture": (),
+    "mixture": ("stepmix",),
     "neighbors": ("faiss-cpu", "gower", "hnswlib"),
+    "neural": ("pyod", "tqdm"),
     "numerics": (),
     "reinforcement": ("quantecon", "pymdptoolbox", "gymnasium"),
     "small": (),
@@ -42,7 +44,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "trees": ("lightgbm", "xgboost"),
 }
 # Never part of `all`: torch alone is larger than everything else together.
-GIANTS: dict[str, tuple[str, ...]] = {"torch": ("pomegranate",)}
+GIANTS: dict[str, tuple[str, ...]] = {"torch": ("torch", "pomegranate")}
 
 
 def requirements(names: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ TESTS = ROOT / "tests"
 LONGEST = 500
 
 # Folders of tests that mirror no folder of sources.
-ELSEWHERE = {"benchmarks", "end_to_end", "oracles", "strategies"}
+ELSEWHERE = {"benchmarks", "docs", "end_to_end", "oracles", "strategies"}
 
 
 def source_files() -> list[Path]:

@@ -1,4 +1,5 @@
-"""Gaussian mixtures by 20 iterations of EM from one start, for four kinds of covariances."""
+"""Gaussian mixtures by 20 iterations of EM from one start, for four kinds of covariances; with
+missing cells; and the best of 20 starts against moves out of poor optima."""
 
 from __future__ import annotations
 
@@ -150,3 +151,79 @@ for kind in ("tied", "diag", "spherical"):
         quality=Quality("log_likelihood", tolerance=1e-3),
         note=f"50k x 16, 8 {kind} covariances, the same start, 20 iterations",
     )
+
+
+def with_holes(n: int, p: int, k: int, seed: int, spread: float) -> Data:
+    """The same rows with a tenth of the cells missing, and as they were."""
+    data = blobs_with_start(n, p, k, seed=seed, spread=spread)
+    data.complete = data.X
+    data.X = data.X.copy()
+    data.X[np.random.default_rng(seed).random(data.X.shape) < 0.1] = np.nan
+    return data
+
+
+def timed_fit(make: Make, data: Data, clock: Clock) -> Callable[[], Figures]:
+    """Fit alone: the two sides have different rows, and the same number of steps."""
+    estimator = make(data)
+    with clock("fit"):
+        estimator.fit(data.X)
+    return lambda: {"iterations": estimator.n_iter_}
+
+
+class WithoutHoles:
+    """Novum on the complete rows: its own speed where no cell is missing."""
+
+    def __init__(self, data: Data) -> None:
+        self.model = build("novum.mixture:GaussianMixture", **SAME)(data)
+        self.rows = data.complete
+
+    def fit(self, X: np.ndarray) -> None:
+        del X
+        self.model.fit(self.rows)
+        self.n_iter_ = self.model.n_iter_
+
+
+workload(
+    "mixture.gaussian_mixture.missing",
+    Recipe(with_holes, rows(50_000), 16, 8, seed=3, spread=2.0),
+    timed_fit,
+    [Peer("novum, complete rows", WithoutHoles)],
+    novum=novum("novum.mixture:GaussianMixture", **SAME),
+    target=0.2,
+    quality=Quality("iterations", tolerance=0.0),
+    note="50k x 16, 8 full covariances, a tenth of the cells missing, 20 iterations",
+)
+
+
+def pairs_of_groups(n: int, seed: int) -> Data:
+    """Groups two by two close together: starts that share a pair badly end in a poor optimum."""
+    rng = np.random.default_rng(seed)
+    centers = np.array([[x, y] for x in (0.0, 20.0, 40.0) for y in (0.0, 7.0)])
+    group = rng.integers(len(centers), size=n)
+    shapes = rng.normal(size=(len(centers), 2, 2)) * 0.4 + np.eye(2)
+    X = centers[group] + np.einsum("nij,nj->ni", shapes[group], rng.normal(size=(n, 2)))
+    return Data(X=X, k=len(centers))
+
+
+RESTARTED: dict[str, Any] = {"n_components": "@k", "tol": 1e-5, "max_iter": 500, "random_state": 0}
+
+workload(
+    "mixture.gaussian_mixture.restarts",
+    Recipe(pairs_of_groups, rows(5_000), 3),
+    mixture,
+    [
+        Peer(
+            "sklearn, 20 starts",
+            build(
+                "sklearn.mixture:GaussianMixture",
+                n_init=20,
+                init_params="random_from_data",
+                **RESTARTED,
+            ),
+        ),
+    ],
+    novum=novum("novum.mixture:GaussianMixture", **RESTARTED),
+    target=3.0,
+    quality=Quality("log_likelihood", tolerance=1e-6),
+    note="5k x 2, six groups in pairs: one start with moves against the best of 20 starts",
+)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from novum.apps.job import ending, job, last_fits, mistakes
+from novum.apps.job import job, last_fits, mistakes
 
 
 @contextmanager
@@ -21,6 +21,5 @@ def small_runs() -> Iterator[None]:
         patch.setattr(job, "speed_probe", lambda: 1.0)
         fewest, _ = mistakes.RESAMPLES
         patch.setattr(mistakes, "RESAMPLES", (fewest, fewest))
-        for module in (ending, last_fits):
-            patch.setattr(module, "CURVE_FOLDS", "1x3")
+        patch.setattr(last_fits, "CURVE_FOLDS", "1x3")
         yield

@@ -9,10 +9,10 @@ import pytest
 from sklearn.neighbors import KernelDensity
 
 from novum.bayes import BinnedColumn, GaussianColumn, KernelColumn, NaiveBayes
-from novum.bayes.cut_points import equal_frequency_cuts, mdl_cuts
 from novum.core import load, save
 from novum.core.errors import InputError
 from novum.core.learners.contracts import Case, check_name, estimator_checks
+from novum.data.cut_points import equal_frequency_cuts, mdl_cuts
 
 MODELS = [
     NaiveBayes(numeric=KernelColumn()),

@@ -10,17 +10,22 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 from sklearn import cluster as theirs
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.clustering import (
+    DBSCAN,
+    HDBSCAN,
     AgglomerativeClustering,
     Dendrogram,
     DivisiveClustering,
+    KMedoids,
     StepwiseOptimal,
     cophenetic_distances,
     cut_tree,
@@ -28,7 +33,7 @@ from novum.clustering import (
 )
 from novum.core import load, save
 from novum.core.errors import InputError
-from novum.distances import Gower, Manhattan
+from novum.distances import Gower, Manhattan, Minkowski
 from tests.oracles.clustering_definitions import naive_heights
 
 METHODS = ["single", "complete", "average", "weighted", "ward", "centroid", "median"]
@@ -85,12 +90,16 @@ def test_ties_everywhere_keep_heights(seed: int, method: str) -> None:
     assert linkage(np.ones((5, 2)), method)[:, 2].tolist() == [0.0] * 4
 
 
-@pytest.mark.parametrize("method", ["single", "complete", "average"])
-@pytest.mark.parametrize("metric", [Manhattan(), "chebyshev", "cosine"])
+@pytest.mark.parametrize("method", ["single", "complete", "average", "weighted"])
+@pytest.mark.parametrize("metric", [Manhattan(), "chebyshev", "cosine", Minkowski(3.0)])
 def test_other_distances(method: str, metric: Any) -> None:
-    X = np.random.default_rng(1).normal(size=(60, 3)) + 5
+    X = np.random.default_rng(1).normal(size=(60, 6)) + 5
     name = "cityblock" if isinstance(metric, Manhattan) else metric
-    expected = hierarchy.linkage(pdist(X, name), method)[:, 2]
+    if isinstance(metric, Minkowski):
+        between = pdist(X, "minkowski", p=3.0)
+    else:
+        between = pdist(X, name)
+    expected = hierarchy.linkage(between, method)[:, 2]
     np.testing.assert_allclose(linkage(X, method, metric)[:, 2], expected, rtol=1e-10)
 
 
@@ -279,3 +288,48 @@ def test_a_long_chain_is_drawn() -> None:
 def test_bad_input(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call(groups(20))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AgglomerativeClustering(3),
+        AgglomerativeClustering(3, linkage="average", metric="cosine"),
+        AgglomerativeClustering(3, linkage="single", metric="manhattan"),
+        DivisiveClustering(3),
+        DBSCAN(eps=2.5),
+        HDBSCAN(min_cluster_size=4),
+        KMedoids(3),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_sparse_rows_are_grouped_by_distances_as_dense_ones(model: Any) -> None:
+    rng = np.random.default_rng(3)
+    X = np.where(rng.random((45, 8)) < 0.4, rng.normal(size=(45, 8)), 0.0)
+    X[:, :3] += 4.0 * np.eye(3)[np.arange(45) % 3]
+    thin = clone(model).fit(sparse.csr_matrix(X))
+    np.testing.assert_array_equal(thin.labels_, clone(model).fit(X).labels_)
+    assert len(np.unique(thin.labels_)) >= 3
+
+
+def test_tables_with_levels_are_grouped_by_gower_without_being_asked() -> None:
+    table = [[1.0, "a"], [1.1, "a"], [1.2, "a"], [9.0, "b"], [9.5, "b"], [9.1, "b"]]
+    for model in (
+        KMedoids(2),
+        AgglomerativeClustering(2, linkage="average"),
+        DivisiveClustering(2),
+        DBSCAN(eps=0.3, min_samples=2),
+        HDBSCAN(min_cluster_size=2),
+    ):
+        own = clone(model).fit(table).labels_
+        assert adjusted_rand_score(own, [0, 0, 0, 1, 1, 1]) == 1.0
+        gower = clone(model).set_params(metric=Gower()).fit(table)
+        np.testing.assert_array_equal(own, gower.labels_)
+    medoids = KMedoids(2).fit(table)
+    np.testing.assert_array_equal(
+        medoids.predict([[1.0, "a"], [8.0, "b"]]), medoids.labels_[[0, 3]]
+    )
+    with pytest.raises(InputError, match="'ward' merges means of numbers, but column 'x1' is nom"):
+        AgglomerativeClustering(2).fit(table)
+    with pytest.raises(InputError, match="'centroid' merges means of numbers"):
+        linkage(table, "centroid")

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn import cluster as theirs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.clustering import KMeans
+from novum.clustering import KMeans, KMedians
 from novum.clustering.lower_bound import least_along
 from novum.core.errors import InputError
 from novum.core.learners import ConvergenceWarning, Verdict
@@ -230,3 +231,65 @@ def test_partial_fit_moves_centers_to_the_means_of_all_their_rows() -> None:
     labels = np.concatenate([before, model.predict(X[60:])])
     for j in range(3):
         np.testing.assert_allclose(model.cluster_centers_[j], X[labels == j].mean(axis=0))
+
+
+# --- Sparse rows ----------------------------------------------------------------------------------
+
+
+def _thin(n: int = 60, p: int = 12, seed: int = 0) -> Any:
+    """Three groups, each of which holds other columns."""
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((n, p)) < 0.2, rng.normal(size=(n, p)), 0.0)
+    group = np.arange(n) % 3
+    for g in range(3):
+        X[group == g, 4 * g : 4 * g + 2] += 3.0 + g
+    return X
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sparse_rows_are_grouped_as_dense_ones(weighted: bool) -> None:
+    X = _thin()
+    weight = np.arange(60) % 4 + 0.5 if weighted else None
+    dense = KMeans(3, random_state=0).fit(X, sample_weight=weight)
+    thin = KMeans(3, random_state=0).fit(sparse.csr_matrix(X), sample_weight=weight)
+    np.testing.assert_array_equal(thin.labels_, dense.labels_)
+    np.testing.assert_allclose(thin.cluster_centers_, dense.cluster_centers_, atol=1e-12)
+    assert thin.inertia_ == pytest.approx(dense.inertia_, rel=1e-12)
+    assert thin.certificate_.lower_bound <= thin.inertia_
+    new = sparse.csr_array(_thin(seed=1))
+    np.testing.assert_array_equal(thin.predict(new), dense.predict(new.toarray()))
+    np.testing.assert_allclose(thin.transform(new), dense.transform(new.toarray()), atol=1e-12)
+    assert thin.score(new) == pytest.approx(dense.score(new.toarray()))
+    # From a fixed start both are Lloyd's algorithm, step by step.
+    start = X[:4]
+    settings: dict[str, Any] = {"init": start, "n_init": 1, "tol": 0.0}
+    one = KMeans(4, **settings).fit(sparse.csc_matrix(X))
+    two = KMeans(4, **settings).fit(X)
+    assert one.n_iter_ == two.n_iter_
+    np.testing.assert_allclose(one.cluster_centers_, two.cluster_centers_, atol=1e-12)
+
+
+def test_sparse_rows_are_added_and_an_empty_cluster_starts_again() -> None:
+    X = _thin()
+    thin = KMeans(3, random_state=0).fit(sparse.csr_matrix(X[:40]))
+    dense = KMeans(3, random_state=0).fit(X[:40])
+    thin.partial_fit(sparse.csr_matrix(X[40:]))
+    dense.partial_fit(X[40:])
+    np.testing.assert_allclose(thin.cluster_centers_, dense.cluster_centers_, atol=1e-12)
+    far = np.vstack([X[:2], np.full((1, 12), 1e3)])
+    again = KMeans(3, init=far, n_init=1).fit(sparse.csr_matrix(X))
+    assert len(np.unique(again.labels_)) == 3
+    same = KMeans(3, init=far, n_init=1).fit(X)
+    np.testing.assert_array_equal(again.labels_, same.labels_)
+
+
+def test_what_sparse_rows_cannot_do_is_said() -> None:
+    X = sparse.csr_matrix(_thin())
+    with pytest.raises(InputError, match=r"this one is sparse\. Yield X\.toarray"):
+        KMeans(3).fit_stream([(X,)])
+    holes = X.copy()
+    holes.data[0] = np.nan
+    with pytest.raises(InputError, match="Row 0 of the sparse table misses a cell"):
+        KMeans(3).fit(holes)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        KMedians(3).fit(X)

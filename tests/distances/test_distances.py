@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import haversine_distances
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, NotAdditiveError
 from novum.core.tables import Column, Kind, Schema
 from novum.distances import (
     Chebyshev,
@@ -199,6 +199,79 @@ def test_rows_nearly_alike_keep_their_small_distance() -> None:
 def test_what_is_wrong_is_said(step: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         step()
+
+
+# --- Statistics that add --------------------------------------------------------------------------
+
+
+def _mixed_table(n: int) -> tuple[list[list[Any]], list[str]]:
+    rng = np.random.default_rng(8)
+    rows = [
+        [float(x), str(level), float(z)]
+        for x, level, z in zip(
+            rng.normal(size=n).round(2),
+            rng.choice(list("abcd"), n),
+            rng.integers(0, 9, n),
+            strict=True,
+        )
+    ]
+    rows[3][1], rows[5][0] = None, math.nan  # type: ignore[list-item]
+    return rows, rng.choice(["no", "yes", "maybe"], n).tolist()
+
+
+@pytest.mark.parametrize("distance", [Gower(), Gower({"x1": 2.0}), ValueDifference(alpha=0.5)])
+def test_ranges_and_frequencies_add_up_to_those_of_the_whole_table(distance: Any) -> None:
+    rows, labels = _mixed_table(40)
+    whole = distance.statistics(rows, labels)
+    parts = [distance.statistics(rows[a:b], labels[a:b]) for a, b in ((0, 4), (4, 25), (25, 40))]
+    assert (parts[0] + parts[1] + parts[2]).isclose(whole)
+    assert not (parts[0] + parts[1]).isclose(whole)
+    assert (whole + whole.zero()).isclose(whole)
+    assert (2.0 * whole).isclose(whole + whole)
+    assert whole.rows == 40
+    chunks = [(rows[a:b], labels[a:b]) for a, b in ((0, 4), (4, 25), (25, 40))]
+    streamed = distance.fit_stream(chunks)
+    codes = np.unique(labels, return_inverse=True)[1]
+    own = distance.prepare(rows, target=codes)
+    given = streamed.prepare(rows)
+    np.testing.assert_allclose(given.cross(given), own.cross(own), rtol=1e-12, atol=1e-14)
+    # Weight 2 is the row twice, weight 0 the row absent.
+    weight = np.array([2.0, 0.0] * 20)
+    twice = [row for row in rows[::2] for _ in range(2)]
+    assert distance.statistics(rows, labels, weight).isclose(
+        distance.statistics(twice, [label for label in labels[::2] for _ in range(2)])
+    )
+
+
+def test_frequencies_are_taken_away_and_ranges_are_not() -> None:
+    rows, labels = _mixed_table(30)
+    value = ValueDifference()
+    whole, first = value.statistics(rows, labels), value.statistics(rows[:10], labels[:10])
+    assert (whole - first).isclose(value.statistics(rows[10:], labels[10:]))
+    with pytest.raises(NotAdditiveError, match="does not tell which row made it"):
+        Gower().statistics(rows) - Gower().statistics(rows[:10])
+    with pytest.raises(InputError, match="learned from classes: pass y"):
+        value.statistics(rows)
+
+
+def test_a_distance_that_has_learned_measures_few_rows_as_all() -> None:
+    rows, labels = _mixed_table(40)
+    D = Gower().pairwise(rows)
+    learned = Gower().fit_statistics(Gower().statistics(rows))
+    few = [rows[i] for i in (0, 7, 12)]
+    np.testing.assert_allclose(learned.pairwise(few), D[np.ix_([0, 7, 12], [0, 7, 12])])
+    assert Gower().pairwise(few).max() > learned.pairwise(few).max()
+    # A level that was not learned differs from all, as one of the rows or as a new one.
+    stranger = [[*few[0][:1], "new", few[0][2]]]
+    assert learned.pairwise([*few, *stranger])[0, 3] == pytest.approx(1 / 3)
+    prepared = learned.prepare(few)
+    assert learned.prepare(stranger, prepared).cross(prepared)[0, 0] == pytest.approx(1 / 3)
+    # Once learned, the value difference needs no classes; and it is a value.
+    value = ValueDifference().fit_stream([(rows, labels)])
+    assert value.pairwise(few).shape == (3, 3)
+    again = pickle.loads(pickle.dumps(value))
+    assert again == value
+    assert value != ValueDifference()
 
 
 # --- From elsewhere -------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ from novum.distributions.univariate.binomial import Binomial
 from novum.distributions.univariate.categorical import Categorical
 from novum.distributions.univariate.gamma import Gamma
 from novum.distributions.univariate.normal import Normal
+from novum.distributions.univariate.poisson import Poisson
 from novum.distributions.univariate.student_t import StudentT
 from novum.numerics import Floats
 
@@ -66,6 +67,9 @@ CASES = {
     "exponential": LawCase(Gamma(1.0, 1e-3), Gamma(1.5, 1e-3)),
     "spike": LawCase(Gamma(0.3, 1.0), Gamma(0.5, 1.0)),
     "narrow gamma": LawCase(Gamma(1e6, 10.0), Gamma(1.01e6, 10.0)),
+    "poisson": LawCase(Poisson(2.5), Poisson(4.0)),
+    "rare events": LawCase(Poisson(0.02), Poisson(0.01)),
+    "many events": LawCase(Poisson(3e6), Poisson(3.001e6)),
     "t": LawCase(StudentT(5.0, 1.0, 2.0)),
     "many degrees": LawCase(StudentT(30.0, -4.0, 0.1)),
     "infinite degrees": LawCase(StudentT(np.inf, 2.0, 3.0)),

@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
 from novum.evaluation import compare_detectors
 from novum.neighbors import NeighborDistance
@@ -69,6 +70,50 @@ def test_known_novel_rows_judge_and_are_not_learned_from() -> None:
     assert found.results[0].area.estimate > 0.95
     assert all((np.abs(rows) < 5.0).all() for rows in Distance.seen)
     assert "tells novel rows best" in found.sentence
+
+
+def test_detection_costs_by_thresholds_of_other_folds() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(80, 2))
+    novel = np.arange(80) < 20
+    X[novel] *= 2.5
+    point = WorkingPoint.binary(prior=0.1, cost_fn=5, cost_fp=1)
+    (found,) = compare_detectors({"far": Distance()}, X, novel, point=point, n_folds=4).results
+    order = np.random.Generator(
+        np.random.PCG64(np.random.SeedSequence(0, spawn_key=(0,)))
+    ).permutation(np.arange(80) % 4)
+    misses = alarms = 0
+    for fold in range(4):
+        rest, own = order != fold, order == fold
+        cuts = np.r_[-np.inf, np.sort(found.ranks[rest])]
+        costs = [
+            0.5 * (found.ranks[rest & novel] <= c).mean()
+            + 0.9 * (found.ranks[rest & ~novel] > c).mean()
+            for c in cuts
+        ]
+        # Half way to the next rank, where thresholds are put.
+        best = int(np.argmin(costs))
+        cut = np.inf if best + 1 == len(cuts) else cuts[best : best + 2].mean()
+        misses += (found.ranks[own & novel] <= cut).sum()
+        alarms += (found.ranks[own & ~novel] > cut).sum()
+    assert found.cost is not None
+    assert found.cost.estimate == pytest.approx((0.5 * misses / 20 + 0.9 * alarms / 60) / 0.5)
+    assert 0 <= found.cost.low < found.cost.estimate < found.cost.high
+    plain = compare_detectors({"far": Distance()}, X).results[0]
+    assert plain.cost is None
+
+
+def test_neural_detectors_are_compared_by_their_contract() -> None:
+    pytest.importorskip("torch")
+    from novum.neural import AutoencoderDetector
+
+    X, novel = table()
+    found = compare_detectors(
+        {"autoencoder": AutoencoderDetector(1, hidden=(4,), random_state=0), "far": Distance()},
+        X, novel, n_folds=2,
+    )  # fmt: skip
+    assert {r.name for r in found.results} == {"autoencoder", "far"}
+    assert all(r.area is not None and r.area.estimate > 0.9 for r in found.results)
 
 
 def test_ranks_are_shares_of_all_rows() -> None:

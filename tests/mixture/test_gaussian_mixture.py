@@ -34,7 +34,7 @@ from tests.oracles.mixture_definitions import (
     responsibilities,
 )
 
-FAMILIES = ["full", "tied", "diag", "spherical", "EII", "EEI", "EEV"]
+FAMILIES = ["full", "tied", "diag", "spherical", "EII", "EEI", "EVI", "EEV", "EVV"]
 
 
 def groups(n: int = 240, d: int = 3, k: int = 3, seed: int = 0, missing: float = 0.0) -> Any:
@@ -116,7 +116,7 @@ def test_every_family_takes_its_likeliest_member(name: str, missing: float) -> N
     family = Family(name)
     given = {
         "tied": member[:1],
-        **dict.fromkeys(["diag", "spherical", "EII", "EEI"], np.diagonal(member, 0, 1, 2)),
+        **dict.fromkeys(["diag", "spherical", "EII", "EEI", "EVI"], np.diagonal(member, 0, 1, 2)),
     }.get(name, member)
     params = GaussianParameters(weights, means, np.array(given))
     sums = expected_sums(params, PatternRows.of(X, np.ones(len(X))))
@@ -133,6 +133,24 @@ def test_every_family_takes_its_likeliest_member(name: str, missing: float) -> N
     best = gaussian_likelihood(N, N[:, None, None] * C, expected)
     for factor in (0.98, 1.02):
         assert gaussian_likelihood(N, N[:, None, None] * C, expected * factor) < best
+
+
+@given(st.integers(0, 10_000), st.sampled_from([1e-3, 0.3, 2.0]))
+def test_one_volume_above_a_floor_is_the_likeliest(seed: int, floor: float) -> None:
+    rng = np.random.default_rng(seed)
+    N = np.array([30.0, 50.0])
+    scatter = N[:, None] * rng.gamma(0.5, size=(2, 3))
+    values = Family("EVI", floor).likeliest(N, scatter, np.ones((2, 3)))
+    assert (values >= floor * (1 - 1e-12)).all()
+    np.testing.assert_allclose(*np.log(values).sum(axis=1), atol=1e-9)
+    best = (N[:, None] * np.log(values) + scatter / values).sum()
+    # No neighbor of one volume, none below the floor, is likelier.
+    for _ in range(20):
+        change = rng.normal(size=(2, 3)) * 0.05
+        change[1, 0] += (change[0] - change[1]).sum()
+        other = values * np.exp(change)
+        if (other >= floor).all():
+            assert (N[:, None] * np.log(other) + scatter / other).sum() >= best - 1e-9 * abs(best)
 
 
 def test_missing_cells_are_integrated_out() -> None:

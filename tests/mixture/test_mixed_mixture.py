@@ -83,7 +83,7 @@ def test_a_step_of_latent_classes_equals_rationals(seed: int) -> None:
     cells = np.where(codes < 0, None, np.array(["a", "b"], object)[np.maximum(codes, 0)])
     model = MixedMixture(2, categorical_features="all")
     sample = model._read(pd.DataFrame(cells), None, None, None)
-    problem = MixedEM(sum_blocks(MixedTable.of, sample), 1e-6, 0.0, 2)
+    problem = MixedEM.of(sum_blocks(MixedTable.of, sample), 1e-6, 0.0, 2)
     weights = [Fraction(1, 3), Fraction(2, 3)]
     chances = [[Fraction(int(v), 10) for v in rng.integers(1, 10, 3)] for _ in range(2)]
     pairs = np.array([[[1 - float(c), float(c)] for c in row] for row in chances])

@@ -180,7 +180,11 @@ def test_tables_as_they_are_and_files(tmp_path: Any) -> None:
     y = np.where((frame["b"] == "x") & (frame["a"] > 0), "in", "out")
     frame.loc[3, "a"] = None
     frame.loc[4, "b"] = None
-    for metric in ("minkowski", Gower({"b": 2.0}), ValueDifference(alpha=1.0)):
+    learned = [
+        Gower().fit_stream([(frame[:20],), (frame[20:],)]),
+        ValueDifference(alpha=1.0).fit_stream([(frame[:20], y[:20]), (frame[20:], y[20:])]),
+    ]
+    for metric in ("minkowski", Gower({"b": 2.0}), ValueDifference(alpha=1.0), *learned):
         model = KNeighborsClassifier(3, metric=metric).fit(frame, y)
         assert (model.predict(frame) == y).mean() > 0.8
         save(model, tmp_path / "m.novum")

@@ -93,3 +93,63 @@ def best_by_histories(process: MarkovDecisionProcess, state: int, steps: int) ->
         )
         for pair in states[state]
     )
+
+
+def living_reward_ranges(
+    process: MarkovDecisionProcess, low: Fraction, high: Fraction
+) -> list[tuple[Fraction, list[int]]]:
+    """The best policies as the living reward rises, each with the exact end of its range.
+
+    Probabilities are tenths. Values are straight lines in the reward, so that a policy stays best
+    until the line of another action crosses that of its own. Policy iteration compares values at a
+    reward, and slopes where they are equal: what is best just above it. It begins with a policy
+    that ends, each state heading for the one before it on a shortest way out.
+    """
+    pairs, states = process.pairs, rational_pairs(process)
+    moving = [bool(pairs.action[own[0][0]] >= 0) for own in states]
+    rows = [
+        [{t: p.limit_denominator(10) for t, p in pair[2].items()} for pair in own] for own in states
+    ]
+    ends = [Fraction(0) if moves else own[0][1] for moves, own in zip(moving, states, strict=True)]
+    chosen = [-1 if moves else 0 for moves in moving]
+    while -1 in chosen:
+        reached = {s for s, action in enumerate(chosen) if action >= 0}
+        for s in range(len(states)):
+            for a, row in enumerate(rows[s]):
+                if chosen[s] < 0 and reached & set(row):
+                    chosen[s] = a
+
+    def line(row: Row, s: int, constants: list[Fraction], slopes: list[Fraction]) -> list[Fraction]:
+        constant = ends[s] + sum((p * constants[t] for t, p in row.items()), Fraction(0))
+        return [
+            constant,
+            int(moving[s]) + sum((p * slopes[t] for t, p in row.items()), Fraction(0)),
+        ]
+
+    ranges = []
+    reward = low
+    while reward < high:
+        better = True
+        while better:
+            own = [rows[s][a] if moving[s] else {} for s, a in enumerate(chosen)]
+            constants = solved(own, ends, Fraction(1))
+            slopes = solved(own, [Fraction(int(moves)) for moves in moving], Fraction(1))
+            better = False
+            lines = [
+                [line(row, s, constants, slopes) for row in rows[s]] if moving[s] else []
+                for s in range(len(states))
+            ]
+            for s, others in enumerate(lines):
+                worths = [(constant + reward * slope, slope) for constant, slope in others]
+                if worths and max(worths) > worths[chosen[s]]:
+                    chosen[s] = worths.index(max(worths))
+                    better = True
+        crossings = [
+            (constants[s] - constant) / (slope - slopes[s])
+            for s, others in enumerate(lines)
+            for constant, slope in others
+            if slope > slopes[s]
+        ]
+        reward = min([*crossings, high])
+        ranges.append((reward, list(chosen)))
+    return ranges

@@ -77,6 +77,10 @@ def in_family(name: str, N: Any, scatters: Any) -> Any:
         return np.array([eye * np.trace(total) / d] * K)
     if name == "EEI":
         return np.array([np.diag(np.diag(total))] * K)
+    if name in ("EVI", "EVV"):
+        own = np.array([np.diag(np.diag(S)) for S in scatters]) if name == "EVI" else scatters
+        volumes = np.linalg.det(own) ** (1 / d)
+        return own / volumes[:, None, None] * volumes.sum() / N.sum()
     assert name == "EEV"
     pairs = [np.linalg.eigh(S) for S in scatters]
     shape = sum(values for values, _ in pairs) / N.sum()

@@ -1,4 +1,4 @@
-"""Tabular Q-learning; the quality is the return of 200 greedy episodes.
+"""Tabular Q-learning and SARSA; the quality is the return of 200 greedy episodes.
 
 A peer maps (environment's name, its options, steps, seed) to `Q[state, action]`.
 """
@@ -6,6 +6,7 @@ A peer maps (environment's name, its options, steps, seed) to `Q[state, action]`
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,19 +76,49 @@ def plain_loop(_data: Data) -> Train:
     return train
 
 
-def ours(data: Data) -> Train:
+def plain_sarsa(_data: Data) -> Train:
+    """The same for SARSA, which looks at the action that is taken next."""
+    import gymnasium
+
+    def train(name: str, options: dict[str, Any], steps: int, seed: int) -> np.ndarray:
+        environment: Any = gymnasium.make(name, **options)
+        rng = np.random.default_rng(seed)
+        Q = np.zeros((environment.observation_space.n, environment.action_space.n))
+
+        def choose(state: int, step: int) -> int:
+            explores = rng.random() < max(0.05, 1 - 2 * step / steps)
+            return int(rng.integers(Q.shape[1])) if explores else int(np.argmax(Q[state]))
+
+        state, _ = environment.reset(seed=seed)
+        action = choose(state, 0)
+        for step in range(steps):
+            following, reward, ended, cut, _ = environment.step(action)
+            ahead = choose(following, step)
+            future = 0.0 if ended else Q[following, ahead]
+            Q[state, action] += 0.1 * (reward + 0.99 * future - Q[state, action])
+            state, action = following, ahead
+            if ended or cut:
+                state, _ = environment.reset()
+                action = choose(state, step)
+        return Q
+
+    return train
+
+
+def ours(_data: Data, agent: str = "QLearning") -> Train:
     """The same schedule of step sizes and exploration."""
     import warnings
 
     import gymnasium
 
-    from novum.reinforcement import EpsilonGreedy, LinearDecay, QLearning, ScheduleWarning
+    from novum import reinforcement
+    from novum.reinforcement import EpsilonGreedy, LinearDecay, ScheduleWarning
 
-    del data
+    kind = getattr(reinforcement, agent)
 
     def train(name: str, options: dict[str, Any], steps: int, seed: int) -> np.ndarray:
         environment: Any = gymnasium.make(name, **options)
-        agent = QLearning(
+        learner = kind(
             steps,
             step_size=0.1,
             exploration=EpsilonGreedy(LinearDecay(1.0, 0.05, steps // 2)),
@@ -96,7 +127,8 @@ def ours(data: Data) -> Train:
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ScheduleWarning)
-            return agent.fit(environment).action_values_
+            values: np.ndarray = learner.fit(environment).action_values_
+            return values
 
     return train
 
@@ -115,3 +147,14 @@ for key, environment, options in (
         quality=Quality("greedy_return", tolerance=0.3),
         note=f"{environment}, 200k steps, step size 0.1, discount 0.99, epsilon 1 to 0.05",
     )
+
+workload(
+    "reinforcement.learning.q_learning.sarsa",
+    Recipe(task, "Taxi-v4", rows(200_000)),
+    learn,
+    [Peer("gymnasium, Python loop", plain_sarsa)],
+    novum=Peer("novum", partial(ours, agent="Sarsa"), ours=True),
+    target=400.0,
+    quality=Quality("greedy_return", tolerance=0.3),
+    note="Taxi-v4, 200k steps, SARSA, step size 0.1, discount 0.99, epsilon 1 to 0.05",
+)

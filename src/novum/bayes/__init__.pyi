@@ -9,6 +9,7 @@ from novum.bayes.column_models import (
     MEstimate,
     StudentTColumn,
 )
+from novum.bayes.density_classifier import DensityClassifier
 from novum.bayes.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
@@ -33,7 +34,7 @@ from novum.bayes.naive_bayes import NaiveBayes
 from novum.bayes.naive_bayes_engine import ImpossibleRowWarning
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics
 from novum.bayes.text import TextClassifier
-from novum.bayes.value_columns import BinnedColumn, KernelColumn
+from novum.bayes.value_columns import BinnedColumn, KernelColumn, MixtureColumn
 
 __all__ = [
     "AbsentColumnWarning",
@@ -47,6 +48,7 @@ __all__ = [
     "ConjunctiveConcept",
     "CountsBlock",
     "CovarianceChoice",
+    "DensityClassifier",
     "ErrorProbability",
     "Explanation",
     "GaussianClassifier",
@@ -61,6 +63,7 @@ __all__ = [
     "LinearDiscriminantAnalysis",
     "ListedConcept",
     "MEstimate",
+    "MixtureColumn",
     "MultinomialNB",
     "NaiveBayes",
     "NaiveBayesStatistics",

@@ -40,7 +40,8 @@ from novum.bayes.gaussian_statistics import GaussianStatistics, code_of
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Verdict, parameter
 from novum.core.runtime import RandomSource
-from novum.core.sums import StopRule
+from novum.core.sums import StopRule, UnlabelledRows, fit_partly_labelled
+from novum.core.tables import Sample
 from novum.core.text import label_text
 from novum.distributions import ColumnDensities
 from novum.numerics import Floats
@@ -63,9 +64,14 @@ class GaussianClassifier(GaussianModel):
         Priors in the order of `classes_`; the classes' shares of the weight by default.
     parameter_prior : WeakPrior, optional
         Prior of the moments, for `estimate="predictive"` and for the evidence.
+    unlabelled : None, "em" or UnlabelledRows
+        What rows whose label is missing are for: an error, or rows that EM gives to the classes by
+        their probabilities, with a weight chosen by held-out labels; for largest likelihood and a
+        given structure only.
     floor : float
         Smallest variance of a class in any direction, relative to the variance of the columns
-        within the classes. Classes without spread are raised to it, with a warning; 0 refuses them.
+        within the classes (with unlabelled rows: over all rows). Classes without spread are raised
+        to it, with a warning; 0 refuses them.
     tol, max_iter : float, int
         EM stops when a step raises the log-likelihood per row by at most `tol`.
 
@@ -85,6 +91,8 @@ class GaussianClassifier(GaussianModel):
         Log marginal likelihood of the rows given their classes; absent after EM.
     statistics_ : GaussianStatistics
         Absent after EM, whose fit is not a function of sums.
+    unlabelled_weight_ : float
+        How much an unlabelled row counted; only after a fit with such rows.
     schema_, certificate_, n_features_in_
 
     Notes
@@ -118,6 +126,7 @@ class GaussianClassifier(GaussianModel):
     estimate: str = parameter({"maximum_likelihood", "predictive"}, default="maximum_likelihood")
     class_prior: ArrayLike | None = parameter("array-like", default=None)
     parameter_prior: WeakPrior | None = parameter(default=None)
+    unlabelled: Any = parameter({"em"}, UnlabelledRows, None, default=None)
     floor: float = parameter(default=1e-9, at_least=0, below=1)
     tol: float = parameter(default=1e-9, at_least=0)
     max_iter: int = parameter(default=1000, at_least=1)
@@ -196,6 +205,30 @@ class GaussianClassifier(GaussianModel):
         return float(np.log(self.class_prior_[i] / self.class_prior_[j]))
 
     # What the family asks
+
+    def _fit_partly(self, sample: Sample) -> None:
+        """EM over the labels that are missing."""
+        from novum.bayes.partial_labels import NormalLaws
+
+        if not self._has_formula():
+            raise InputError(
+                "unlabelled='em' climbs a likelihood: it needs estimate='maximum_likelihood' and "
+                "one of covariance='full', 'tied', 'diagonal' or 'spherical', or put "
+                "GaussianClassifier into novum.ensemble.SelfTraining."
+            )
+
+        def laws_of(rows: Sample, weight: float) -> NormalLaws:
+            return NormalLaws(rows, weight, self._structure(), self._floor(), self._given_prior())
+
+        rule = UnlabelledRows.of(self.unlabelled)
+        found = fit_partly_labelled(laws_of, sample, rule, type(self).__name__)
+        sums, laws = found.fitted.statistics, found.laws
+        expected = laws.statistics(sums.expected, sums.class_weight)
+        densities = self._store_estimate(found.fitted.params.estimate, expected)
+        self._store(expected, densities, found.fitted.certificate)
+        self.class_prior_ = found.fitted.params.prior
+        self.unlabelled_weight_ = found.weight
+        self.__dict__.pop("statistics_", None)
 
     def _structure(self) -> str:
         return "full" if self.covariance == "evidence" else self.covariance

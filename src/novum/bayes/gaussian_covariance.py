@@ -122,6 +122,8 @@ def estimate(
     structure: str,
     floor: float,
     adjustment: Adjustment | None = None,
+    *,
+    reference: Floats | None = None,
 ) -> GaussianEstimate:
     """The most likely means and covariances above the floor.
 
@@ -133,9 +135,11 @@ def estimate(
     adjustment : callable, optional
         Changes every covariance matrix of classes before the floor, such as a shrinkage; for full
         and tied structures.
+    reference : array (d,), optional
+        Variances that the floor is relative to; those of the columns within the classes by default.
     """
     means = known_means(statistics)
-    reference = reference_variances(statistics)
+    reference = reference_variances(statistics) if reference is None else reference
     if structure in BY_COLUMN:
         return _by_column(statistics, structure, means, reference, floor)
     change = adjustment or (lambda matrix: matrix)

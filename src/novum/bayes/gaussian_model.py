@@ -81,6 +81,7 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
     class_prior_: Floats = fitted()
     means_: Floats = fitted()
     densities_: Densities = fitted()
+    unlabelled_weight_: float = fitted()
 
     # What a learner of the family says
 
@@ -122,6 +123,10 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
             f"{type(self).__name__} cannot be fitted to {sample.n_rows} rows one by one."
         )
 
+    def _fit_partly(self, sample: Sample) -> None:
+        """A fit to rows of which some have no label, for learners that take them."""
+        raise TypeError(f"{type(self).__name__} needs labels of all {sample.n_rows} rows.")
+
     # Fit
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -133,7 +138,7 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         X : array-like or data frame of shape (n_rows, n_columns)
             Numbers; missing cells are allowed.
         y : array-like of shape (n_rows,)
-            Labels.
+            Labels; some may be missing where the learner has `unlabelled="em"`.
         sample_weight : array-like of shape (n_rows,), optional
             How often each row counts.
 
@@ -143,6 +148,9 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         """
         with fitting(self):
             sample = self._read(X, y, sample_weight, None)
+            if (sample.target < 0).any():
+                self._fit_partly(sample)
+                return self
             if not self._is_additive():
                 self._fit_rows(sample)
                 return self
@@ -218,7 +226,7 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
             X,
             y,
             sample_weight,
-            target="classes",
+            target="classes" if getattr(self, "unlabelled", None) is None else "partial classes",
             schema=schema,
             allow_missing=self._is_additive(),
         )
@@ -260,6 +268,7 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         self.schema_, self.densities_ = statistics.schema, densities
         self.certificate_ = certificate
         self.n_iter_ = max(1, certificate.iterations or 1)
+        self.__dict__.pop("unlabelled_weight_", None)
 
     # Prediction
 

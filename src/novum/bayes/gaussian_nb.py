@@ -101,6 +101,11 @@ class GaussianNB(NaiveBayesModel):
     def _given_priors(self) -> Any:
         return self.priors
 
+    def _refused_with_em(self) -> str:
+        if not self.var_smoothing:
+            return ""
+        return "var_smoothing adds to the variances of largest likelihood; leave it at None"
+
     def _leaves_quickly(self) -> bool:
         # The smoothing depends on the variance of all rows.
         return not self.var_smoothing

@@ -43,6 +43,10 @@ class MissingBlock:
     log_missing: Floats
     log_present: Floats
 
+    def log_prior(self) -> float:
+        """Log density, but a constant, of the beta prior of columns that had missing cells."""
+        return PSEUDO_COUNT * float(self.log_missing.sum() + self.log_present.sum())
+
     def log_likelihood(self, sample: Sample) -> Floats:
         """Sum over the columns, of shape (n, K)."""
         gain = self.log_missing - self.log_present

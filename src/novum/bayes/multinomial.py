@@ -223,6 +223,9 @@ class ComplementNB(CountModel):
     def intercept_(self) -> Floats:
         return np.zeros(len(self.classes_))
 
+    def _refused_with_em(self) -> str:
+        return "the complement's scores are no law of the rows; use MultinomialNB"
+
     def sample(self, n: int, label: Any = None, random_state: Any = None) -> Any:  # noqa: ARG002
         """Refused: the complement's scores are no law to draw from."""
         check_is_fitted(self)

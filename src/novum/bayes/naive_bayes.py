@@ -19,19 +19,20 @@ from novum.bayes.column_models import (
     CategoricalColumn,
     CountsBlock,
     GaussianColumn,
+    StudentTColumn,
     level_prior,
 )
 from novum.bayes.missing_cells import missing_block
 from novum.bayes.naive_bayes_engine import NaiveBayesModel
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
-from novum.bayes.value_columns import BinnedColumn, KernelColumn
+from novum.bayes.value_columns import BinnedColumn, KernelColumn, MixtureColumn
 from novum.core.errors import InputError
 from novum.core.learners import parameter
 from novum.core.tables import Column, Kind, Schema
 from novum.distributions import CategoricalBlock
 
 # Models of numeric columns, in the order of their blocks.
-NUMERIC_MODELS = (*PARAMETRIC_MODELS, KernelColumn, BinnedColumn)
+NUMERIC_MODELS = (*PARAMETRIC_MODELS, KernelColumn, MixtureColumn, BinnedColumn)
 # What a column by itself may be; counts go by their block.
 _SINGLE_MODELS = tuple(model for model in NUMERIC_MODELS if model is not CountsBlock)
 
@@ -47,8 +48,8 @@ class NaiveBayes(NaiveBayesModel):
     columns : mapping, optional
         Laws of single columns by name, `{"age": StudentTColumn(), "color": CategoricalColumn(2)}`.
         A `CountsBlock` names its columns itself, and its key is the name of the block.
-    numeric : GaussianColumn, StudentTColumn, BernoulliColumn, LawColumn, KernelColumn or \
-BinnedColumn, optional
+    numeric : GaussianColumn, StudentTColumn, BernoulliColumn, LawColumn, KernelColumn, \
+MixtureColumn or BinnedColumn, optional
         Law of the other numeric columns; `GaussianColumn()` by default.
     categorical : CategoricalColumn, optional
         Law of the other nominal and ordinal columns; `CategoricalColumn()` by default.
@@ -120,6 +121,13 @@ BinnedColumn, optional
 
     def _given_priors(self) -> Any:
         return self.priors
+
+    def _refused_with_em(self) -> str:
+        laws = {type(law) for law in (self.numeric, *(self.columns or {}).values())}
+        others = [
+            law.__name__ for law in (StudentTColumn, KernelColumn, BinnedColumn) if law in laws
+        ]
+        return f"the laws of {others[0]} do not maximize one" if others else ""
 
     def _leaves_quickly(self) -> bool:
         # The prior of Student's t stands at the mean and variance of all rows, and whether a

@@ -27,9 +27,16 @@ from novum.bayes.missing_cells import MissingBlock
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import Certificate, Learner, Stopwatch, Verdict, fitted
+from novum.core.learners import (
+    Certificate,
+    Learner,
+    Stopwatch,
+    Verdict,
+    fitted,
+    parameter,
+)
 from novum.core.runtime import fitting, stream
-from novum.core.sums import StatisticsMixin, sum_blocks
+from novum.core.sums import StatisticsMixin, UnlabelledRows, fit_partly_labelled, sum_blocks
 from novum.core.tables import Sample, Schema, check_classes, check_features, check_sample
 from novum.numerics import Array, Floats, Positions, log_normalize
 
@@ -39,10 +46,20 @@ class ImpossibleRowWarning(UserWarning):
 
 
 class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
-    """Shared fit and prediction; see `NaiveBayes`, `GaussianNB`, `MultinomialNB` and the others."""
+    """Shared fit and prediction; see `NaiveBayes`, `GaussianNB`, `MultinomialNB` and the others.
+
+    Parameters
+    ----------
+    unlabelled : None, "em" or UnlabelledRows
+        What rows whose label is missing are for: an error, or rows that EM gives to the classes by
+        their probabilities, with a weight chosen by held-out labels (`unlabelled_weight_`).
+    """
 
     _sparse_allowed = False
 
+    unlabelled: Any = parameter({"em"}, UnlabelledRows, None, default=None)
+
+    unlabelled_weight_: float = fitted()
     statistics_: NaiveBayesStatistics = fitted()
     certificate_: Certificate = fitted()
     schema_: Schema = fitted()
@@ -84,7 +101,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
         y : array-like of shape (n_rows,)
-            Labels of the classes.
+            Labels of the classes; some may be missing with `unlabelled="em"`.
         sample_weight : array-like of shape (n_rows,), optional
             How often each row counts.
 
@@ -94,8 +111,35 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         """
         with fitting(self) as watch:
             sample = self._read(X, y, sample_weight, None)
-            self._estimate(sum_blocks(self._sum, sample), watch)
+            if (sample.target < 0).any():
+                self._fit_partly(sample)
+            else:
+                self._estimate(sum_blocks(self._sum, sample), watch)
         return self
+
+    def _fit_partly(self, sample: Sample) -> None:
+        """EM over the labels that are missing."""
+        from novum.bayes.partial_labels import NaiveLaws
+
+        refusal = self._refused_with_em()
+        if refusal:
+            raise InputError(
+                f"unlabelled='em' climbs a likelihood, but {refusal}. Choose other laws, or put "
+                f"{type(self).__name__} into novum.ensemble.SelfTraining."
+            )
+        rule = UnlabelledRows.of(self.unlabelled)
+        name = type(self).__name__
+        found = fit_partly_labelled(lambda rows, _: NaiveLaws(self, rows), sample, rule, name)
+        model = found.fitted.params
+        for attribute in ("statistics_", "schema_", "classes_", "class_count_", "class_prior_"):
+            setattr(self, attribute, getattr(model, attribute))
+        self._blocks = model._blocks
+        self.certificate_ = found.fitted.certificate
+        self.unlabelled_weight_ = found.weight
+
+    def _refused_with_em(self) -> str:
+        """Why the fit is no maximum of a likelihood, if it is none."""
+        return ""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -123,7 +167,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
             X,
             y,
             sample_weight,
-            target="classes",
+            target="classes" if self.unlabelled is None else "partial classes",
             schema=schema,
             allow_missing=True,
             accept_sparse=self._sparse_allowed,
@@ -136,7 +180,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         watch = watch or Stopwatch()
         schema = self._complete_schema(statistics.schema)
         complete = statistics.on(schema)
-        priors = _priors(self._given_priors(), complete.class_count)
+        priors = checked_priors(self._given_priors(), complete.class_count)
         blocks = self._estimated_blocks(complete)
         self.statistics_ = statistics
         self.schema_ = schema
@@ -144,6 +188,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         self.class_count_ = statistics.class_count
         self.class_prior_ = priors
         self._blocks = blocks
+        self.__dict__.pop("unlabelled_weight_", None)
         self.certificate_ = Certificate(
             objective="posterior of the class models, in closed form",
             verdict=Verdict.PROVED,
@@ -289,7 +334,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
             weight = 1.0 if sample.weight is None else sample.weight
             counts[np.arange(sample.n_rows), sample.target] -= weight
         else:
-            counts[:] = _priors(given, statistics.class_count)
+            counts[:] = checked_priors(given, statistics.class_count)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(np.maximum(counts, 0.0))
 
@@ -400,7 +445,8 @@ def leave_one_out(
 # --- Priors and labels ----------------------------------------------------------------------------
 
 
-def _priors(given: Any, counts: Floats) -> Floats:
+def checked_priors(given: Any, counts: Floats) -> Floats:
+    """Class priors: as given, equal for a word, or the proportions of the counts."""
     if given is None:
         return counts / counts.sum()
     if isinstance(given, str):

@@ -17,11 +17,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from novum.bayes.cut_points import equal_frequency_cuts, equal_width_cuts, mdl_cuts
 from novum.core.errors import InputError, ModelFileError
 from novum.core.tables import Schema
-from novum.data import CountedValues
-from novum.distributions import ClassSums, LawBlock
+from novum.data import CountedValues, equal_frequency_cuts, equal_width_cuts, mdl_cuts
+from novum.distributions import ClassSums, Component, LawBlock, MixtureLaw, Normal, RealMixtureLaw
 from novum.neighbors import KernelDensity
 from novum.numerics import Floats, KernelSums, Positions, cached_property
 
@@ -105,6 +104,9 @@ class HistogramLaw:
         return np.asarray(rng.uniform(self.edges[bins], self.edges[bins + 1]))
 
 
+_LAWS = (KernelLaw, HistogramLaw, RealMixtureLaw)
+
+
 @dataclass(frozen=True, eq=False)
 class ValueBlock(LawBlock):
     """Columns whose laws are made of their cells."""
@@ -113,7 +115,7 @@ class ValueBlock(LawBlock):
         """Refuses a block of a file that does not fit the model."""
         inside = ((self.columns >= 0) & (self.columns < schema.numeric.size)).all()
         laws = [law for column in self.laws for law in column]
-        whole = all(law is None or isinstance(law, (KernelLaw, HistogramLaw)) for law in laws)
+        whole = all(law is None or isinstance(law, _LAWS) for law in laws)
         counts = {len(column) for column in self.laws}
         if not (inside and whole and len(self.laws) == len(self.columns) and counts <= {n_classes}):
             raise ModelFileError("The model has laws for columns or classes that it does not have.")
@@ -184,6 +186,63 @@ class KernelColumn:
         rows = cells.counts.values[:, np.newaxis]
         model = KernelDensity(bandwidth=self.bandwidth)
         return model.fit(rows, sample_weight=cells.counts.weights).bandwidth_
+
+
+@dataclass(frozen=True)
+class MixtureColumn:
+    """A mixture of laws of numbers within each class.
+
+    Parameters
+    ----------
+    component : class of laws of numbers, or Component
+    n_components : int
+        Of every class; fewer where it has fewer different values.
+
+    Notes
+    -----
+    A class whose cells have no such law (all equal) takes that of all classes together; a column
+    that has none says nothing.
+
+    Examples
+    --------
+    >>> from novum.bayes import NaiveBayes
+    >>> X = [[0.0], [0.5], [1.0], [9.0], [9.5], [10.0], [4.0], [5.0], [6.0]]
+    >>> model = NaiveBayes(numeric=MixtureColumn()).fit(X, list("aaaaaabbb"))
+    >>> model.predict([[0.5], [5.0], [9.5]]).tolist()
+    ['a', 'b', 'a']
+    """
+
+    component: Any = Normal
+    n_components: int = 2
+    sums: ClassVar[str] = "law"
+    law: ClassVar[type] = CellCounts
+    block_type: ClassVar[type] = ValueBlock
+    has_units: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not Component.of(self.component).is_of_numbers:
+            raise InputError(f"MixtureColumn takes a law of numbers, got {self.component!r}.")
+        if not (isinstance(self.n_components, int) and self.n_components >= 1):
+            raise InputError(f"n_components is at least 1, got {self.n_components!r}.")
+
+    @staticmethod
+    def block(models: Sequence[MixtureColumn], columns: Positions, sums: ClassSums) -> Any:
+        pairs = zip(models, columns.tolist(), strict=True)
+        return ValueBlock(columns, tuple(model._laws(sums.law_sums(j)) for model, j in pairs))
+
+    def _laws(self, sums: tuple[Any, ...]) -> tuple[Any, ...]:
+        present = [cells for cells in sums if cells is not None and cells.weight > 0]
+        whole = self._fitted(reduce(add, present)) if present else None
+        own = [None if cells is None else self._fitted(cells) for cells in sums]
+        return tuple(whole if law is None else law for law in own)
+
+    def _fitted(self, cells: CellCounts) -> Any:
+        values, weights = cells.counts.values, cells.counts.weights
+        K = min(self.n_components, len(values))
+        try:
+            return MixtureLaw.fit(values, weights, component=self.component, n_components=K)
+        except InputError:
+            return None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.clustering.comparing import Compared, distance_matrix
 from novum.clustering.dendrogram import Dendrogram, cophenetic_distances
-from novum.clustering.merging import METHODS, check_linkage, cut_tree, merged_rows
+from novum.clustering.merging import (
+    METHODS,
+    check_linkage,
+    check_means,
+    cut_tree,
+    merged_rows,
+)
 from novum.clustering.stepwise import StepwiseOptimal, connected, constrained_tree, stepwise_tree
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Verdict, fitted, parameter
@@ -92,6 +98,8 @@ class AgglomerativeClustering(ClusterMixin, TreeOfMerges):
         None where `distance_threshold` is given.
     metric : str, Distance or callable
         A value of `novum.distances`, one of their names, "precomputed", or a function of two rows.
+        By default Euclidean; `Gower()` where the table has columns of levels, which goes with
+        linkages "average", "complete", "single" and "weighted".
     memory : without effect
     connectivity : sparse matrix (n_rows, n_rows) or callable, optional
         Which rows are neighbors; only clusters with neighbors in each other are merged. A callable
@@ -144,6 +152,11 @@ StepwiseOptimal
 
     n_connected_components_: int = fitted()
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.sparse and isinstance(self.linkage, str)
+        return tags
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Merges the rows.
@@ -164,6 +177,7 @@ StepwiseOptimal
             if isinstance(self.linkage, str):
                 check_linkage(self.linkage, self.metric)
             sample, rows = self._compared(X)
+            check_means(self.linkage, sample)
             n = len(rows)
             if n < 2:
                 raise InputError(f"A tree of merges needs at least 2 rows, got n_samples={n}.")
@@ -202,10 +216,11 @@ StepwiseOptimal
                     stacklevel=4,
                 )
         if isinstance(self.linkage, StepwiseOptimal):
-            if not sample.schema.is_numeric or np.isnan(np.sum(sample.numeric)):
+            is_numeric = sample.schema.is_numeric and not sample.is_sparse
+            if not is_numeric or np.isnan(np.sum(sample.numeric)):
                 raise InputError(
-                    "StepwiseOptimal computes costs of rows of numbers without missing cells. "
-                    "Leave other columns out and fill missing cells."
+                    "StepwiseOptimal computes costs of dense rows of numbers without missing "
+                    "cells. Leave other columns out, fill missing cells, and pass X.toarray()."
                 )
             return stepwise_tree(np.asarray(sample.numeric), self.linkage, graph)
         if graph is not None:

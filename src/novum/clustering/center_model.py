@@ -27,6 +27,7 @@ class CenterModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     invariances = ("shift", "common_scale", "row_order", "duplication")
     # The distance of `transform`.
     _distance: ClassVar[Distance]
+    _takes_sparse: ClassVar[bool] = False
 
     n_clusters: int = parameter(default=8, at_least=1, kw_only=False)
     init: Any = parameter({"k-means++", "random"}, callable, "array-like", default="k-means++")
@@ -43,13 +44,14 @@ class CenterModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._takes_sparse
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     # Steps of a fit
 
     def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:  # noqa: ARG002
-        return numeric_table(self, X, sample_weight, schema)
+        return numeric_table(self, X, sample_weight, schema, self._takes_sparse)
 
     def _check_count(self, n_rows: float) -> None:
         if n_rows < self.n_clusters:
@@ -103,14 +105,17 @@ class CenterModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
-    def _nearest(self, X: Floats) -> tuple[Codes, Floats]:
+    def _features(self, X: Any) -> Any:
+        return numeric_features(self, X, self._takes_sparse)
+
+    def _nearest(self, X: Any) -> tuple[Codes, Floats]:
         """The nearest center of every row, and its part of the sum."""
         raise NotImplementedError
 
     def predict(self, X: Any) -> Codes:
         """The number of the nearest center of every row."""
         check_is_fitted(self, "cluster_centers_")
-        return self._nearest(numeric_features(self, X))[0]
+        return self._nearest(self._features(X))[0]
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Codes:
         """`fit(X).labels_`."""
@@ -119,7 +124,7 @@ class CenterModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def transform(self, X: Any) -> Floats:
         """Distances of every row to every center, (n_rows, n_clusters)."""
         check_is_fitted(self, "cluster_centers_")
-        rows = self._distance.prepare(numeric_features(self, X))
+        rows = self._distance.prepare(self._features(X))
         found = rows.cross(self._distance.prepare(self.cluster_centers_, rows))
         return np.asarray(found.astype(kept_float(X), copy=False))
 
@@ -131,7 +136,7 @@ class CenterModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """Minus the sum that a fit minimizes, of these rows; larger is better."""
         del y
         check_is_fitted(self, "cluster_centers_")
-        costs = self._nearest(numeric_features(self, X))[1]
+        costs = self._nearest(self._features(X))[1]
         weights = 1.0 if sample_weight is None else np.asarray(sample_weight, np.float64)
         return -float((weights * costs).sum())
 

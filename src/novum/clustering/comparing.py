@@ -12,7 +12,7 @@ from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter
 from novum.core.runtime import check_memory
 from novum.core.tables import Sample, check_sample
-from novum.distances import ColumnRows, Distance, DistanceRows, distance_named
+from novum.distances import ColumnRows, Distance, DistanceRows, Gower, distance_named, takes_sparse
 from novum.numerics import Floats
 
 # Distances in a block: few enough that the memory of one block serves the next.
@@ -52,6 +52,7 @@ class Compared(Learner):
         is_given = self.metric == "precomputed"
         tags.input_tags.allow_nan = not is_given
         tags.input_tags.pairwise = is_given
+        tags.input_tags.sparse = takes_sparse(self.metric)
         tags.input_tags.string = self.categorical_features is not None and not is_given
         return tags
 
@@ -59,8 +60,15 @@ class Compared(Learner):
         """The checked rows, and the same prepared for distances."""
         if self.metric == "precomputed":
             X = np.asarray(X, np.float64)
+        is_given = self.metric == "precomputed"
         sample = check_sample(
-            self, X, None, sample_weight, target="none", allow_missing=self.metric != "precomputed"
+            self,
+            X,
+            None,
+            sample_weight,
+            target="none",
+            allow_missing=not is_given,
+            accept_sparse=not is_given,
         )
         if self.metric == "precomputed":
             check_matrix(X)
@@ -82,19 +90,29 @@ def prepared_rows(sample: Any, metric: Any, settings: Any = None) -> DistanceRow
                 "A function of two rows is given rows of numbers, but the table has columns of "
                 "categories. Use Gower(), or encode them."
             )
+        if sample.is_sparse:
+            raise InputError("A function as metric takes dense rows: X.toarray().")
         check_matrix_memory(sample.n_rows)
         found = pairwise_distances(np.asarray(sample.numeric), metric=metric, **(settings or {}))
         return MatrixRows(np.asarray(found, np.float64))
-    distance = (
-        metric if isinstance(metric, Distance) else distance_named(metric, **(settings or {}))
-    )
+    rows: DistanceRows = compared_by(sample, metric, settings).prepare(sample)
+    return rows
+
+
+def compared_by(sample: Any, metric: Any, settings: Any = None) -> Distance:
+    """The distance of a metric; "euclidean" is Gower's where the table has columns of levels."""
+    if isinstance(metric, Distance):
+        distance = metric
+    elif metric == "euclidean" and sample.codes.shape[1]:
+        distance = Gower()
+    else:
+        distance = distance_named(metric, **(settings or {}))
     if distance.needs_target:
         raise InputError(
             f"{type(distance).__name__} is learned from classes, which a search for groups does "
             "not have. Take Gower() or Overlap()."
         )
-    rows: DistanceRows = distance.prepare(sample)
-    return rows
+    return distance
 
 
 def are_vectors(rows: Any) -> bool:

@@ -46,6 +46,7 @@ class DBSCAN(ClusterMixin, Compared):
         Weight of the rows within `eps`, itself included, that makes a row a core row.
     metric : str, Distance or callable
         A value of `novum.distances`, one of their names, "precomputed", or a function of two rows.
+        By default Euclidean; `Gower()` where the table has columns of levels.
     metric_params : dict, optional
         Settings of a metric given by name, or further arguments of a function.
     algorithm, leaf_size, n_jobs : without effect
@@ -112,7 +113,7 @@ class DBSCAN(ClusterMixin, Compared):
             self.core_sample_indices_ = np.flatnonzero(core)
             self.__dict__.pop("components_", None)
             if sample.schema.is_numeric and self.metric != "precomputed":
-                self.components_ = np.asarray(sample.numeric)[core]
+                self.components_ = sample.numeric[core]
             n_clusters = int(labels.max(initial=-1)) + 1
             self.certificate_ = Certificate(
                 objective="components of dense rows",

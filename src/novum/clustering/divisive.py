@@ -74,6 +74,11 @@ class DivisiveClustering(ClusterMixin, TreeOfMerges):
 
     divisive_coefficient_: float = fitted()
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.sparse and self.method == "diana"
+        return tags
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Splits the rows.
@@ -96,10 +101,10 @@ class DivisiveClustering(ClusterMixin, TreeOfMerges):
                 D = distance_matrix(rows)
                 splits = _diana(D)
             else:
-                if not sample.schema.is_numeric:
+                if not sample.schema.is_numeric or sample.is_sparse:
                     raise InputError(
-                        "Bisecting k-means splits rows of numbers. Use method='diana' with "
-                        "metric='gower' for columns of different kinds."
+                        "Bisecting k-means splits dense rows of numbers. Use method='diana' for "
+                        "columns of different kinds and for sparse rows."
                     )
                 splits = self._bisected(np.asarray(sample.numeric, np.float64), k)
             self.linkage_matrix_ = _tree_of_splits(splits, n)

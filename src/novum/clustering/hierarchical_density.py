@@ -189,10 +189,11 @@ class HDBSCAN(ClusterMixin, Compared):
             self.__dict__.pop(name, None)
         if self.store_centers is None:
             return
-        if self.metric == "precomputed" or not sample.schema.is_numeric:
+        if self.metric == "precomputed" or not sample.schema.is_numeric or sample.is_sparse:
             raise InputError(
-                "Cannot store centers when using a precomputed distance matrix or columns of "
-                "categories: they have no cells to take means of. Leave store_centers out."
+                "Cannot store centers when using a precomputed distance matrix, columns of "
+                "categories or sparse rows: centers are means of dense rows of numbers. Leave "
+                "store_centers out."
             )
         X = np.asarray(sample.numeric)
         groups = [np.flatnonzero(self.labels_ == c) for c in range(int(self.labels_.max()) + 1)]

@@ -23,6 +23,12 @@ from sklearn.base import _fit_context
 from novum.clustering.center_model import CenterModel
 from novum.clustering.lloyd import BoundedRows, Centers, LloydProblem, LloydSums, nearest_centers
 from novum.clustering.lower_bound import best_sum_bound
+from novum.clustering.sparse_lloyd import (
+    SparseStarts,
+    nearest_of_sparse,
+    sparse_moments,
+    sparse_scatter,
+)
 from novum.clustering.starts import KeptRows, Starts
 from novum.core.errors import InputError
 from novum.core.learners import (
@@ -39,6 +45,7 @@ from novum.core.sums import (
     Additive,
     ChunkPasses,
     Fitted,
+    PassesMixin,
     StopRule,
     fit_sums,
     set_feature_names,
@@ -64,6 +71,11 @@ class TableSums(Additive):
 
     @classmethod
     def of(cls, sample: Sample) -> TableSums:
+        if sample.is_sparse:
+            raise InputError(
+                "Chunks that are read again and again are dense rows, and this one is sparse. "
+                "Yield X.toarray(), or give one sparse table to `fit`."
+            )
         X, weights = as_argument(sample.numeric), sample.weights
         columns = column_moments_of(X, sample.weight)
         complete = not np.isnan(np.sum(X)) and X.shape[1] <= _FEW_COLUMNS
@@ -81,7 +93,7 @@ class TableSums(Additive):
         return np.asarray(self.products[:-1, :-1] - np.outer(sums, sums) / self.products[-1, -1])
 
 
-class KMeans(CenterModel):
+class KMeans(PassesMixin, CenterModel):
     """k-means clustering.
 
     Parameters
@@ -124,9 +136,10 @@ class KMeans(CenterModel):
     Notes
     -----
     Missing cells are allowed: distances are of known cells, scaled up to all columns, and centers
-    are means of known cells. A cluster that loses all rows starts again at the row that is farthest
-    from its center. Of equally near centers the one of smaller number wins. Columns count by their
-    units: scale them first (`novum.data.scaling.StandardScaler`), unless units are the same.
+    are means of known cells. Sparse rows stay sparse, and need all their cells. A cluster that
+    loses all rows starts again at the row that is farthest from its center. Of equally near centers
+    the one of smaller number wins. Columns count by their units: scale them first
+    (`novum.data.scaling.StandardScaler`), unless units are the same.
     Neither the order of rows nor repetitions in place of weights change a fit.
 
     Examples
@@ -140,6 +153,8 @@ class KMeans(CenterModel):
     """
 
     _distance = Euclidean(missing="partial")
+    _takes_sparse = True
+    _why_passes = "Lloyd's algorithm makes several passes"
 
     tol: float = parameter(default=1e-4, at_least=0)
     verbose: int = parameter("verbose", default=0)
@@ -157,43 +172,18 @@ class KMeans(CenterModel):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_columns)
-            Numbers; cells may be missing.
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
+            Numbers; cells may be missing where rows are dense.
         y : ignored
         sample_weight : array-like of shape (n_rows,), optional
             How often each row counts.
         """
         with fitting(self):
             sample = self._read(X, y, sample_weight, None)
-            self._fit_rows(sample)
+            self._check_count(sample.n_rows)
+            self.schema_ = sample.schema
+            (self._fit_sparse if sample.is_sparse else self._fit_rows)(sample)
         return self
-
-    def fit_stream(self, chunks: Any, *, schema: Schema | None = None) -> Self:
-        """Fits to chunks `(X,)`, `(X, y)` or `(X, y, weight)` that can be read again and again.
-
-        Parameters
-        ----------
-        chunks : list, callable that returns a fresh iterator, or Dask collections
-        schema : Schema, optional
-        """
-        self._validate_params()
-        reason = "Lloyd's algorithm makes several passes"
-        return self._fit_passes(ChunkPasses.over(chunks, self, schema, reason=reason))
-
-    def fit_file(self, path: Any, *, target: Any = None, **options: Any) -> Self:
-        """Fits to a CSV, Parquet or ARFF file in several passes.
-
-        Parameters
-        ----------
-        path : path of the file
-        target : str, optional
-            A column to leave out.
-        **options
-            `weight`, `features`, `kinds`, `chunk_rows`, `memory_limit` and `client`, as for other
-            learners.
-        """
-        self._validate_params()
-        return self._fit_passes(ChunkPasses.over_file(path, self, target=target, **options))
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Adds rows: each goes to its nearest center, which moves to the mean of all its rows.
@@ -214,7 +204,8 @@ class KMeans(CenterModel):
             means = origin + total / np.where(together > 0, together, 1.0)
             self.cluster_centers_ = np.where(together > 0, means, self.cluster_centers_)
             self.cell_weights_ = together
-            self.labels_, squares = self._nearest(as_argument(sample.numeric))
+            rows = sample.numeric if sample.is_sparse else as_argument(sample.numeric)
+            self.labels_, squares = self._nearest(rows)
             self.inertia_ = float(sample.weights @ squares)
             self.n_iter_ += 1
             self.certificate_ = Certificate(
@@ -229,8 +220,6 @@ class KMeans(CenterModel):
     def _fit_rows(self, sample: Sample) -> None:
         """Rows in memory, with bounds where all cells are known."""
         X, weights = as_argument(sample.numeric), as_argument(sample.weights)
-        n, k = len(X), self.n_clusters
-        self._check_count(n)
         is_complete = not np.isnan(np.sum(X))
         columns = None if is_complete else column_moments_of(X, sample.weight)
         origin = np.average(X, axis=0, weights=weights) if columns is None else columns.mean
@@ -240,9 +229,8 @@ class KMeans(CenterModel):
         starts = Starts.of(X, weights, origin)
         variance = float((squares / known).mean())
         problem = LloydProblem(self._first_centers(starts), origin, variance, is_complete)
-        engine = BoundedRows(X, weights, origin, k) if is_complete else None
+        engine = BoundedRows(X, weights, origin, self.n_clusters) if is_complete else None
         total = engine or (lambda step: step(sample))
-        self.schema_ = sample.schema
         solution = self._driven(problem, total)
         centers = solution.params.points
         if engine is not None and engine.last is centers:
@@ -251,6 +239,20 @@ class KMeans(CenterModel):
             labels, apart = nearest_centers(X, centers, is_complete)
         # The bound is made of the rows when somebody asks for it.
         self._store(solution, float(weights @ apart), (moved, weights) if is_complete else None)
+        self.labels_ = labels
+        self._tell_fewer(len(np.unique(labels)))
+
+    def _fit_sparse(self, sample: Sample) -> None:
+        """Sparse rows in memory, which stay sparse."""
+        X, weights = sample.numeric, as_argument(sample.weights)
+        means, variance = sparse_moments(X, weights)
+        starts = SparseStarts.of_sparse(X, weights, means)
+        problem = LloydProblem(self._first_centers(starts), means, variance, True)
+        solution = self._driven(problem, lambda step: step(sample))
+        labels, apart = nearest_of_sparse(X, solution.params.points)
+        few = X.shape[1] <= _FEW_COLUMNS
+        scatter = sparse_scatter(X, weights, means) if few else None
+        self._store(solution, float(weights @ apart), scatter)
         self.labels_ = labels
         self._tell_fewer(len(np.unique(labels)))
 
@@ -293,8 +295,8 @@ class KMeans(CenterModel):
 
     # Answers
 
-    def _nearest(self, X: Floats) -> tuple[Codes, Floats]:
-        return nearest_centers(X, self.cluster_centers_, not np.isnan(np.sum(X)))
+    def _nearest(self, X: Any) -> tuple[Codes, Floats]:
+        return nearest_centers(X, self.cluster_centers_, not np.isnan(X.sum()))
 
 
 def _check_width(model: Any, X: Any) -> None:

@@ -27,7 +27,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from novum.clustering.comparing import Compared, distance_matrix, prepared_rows
+from novum.clustering.comparing import Compared, compared_by, distance_matrix
 from novum.core.errors import InputError
 from novum.core.learners import (
     Certificate,
@@ -39,7 +39,7 @@ from novum.core.learners import (
 )
 from novum.core.runtime import fitting, seed_sequence, stream
 from novum.core.tables import Sample, Schema, check_features
-from novum.distances import Distance, distance_named
+from novum.distances import Distance
 from novum.numerics import Codes, Floats, Integers, cached_property
 
 # Distances looked at in one call of a kernel.
@@ -54,6 +54,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     n_clusters : int
     metric : str, Distance or callable
         A value of `novum.distances`, one of their names, "precomputed", or a function of two rows.
+        By default Euclidean; `Gower()` where the table has columns of levels.
     init : {"build", "k-medoids++", "random"} or array of n_clusters row numbers
         First medoids: "build" takes the row that lowers the sum most, again and again.
     n_init : int
@@ -84,7 +85,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     Examples
     --------
     >>> table = [[1.0, "a"], [1.1, "a"], [1.2, "a"], [9.0, "b"], [9.5, "b"]]
-    >>> model = KMedoids(2, metric="gower").fit(table)
+    >>> model = KMedoids(2).fit(table)
     >>> model.labels_, model.medoid_indices_
     (array([0, 0, 0, 1, 1], dtype=int32), array([1, 3]))
     """
@@ -134,7 +135,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             self.medoid_indices_, self.inertia_ = best.medoids, best.cost
             self.labels_ = near.argmin(axis=0).astype(np.int32)
             self.n_iter_, self.schema_ = best.passes, sample.schema
-            self.numbers_, self.codes_ = np.asarray(sample.numeric), sample.codes
+            self.numbers_, self.codes_ = sample.numeric, sample.codes
             for name in ("cluster_centers_", "_prepared"):
                 self.__dict__.pop(name, None)
             if sample.schema.is_numeric and self.metric != "precomputed":
@@ -222,7 +223,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                     f"{table.shape}: one row for each new row, one column for each training row."
                 )
             return table[:, self.medoid_indices_]
-        sample = check_features(self, X, allow_missing=True)
+        sample = check_features(self, X, allow_missing=True, accept_sparse=True)
         if callable(self.metric) and not isinstance(self.metric, Distance):
             medoids = self.numbers_[self.medoid_indices_]
             return np.array([[self.metric(row, m) for m in medoids] for row in sample.numeric])
@@ -232,8 +233,9 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     @cached_property
     def _prepared(self) -> tuple[Distance, Any, Any]:
         """The distance, and training rows and medoids as it sees them."""
-        distance = self.metric if isinstance(self.metric, Distance) else distance_named(self.metric)
-        rows = prepared_rows(Sample(self.schema_, self.numbers_, self.codes_), distance)
+        sample = Sample(self.schema_, self.numbers_, self.codes_)
+        distance = compared_by(sample, self.metric)
+        rows: Any = distance.prepare(sample)
         return distance, rows, rows.take(self.medoid_indices_)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Codes:

@@ -7,7 +7,8 @@ partial, `(p / p_i) sum over known j of (x_ij - c_kj)^2` with p_i of p cells kno
 that minimizes the sum is the mean of known cells, weighted by p / p_i: the same two steps.
 
 Rows in memory are passed over with Hamerly's bounds (`BoundedRows`), which give the same labels as
-all distances would; chunks of streams and files are summed plainly (`LloydProblem.step`).
+all distances would; chunks of streams and files are summed plainly (`LloydProblem.step`), and so
+are sparse rows, which stay sparse (`sparse_lloyd`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
+from novum.clustering.sparse_lloyd import nearest_of_sparse, sums_of_sparse
 from novum.core.runtime import Pacer, time_sliced
 from novum.core.sums import Additive, SumProblem
 from novum.core.tables import Sample
@@ -113,9 +116,14 @@ class LloydProblem(SumProblem[Centers, LloydSums]):
     def step(self, params: Centers, chunk: Sample, /) -> LloydSums:
         from novum.clustering import lloyd_kernels as kernels
 
-        X, weights = as_argument(chunk.numeric), as_argument(chunk.weights)
+        weights, (k, p) = as_argument(chunk.weights), params.points.shape
+        X = chunk.numeric if chunk.is_sparse else as_argument(chunk.numeric)
         labels, squares = nearest_centers(X, params.points, self.is_complete)
-        k, p = params.points.shape
+        if chunk.is_sparse:
+            counts, sums = sums_of_sparse(X, weights, labels, k)
+            sums -= np.outer(counts, self.origin)
+            far = _far(X, squares, counts)
+            return LloydSums(counts, counts[:, np.newaxis], sums, float(weights @ squares), far)
         counts, sums = np.zeros(k), np.zeros((k, p))
         if self.is_complete:
             kernels.add_rows(X, weights, self.origin, labels, counts, sums)
@@ -152,14 +160,17 @@ class LloydProblem(SumProblem[Centers, LloydSums]):
         return float((way**2).sum()) / self.variance
 
 
-def _far(X: Floats, squares: Floats, counts: Floats) -> FarthestRows:
-    n_empty = int((counts == 0).sum())
-    if n_empty == 0:
-        return FarthestRows(X[:0], squares[:0], len(counts))
-    return FarthestRows.of(X, squares, len(counts))
+def _far(X: Any, squares: Floats, counts: Floats) -> FarthestRows:
+    k = len(counts)
+    if counts.all():
+        return FarthestRows(np.empty((0, X.shape[1])), squares[:0], k)
+    if sparse.issparse(X):
+        beyond = np.argsort(-squares, kind="stable")[: 2 * k]
+        X, squares = X[beyond].toarray(), squares[beyond]
+    return FarthestRows.of(X, squares, k)
 
 
-def nearest_centers(X: Floats, centers: Floats, is_complete: bool = True) -> tuple[Codes, Floats]:
+def nearest_centers(X: Any, centers: Floats, is_complete: bool = True) -> tuple[Codes, Floats]:
     """The nearest center of every row and the squared distance to it, interruptibly.
 
     Examples
@@ -169,6 +180,8 @@ def nearest_centers(X: Floats, centers: Floats, is_complete: bool = True) -> tup
     """
     from novum.clustering import lloyd_kernels as kernels
 
+    if sparse.issparse(X):
+        return nearest_of_sparse(X, centers)
     labels, squares = np.empty(len(X), np.int32), np.empty(len(X))
     turned = np.ascontiguousarray(centers.T)
     find = kernels.assign if is_complete else kernels.assign_partially

@@ -12,8 +12,9 @@ two clusters are apart is the linkage:
 Single linkage is a minimum spanning tree (Prim's algorithm, O(n) memory). Complete, average,
 weighted and Ward's linkage are reducible: merging two clusters brings them no nearer to a third. So
 mutual nearest neighbors, found by following a chain of nearest neighbors, may be merged in any
-order, and sorting the merges by height gives the same tree in O(n^2). Ward's needs the means alone,
-O(n p) memory. Centroid and median are not reducible and are merged in order.
+order, and sorting the merges by height gives the same tree in O(n^2). Rows of numbers begin with
+all pairs of mutual nearest neighbors at once, before there is a matrix. Ward's needs the means
+alone, O(n p) memory. Centroid and median are not reducible and are merged in order.
 
 References
 ----------
@@ -32,12 +33,14 @@ from novum.clustering.comparing import (
     MatrixRows,
     are_vectors,
     check_matrix,
+    check_matrix_memory,
     distance_matrix,
     prepared_rows,
 )
 from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter
-from novum.core.tables import check_sample
+from novum.core.runtime import check_cancelled
+from novum.core.tables import Sample, check_sample
 from novum.distances import DistanceRows, Euclidean
 from novum.numerics import Floats, Integers, minimum_spanning_tree
 
@@ -46,6 +49,8 @@ METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "med
 OF_MEANS = ("ward", "centroid", "median")
 # Distances looked at in one call of a kernel, about a tenth of a second.
 _BUDGET = 30_000_000
+# Lines of a matrix that are filled at a time.
+_LINES = 64
 # Where a spanning tree is looked for by boxes.
 _MANY_ROWS, _FEW_COLUMNS = 10_000, 6
 
@@ -72,7 +77,8 @@ def linkage(X: Any, method: str = "ward", metric: Any = "euclidean") -> Floats:
     method : {"ward", "single", "complete", "average", "weighted", "centroid", "median"}
     metric : str, Distance or callable
         A value of `novum.distances`, one of their names, "precomputed" for a square matrix, or a
-        function of two rows. Ward, centroid and median are for the Euclidean distance.
+        function of two rows. By default Euclidean; `Gower()` where the table has columns of levels.
+        Ward, centroid and median are for the Euclidean distance.
 
     Returns
     -------
@@ -93,8 +99,11 @@ def linkage(X: Any, method: str = "ward", metric: Any = "euclidean") -> Floats:
         check_matrix(matrix)
         rows = MatrixRows(matrix)
     else:
-        sample = check_sample(reader_of("linkage"), X, target="none", allow_missing=True)
+        sample = check_sample(
+            reader_of("linkage"), X, target="none", allow_missing=True, accept_sparse=True
+        )
         check_linkage(method, metric)
+        check_means(method, sample)
         rows = prepared_rows(sample, metric)
     check_linkage(method, "euclidean")
     if len(rows) < 2:
@@ -124,6 +133,17 @@ def check_linkage(method: Any, metric: Any) -> None:
         )
 
 
+def check_means(method: Any, sample: Sample) -> None:
+    """Refuses a linkage of means for columns that have none."""
+    if method in OF_MEANS and sample.codes.shape[1]:
+        column = sample.schema.categorical_columns[0]
+        raise InputError(
+            f"Linkage {method!r} merges means of numbers, but column {column.name!r} is "
+            f"{column.kind.value}. Use linkage 'average', 'complete' or 'single', which take "
+            "Gower's distance."
+        )
+
+
 def merged_rows(rows: DistanceRows, method: str) -> Floats:
     """The tree of prepared rows."""
     if method == "single":
@@ -131,6 +151,8 @@ def merged_rows(rows: DistanceRows, method: str) -> Floats:
     if method == "ward" and are_vectors(rows):
         merges, rises = _ward_of_centers(rows.numbers)  # type: ignore[attr-defined]
         return sorted_tree(merges, np.sqrt(2.0 * rises), len(rows))
+    if method not in OF_MEANS and _are_plain(rows, method):
+        return sorted_tree(*_by_pairs(rows, method), len(rows))
     matrix = distance_matrix(rows)
     if method in OF_MEANS:
         matrix **= 2
@@ -141,6 +163,15 @@ def merged_rows(rows: DistanceRows, method: str) -> Floats:
     if method in ("centroid", "median"):
         return _tree(merges, heights, len(rows))
     return sorted_tree(merges, heights, len(rows))
+
+
+def _are_plain(rows: Any, method: str) -> bool:
+    """Whether the linkage of vectors follows from sums of powers, or from their square roots."""
+    if not are_vectors(rows):
+        return False
+    power, finish = rows.terms.power, rows.terms.finish
+    is_linear = finish in ("none", "half") or (finish == "root" and power in (1.0, 2.0, np.inf))
+    return is_linear or method == "complete"
 
 
 # --- Single ---------------------------------------------------------------------------------------
@@ -218,12 +249,82 @@ def _ward_of_centers(X: Floats) -> tuple[Integers, Floats]:
     return merges, rises
 
 
-def _by_chain(matrix: Floats, method: str) -> tuple[Integers, Floats]:
-    """Merges of a matrix of distances, which is used up."""
+def _by_pairs(rows: Any, method: str) -> tuple[Integers, Floats]:
+    """Merges of vectors: rows that are nearest to each other first, then a chain of what is left.
+
+    Such pairs are merged whatever the order, so that the matrix is of fewer clusters, and time and
+    memory go for its cells. Distances need no roots where the linkage only compares them.
+    """
+    from novum.clustering import merging_kernels as kernels
+
+    power, finish = rows.terms.power, rows.terms.finish
+    pairs = mutual_pairs(rows.numbers, power)
+    n, k = len(rows), len(pairs)
+    alone = np.ones(n, bool)
+    alone[pairs] = False
+    # Partners side by side, then the others.
+    order = np.concatenate([pairs.ravel(), np.flatnonzero(alone)])
+    columns = np.ascontiguousarray(rows.numbers[order].T)
+    m = n - k
+    check_matrix_memory(m)
+    matrix, own = np.empty((m, m)), np.empty(k)
+    code = METHODS.index(method) - 1
+    is_root = finish == "root" and power == 2.0 and method != "complete"
+    for start in range(0, m, _LINES):
+        check_cancelled()
+        stop = min(start + _LINES, m)
+        kernels.pair_distances(columns, k, start, stop, code, power, is_root, matrix, own)
+    sizes = np.concatenate([np.full(k, 2.0), np.ones(m - k)])
+    merges, heights = _by_chain(
+        matrix, method, sizes, np.concatenate([pairs[:, 0], order[2 * k :]])
+    )
+    heights = np.concatenate([own, heights])
+    return np.concatenate([pairs, merges]), heights if is_root else rows.finish(heights)
+
+
+def mutual_pairs(X: Floats, power: float) -> Integers:
+    """Pairs (k, 2) of rows that are nearest to each other, no row in two of them.
+
+    Examples
+    --------
+    >>> mutual_pairs(np.array([[0.0], [1.0], [1.5], [9.0]]), 2.0)
+    array([[1, 2]])
+    """
+    from novum.clustering import merging_kernels as kernels
+
+    n, p = X.shape
+    columns = np.ascontiguousarray(X.T)
+    later, ahead, nearest = np.zeros(n, np.int64), np.full(n, np.inf), np.full(n, np.inf)
+    step = max(1, _BUDGET // (n * max(1, p)))
+    for start in range(0, n, step):
+        check_cancelled()
+        stop = min(start + step, n)
+        kernels.nearest_rows(columns, start, stop, power, later, ahead, nearest)
+    mutual = (ahead == nearest) & (ahead == nearest[later]) & (ahead < np.inf)
+    pairs: list[tuple[int, int]] = []
+    taken = np.zeros(n, bool)
+    # Of equally near rows the first two that are free.
+    for i in np.flatnonzero(mutual).tolist():
+        j = int(later[i])
+        if not (taken[i] or taken[j]):
+            taken[i] = taken[j] = True
+            pairs.append((i, j))
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def _by_chain(
+    matrix: Floats, method: str, sizes: Floats | None = None, rows: Integers | None = None
+) -> tuple[Integers, Floats]:
+    """Merges of a matrix of distances, which is used up.
+
+    `sizes` and `rows` are how many rows the clusters have, and one row of each.
+    """
     from novum.clustering import merging_kernels as kernels
 
     n = len(matrix)
-    D, sizes, rows = matrix.ravel(), np.ones(n), np.arange(n)
+    D = matrix.ravel()
+    sizes = np.ones(n) if sizes is None else sizes
+    rows = np.arange(n) if rows is None else rows
     chain, state = np.empty(n + 1, np.int64), np.zeros(2, np.int64)
     times = np.zeros((2, n), np.int64)
     merges, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)

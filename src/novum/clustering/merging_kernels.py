@@ -33,16 +33,31 @@ PIECE = 1024
 
 
 @inner_kernel()
-def powers_to(columns, n, x, power, out):
-    """Sums of powers of the differences of a point to the first `n` rows, column by column."""
+def powers_to(columns, first, n, x, power, out):
+    """Sums of powers of the differences of a point to `n` rows from `first` on, by columns."""
     start = 0
     while start < n:
         m = min(PIECE, n - start)
+        low, high = first + start, first + start + m
         piece = out[start : start + m]
         for t in range(m):
             piece[t] = 0.0
-        for j in range(x.size):
-            a, column = x[j], columns[j, start : start + m]
+        done = 0
+        # Four columns at a time: sums stay in registers, and are added in the same order.
+        while power == 2.0 and done + 4 <= x.size:
+            a, b, c, d = x[done], x[done + 1], x[done + 2], x[done + 3]
+            u, v = columns[done, low:high], columns[done + 1, low:high]
+            w, z = columns[done + 2, low:high], columns[done + 3, low:high]
+            for t in range(m):
+                s = piece[t]
+                s += (a - u[t]) * (a - u[t])
+                s += (b - v[t]) * (b - v[t])
+                s += (c - w[t]) * (c - w[t])
+                s += (d - z[t]) * (d - z[t])
+                piece[t] = s
+            done += 4
+        for j in range(done, x.size):
+            a, column = x[j], columns[j, low:high]
             if power == 2.0:
                 for t in range(m):
                     piece[t] += (a - column[t]) * (a - column[t])
@@ -76,7 +91,7 @@ def span(outside, n_outside, steps, power, point, state, edges, lengths):
     bits = near.view(np.int64)
     for _ in range(steps):
         last = state[0]
-        powers_to(columns, n_outside, point, power, out)
+        powers_to(columns, 0, n_outside, point, power, out)
         for t in range(n_outside):
             nearer = out[t] < near[t]
             near[t] = out[t] if nearer else near[t]
@@ -93,7 +108,102 @@ def span(outside, n_outside, steps, power, point, state, edges, lengths):
         rows[t], near[t], inside[t] = rows[n_outside], near[n_outside], inside[n_outside]
 
 
+# --- First merges ---------------------------------------------------------------------------------
+
+
+@kernel("void(float64[:, ::1], int64, int64, float64, int64[::1], float64[::1], float64[::1])")
+def nearest_rows(columns, first, last, power, later, ahead, nearest):
+    """How far the nearest other row is, and the nearest later row; each pair is looked at once.
+
+    For rows `first` to `last` and those after them, so that all rows are done after the last one.
+    """
+    p, n = columns.shape
+    out, x = np.empty(n), np.empty(p)
+    bits = out.view(np.int64)
+    for i in range(first, last):
+        m = n - i - 1
+        for j in range(p):
+            x[j] = columns[j, i]
+        powers_to(columns, i + 1, m, x, power, out)
+        own = nearest[i + 1 :]
+        for t in range(m):
+            own[t] = out[t] if out[t] < own[t] else own[t]
+        if m > 0:
+            t = least_of(bits, m)
+            later[i], ahead[i] = i + 1 + t, out[t]
+            nearest[i] = min(nearest[i], out[t])
+
+
+@inner_kernel()
+def powers_or_roots(columns, start, x, power, is_root, out):
+    """Distances, or sums of powers, of a point to the rows from `start` on."""
+    n = columns.shape[1] - start
+    powers_to(columns, start, n, x, power, out)
+    if is_root:
+        for t in range(n):
+            out[t] = np.sqrt(out[t])
+
+
+@kernel(
+    "void(float64[:, ::1], int64, int64, int64, int64, float64, boolean, float64[:, ::1], "
+    "float64[::1])"
+)
+def pair_distances(columns, n_pairs, first, last, method, power, is_root, matrix, heights):
+    """How far clusters `first` to `last` are from all: pairs of rows side by side, then rows.
+
+    Each two clusters are compared once, and the other half of the matrix is as in a mirror.
+    """
+    p, n = columns.shape
+    m = n - n_pairs
+    out, other, x = np.empty(n), np.empty(n), np.empty(p)
+    for c in range(first, last):
+        row = matrix[c]
+        start = 2 * c if c < n_pairs else c + n_pairs
+        for j in range(p):
+            x[j] = columns[j, start]
+        powers_or_roots(columns, start, x, power, is_root, out)
+        if c < n_pairs:
+            heights[c] = out[1]
+            for j in range(p):
+                x[j] = columns[j, start + 1]
+            powers_or_roots(columns, start, x, power, is_root, other)
+            for t in range(n - start):
+                if method == COMPLETE:
+                    out[t] = other[t] if other[t] > out[t] else out[t]
+                else:
+                    out[t] = 0.5 * (out[t] + other[t])
+        # Both rows of the pairs from here on, then the rows that are alone.
+        left = max(n_pairs - c, 0)
+        if method == COMPLETE:
+            for t in range(left):
+                row[c + t] = max(out[2 * t], out[2 * t + 1])
+        else:
+            for t in range(left):
+                row[c + t] = 0.5 * (out[2 * t] + out[2 * t + 1])
+        for t in range(c + left, m):
+            row[t] = out[t + n_pairs - start]
+    # Tiles, whose lines stay in the nearest cache while they are turned.
+    for corner in range(first, m, 8):
+        for t in range(corner, min(corner + 8, m)):
+            line = matrix[t]
+            for c in range(first, min(last, t)):
+                line[c] = matrix[c, t]
+
+
 # --- Ward's method on centers ---------------------------------------------------------------------
+
+
+@inner_kernel()
+def begun(chain, length, sizes):
+    """The length of a chain, which begins with the first cluster that is left."""
+    if length > 0:
+        return length
+    tip = 0
+    while sizes[tip] == 0:
+        tip += 1
+    chain[0] = tip
+    return 1
+
 
 # columns of centers, weights (0: gone), numbers of rows
 CLUSTERS = "Tuple((float64[:, ::1], float64[::1], int64[::1]))"
@@ -117,17 +227,11 @@ def ward_chain(clusters, n_slots, budget, chain, state, merges, heights):
     seen = 0
     while left > 1 and seen < budget and (left > enough or left < 64):
         seen += n_slots
-        length, done = state[0], state[1]
-        if length == 0:
-            tip = 0
-            while sizes[tip] == 0:
-                tip += 1
-            chain[0] = tip
-            length = 1
+        length, done = begun(chain, state[0], sizes), state[1]
         tip = chain[length - 1]
         for j in range(p):
             x[j] = columns[j, tip]
-        powers_to(columns, n_slots, x, 2.0, rises)
+        powers_to(columns, 0, n_slots, x, 2.0, rises)
         size = sizes[tip]
         for t in range(n_slots):
             other = sizes[t]
@@ -193,13 +297,7 @@ def matrix_chain(D, n_slots, method, budget, sizes, rows, times, chain, state, m
     seen = 0
     while left > 1 and seen < budget and (left > enough or left < 64):
         seen += n_slots
-        length, done = state[0], state[1]
-        if length == 0:
-            tip = 0
-            while sizes[tip] == 0:
-                tip += 1
-            chain[0] = tip
-            length = 1
+        length, done = begun(chain, state[0], sizes), state[1]
         tip = chain[length - 1]
         row = D[tip * n_slots : (tip + 1) * n_slots]
         for t in range(n_slots):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -9,20 +10,32 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.tables import Sample, Schema, check_features, check_sample, frame_of, is_frame
-from novum.numerics import Floats, as_argument
+from novum.distances import complete_sparse
+from novum.numerics import as_argument
 
 # Squares of such numbers, and sums of many of them, are doubles.
 _LARGEST = 1e140
 
 
-def numeric_table(model: Any, X: Any, sample_weight: Any, schema: Schema | None) -> Sample:
+def numeric_table(
+    model: Any, X: Any, sample_weight: Any, schema: Schema | None, accept_sparse: bool = False
+) -> Sample:
     """The checked sample of a table of numbers, in which cells may be missing."""
     _refuse_levels(model, X)
     sample = check_sample(
-        model, X, None, sample_weight, target="none", schema=schema, allow_missing=True
+        model,
+        X,
+        None,
+        sample_weight,
+        target="none",
+        schema=schema,
+        allow_missing=True,
+        accept_sparse=accept_sparse,
     )
-    X = as_argument(sample.numeric)
-    size = float(np.nanmax(np.abs(X), initial=0.0))
+    if sample.is_sparse:
+        sample = replace(sample, numeric=complete_sparse(sample.numeric))
+    cells = sample.numeric.data if sample.is_sparse else as_argument(sample.numeric)
+    size = float(np.nanmax(np.abs(cells), initial=0.0))
     if size > _LARGEST:
         raise InputError(
             f"The table has values as large as {size:.3g}, whose squares leave the range of double "
@@ -32,9 +45,11 @@ def numeric_table(model: Any, X: Any, sample_weight: Any, schema: Schema | None)
     return sample
 
 
-def numeric_features(model: Any, X: Any) -> Floats:
+def numeric_features(model: Any, X: Any, accept_sparse: bool = False) -> Any:
     """Rows to predict, read by the schema of the fitted model."""
-    sample = check_features(model, X, allow_missing=True)
+    sample = check_features(model, X, allow_missing=True, accept_sparse=accept_sparse)
+    if sample.is_sparse:
+        return complete_sparse(sample.numeric)
     if np.isnan(np.sum(sample.numeric)):
         refuse_empty_rows(sample)
     return as_argument(sample.numeric)
@@ -42,7 +57,7 @@ def numeric_features(model: Any, X: Any) -> Floats:
 
 def refuse_empty_rows(sample: Sample) -> None:
     """Says which row has no known cell."""
-    if sample.schema.n_columns == 0:
+    if sample.schema.n_columns == 0 or sample.is_sparse:
         return
     unknown = np.isnan(np.asarray(sample.numeric)).all(axis=1) & (sample.codes < 0).all(axis=1)
     if unknown.any():
@@ -60,6 +75,5 @@ def _refuse_levels(model: Any, X: Any) -> None:
         if isinstance(kind, (nw.String, nw.Categorical, nw.Enum)):
             raise InputError(
                 f"{type(model).__name__} has centers of numbers, but column {name!r} holds "
-                "categories. Use KMedoids(metric='gower') for columns of different kinds, or leave "
-                "the column out."
+                "categories. Use KMedoids for columns of different kinds, or leave the column out."
             )

@@ -155,7 +155,9 @@ def _rows(X: Any, metric: Any) -> DistanceRows:
         matrix = np.asarray(X, np.float64)
         check_matrix(matrix)
         return MatrixRows(matrix)
-    sample = check_sample(reader_of("silhouette"), X, target="none", allow_missing=True)
+    sample = check_sample(
+        reader_of("silhouette"), X, target="none", allow_missing=True, accept_sparse=True
+    )
     return prepared_rows(sample, metric)
 
 

@@ -13,6 +13,7 @@ Reference: Arthur and Vassilvitskii, k-means++: the advantages of careful seedin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,12 +25,22 @@ KEPT_ROWS = 20_000
 
 def order_of_cells(X: Floats) -> Positions:
     """An order of rows that depends on what they hold, by one fixed direction."""
-    direction: Floats = np.random.default_rng(0).normal(size=(X.shape[1],))
     heights = np.zeros(len(X))
     # Column by column: equal rows have equal bits, wherever they stand.
-    for j, factor in enumerate(direction):
+    for j, factor in enumerate(_direction(X.shape[1])):
         heights += factor * X[:, j]
     return np.argsort(heights, kind="stable")
+
+
+def order_of_heights(X: Any, origin: Floats) -> Positions:
+    """The same order for sparse rows, whose cells are added in the order of the columns."""
+    direction = _direction(X.shape[1])
+    return np.argsort(np.asarray(X @ direction) - origin @ direction, kind="stable")
+
+
+def _direction(n_columns: int) -> Floats:
+    direction: Floats = np.random.default_rng(0).normal(size=(n_columns,))
+    return direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +76,7 @@ class Starts:
             row = _drawn(weights if weights.any() else self.weights, rng, 1)[0]
             chosen.append(int(row))
             weights[row] = 0.0
-        return np.asarray(self.rows[chosen])
+        return self._points(chosen)
 
     def spread(self, k: int, rng: np.random.Generator) -> Floats:
         """k rows by greedy k-means++.
@@ -87,6 +98,9 @@ class Starts:
             best = int(np.argmin(lowered @ self.weights))
             chosen.append(int(candidates[best]))
             costs = lowered[best]
+        return self._points(chosen)
+
+    def _points(self, chosen: Any) -> Floats:
         return np.asarray(self.rows[chosen])
 
     def _costs(self, rows: Positions) -> Floats:

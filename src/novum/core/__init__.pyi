@@ -40,6 +40,7 @@ from novum.core.sums.exact_validation import exact_cross_val_predict
 from novum.core.sums.expectation import Fitted, ObjectiveFallError, fit_sums
 from novum.core.sums.statistics import Statistics, StatisticsMixin
 from novum.core.sums.sum_problem import StopRule, SumProblem
+from novum.core.sums.unlabelled import UnlabelledRows, UnlabelledWarning
 from novum.core.tables.coding import Coding
 from novum.core.tables.label_sets import read_labels
 from novum.core.tables.missing import learners_for_missing, missing_mask, refuse_missing
@@ -81,6 +82,8 @@ __all__ = [
     "StopRule",
     "Stopwatch",
     "SumProblem",
+    "UnlabelledRows",
+    "UnlabelledWarning",
     "UnseenLevelWarning",
     "Verdict",
     "WorkingPoint",

@@ -1,8 +1,12 @@
 from novum.core.sources import Dialect, open_source
 from novum.data.bundled import BundledTable, available, load
+from novum.data.cut_points import equal_frequency_cuts as equal_frequency_cuts
+from novum.data.cut_points import equal_width_cuts as equal_width_cuts
+from novum.data.cut_points import mdl_cuts as mdl_cuts
 from novum.data.date_features import DateFeatures
 
 # What other packages use.
+from novum.data.filling.filling_columns import LevelCounts as LevelCounts
 from novum.data.readers import ReadTable, read
 from novum.data.scaling.class_scatter import ClassScatter as ClassScatter
 from novum.data.scaling.counted_values import CountedValues as CountedValues

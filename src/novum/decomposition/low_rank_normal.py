@@ -111,6 +111,12 @@ class LowRankNormal(ArrayParameters):
     def n_latent(self) -> int:
         return self.loadings.shape[1]
 
+    @property
+    def n_free(self) -> int:
+        """Free parameters: loadings are known up to a rotation."""
+        d, q = self.loadings.shape
+        return d + 1 + d * q - q * (q - 1) // 2
+
     @cached_property
     def _inverse(self) -> Floats:
         """`M^-1`, of shape (q, q)."""

@@ -1,9 +1,14 @@
 from novum.distances.axioms import Violation, check_metric
 from novum.distances.column_rows import ColumnRows
+from novum.distances.learned import ClassFrequencies, ColumnRanges
 from novum.distances.mixed import Gower, Overlap, ValueDifference
 from novum.distances.names import as_distance, distance_named
+from novum.distances.names import takes_sparse as takes_sparse
 from novum.distances.other import FromFunction, FromKernel, Precomputed
 from novum.distances.protocol import Distance, DistanceRows
+
+# What other packages use.
+from novum.distances.sparse_rows import complete_sparse as complete_sparse
 from novum.distances.vectors import (
     Chebyshev,
     Cosine,
@@ -16,6 +21,8 @@ from novum.distances.vectors import (
 
 __all__ = [
     "Chebyshev",
+    "ClassFrequencies",
+    "ColumnRanges",
     "ColumnRows",
     "Cosine",
     "Distance",

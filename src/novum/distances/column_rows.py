@@ -167,7 +167,9 @@ class _RowReader(Learner):
     categorical_features: Any = parameter(default="auto")
 
 
-def read_rows(X: Any, distance: str, schema: Schema | None = None) -> Sample:
+def read_rows(
+    X: Any, distance: str, schema: Schema | None = None, y: Any = None, sample_weight: Any = None
+) -> Sample:
     """The table as a checked sample, by the schema of the training where there is one.
 
     Examples
@@ -179,7 +181,14 @@ def read_rows(X: Any, distance: str, schema: Schema | None = None) -> Sample:
         return X
     reader = type(distance, (_RowReader,), {})()
     return check_sample(
-        reader, X, target="none", schema=schema, allow_missing=True, accept_sparse=True
+        reader,
+        X,
+        y,
+        sample_weight,
+        target="none" if y is None else "classes",
+        schema=schema,
+        allow_missing=True,
+        accept_sparse=True,
     )
 
 

@@ -29,6 +29,12 @@ from novum.distances.column_rows import (
     read_rows,
     refuse_sparse,
 )
+from novum.distances.learned import (
+    ClassFrequencies,
+    ColumnRanges,
+    LearnedDistance,
+    of_own_levels,
+)
 from novum.distances.missing import ObservedColumn
 from novum.distances.protocol import Distance, Missing, Takes
 from novum.distances.vectors import checked_missing
@@ -36,7 +42,7 @@ from novum.numerics import Array, Floats
 
 
 @dataclass(frozen=True)
-class Gower(Distance):
+class Gower(LearnedDistance):
     """The mean over columns of differences from 0 to 1, each by the kind of its column.
 
     Parameters
@@ -48,11 +54,15 @@ class Gower(Distance):
     schema : Schema, optional
         Kinds of the columns, such as an order of levels; read from the rows by default. Learners
         bring their own.
+    learned : ColumnRanges, optional
+        Ranges and frequencies that were learned before (`fit_statistics`, `fit_stream`); those of
+        the first rows by default.
 
     Notes
     -----
     Numbers are divided by their range in the training rows; a new row beyond it can differ by more
-    than 1. A metric for rows without missing cells.
+    than 1. A metric for rows without missing cells. A missing number is expected among those of the
+    training rows, whatever was learned before, as ranges do not tell what lies between.
 
     References
     ----------
@@ -70,6 +80,7 @@ class Gower(Distance):
     weights: Mapping[str, float] | None = field(default=None, hash=False)
     missing: Missing = "expected"
     schema: Schema | None = field(default=None, hash=False, repr=False)
+    learned: ColumnRanges | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
         checked_missing(self.missing)
@@ -79,47 +90,52 @@ class Gower(Distance):
                     f"The weight of column {name!r} is a number of at least 0, got {weight!r}."
                 )
 
-    def prepare(self, X: Any, like: ColumnRows | None = None, target: Any = None) -> ColumnRows:
-        del target
-        if like is None:
-            sample = read_rows(X, "Gower", self.schema)
-            refuse_sparse(sample, "Gower")
-            terms, scale = self._learned(sample)
-        else:
-            sample = read_rows(X, "Gower", like.terms.schema)
-            refuse_sparse(sample, "Gower")
-            assert like.terms.factor is not None
-            terms, scale = like.terms, like.terms.factor
-        numbers = np.ascontiguousarray(np.asarray(sample.numeric, np.float64) * scale)
-        if like is None:
-            observed = tuple(ObservedColumn(column, 1.0) for column in numbers.T)
-            terms = replace(terms, observed=observed, factor=scale)
-        return ColumnRows(terms, numbers, places_of(sample, terms.tables))
+    def _sum(self, sample: Sample) -> ColumnRanges:
+        return ColumnRanges.of(sample)
 
-    def _learned(self, sample: Sample) -> tuple[ColumnTerms, Floats]:
-        """Tables of levels, and what numbers are multiplied with."""
-        weights = _weights(self.weights, sample.schema)
-        total = weights.sum()
-        numbers = np.asarray(sample.numeric, np.float64)
-        n_numbers = numbers.shape[1]
-        scale = np.zeros(n_numbers)
-        for j in range(n_numbers):
-            observed_cells = numbers[:, j][~np.isnan(numbers[:, j])]
-            width = float(np.ptp(observed_cells)) if len(observed_cells) else 0.0
-            scale[j] = weights[j] / (total * width) if width > 0 else 0.0
+    def _first(self, sample: Sample, target: Any) -> ColumnRows:
+        del target
+        ranges = ColumnRanges.of(sample)
+        if self.learned is not None:
+            # Levels that the rows have beyond the learned ones count as levels, none of them seen.
+            ranges = self.learned + ranges.zero()
+        schema, levels = ranges.schema, ranges.levels
+        weights = _weights(self.weights, schema)
+        n_numbers, total = len(ranges.low), weights.sum()
+        width = ranges.width
+        with np.errstate(divide="ignore"):
+            scale = np.where(width > 0, weights[:n_numbers] / (total * width), 0.0)
         tables = []
-        columns = [c for c in sample.schema.columns if c.kind is not Kind.NUMERIC]
-        for j, column in enumerate(columns):
+        for j, column in enumerate(schema.categorical_columns):
             k = max(column.n_levels, 1)
             apart = 1.0 - np.eye(k)
             if column.kind is Kind.ORDINAL and k > 1:
                 apart = np.abs(np.subtract.outer(np.arange(k), np.arange(k))) / (k - 1.0)
-            codes = sample.codes[:, j]
-            counts = np.bincount(codes[codes >= 0], minlength=k).astype(np.float64)
+            counts = levels.column(j) if column.n_levels else np.zeros(1)
             share = weights[n_numbers + j] / total
             tables.append(share * level_table(apart, counts, 1.0, 1.0))
-        terms = ColumnTerms(sample.schema, 1.0, self.missing, "none", tuple(tables), weights, ())
-        return terms, scale
+        numbers = np.ascontiguousarray(np.asarray(sample.numeric, np.float64) * scale)
+        terms = ColumnTerms(
+            sample.schema,
+            1.0,
+            self.missing,
+            "none",
+            of_own_levels(tables, schema, sample.schema),
+            weights,
+            tuple(ObservedColumn(column, 1.0) for column in numbers.T),
+            scale,
+        )
+        return ColumnRows(terms, numbers, places_of(sample, terms.tables))
+
+    def _placed(self, sample: Sample, like: ColumnRows) -> ColumnRows:
+        return _scaled_rows(sample, like)
+
+
+def _scaled_rows(sample: Sample, like: ColumnRows) -> ColumnRows:
+    """Rows whose numbers are multiplied as those of the training were."""
+    assert like.terms.factor is not None
+    numbers = np.ascontiguousarray(np.asarray(sample.numeric, np.float64) * like.terms.factor)
+    return ColumnRows(like.terms, numbers, places_of(sample, like.terms.tables))
 
 
 def _weights(given: Mapping[str, float] | None, schema: Schema) -> Floats:
@@ -213,7 +229,7 @@ def _codes_among(numbers: Floats, values: tuple[Floats, ...]) -> Array:
 
 
 @dataclass(frozen=True)
-class ValueDifference(Distance):
+class ValueDifference(LearnedDistance):
     """Levels are as far apart as what they say of the classes.
 
     Parameters
@@ -222,12 +238,14 @@ class ValueDifference(Distance):
         Added to the counts of every class, so that rare levels are nearer to all others.
     missing : {"expected", "partial"}, default="expected"
         As for `Gower`.
+    learned : ClassFrequencies, optional
+        Frequencies that were learned before (`fit_statistics`, `fit_stream`).
 
     Notes
     -----
-    Learned from classes, so classifiers alone can use it. Numbers count by their difference over
-    four standard deviations, as in the heterogeneous distance of Wilson and Martinez. A level that
-    training never met speaks of the classes as all rows do.
+    Learned from classes, so classifiers alone can use it, unless it has learned before. Numbers
+    count by their difference over four standard deviations, as in the heterogeneous distance of
+    Wilson and Martinez. A level that training never met speaks of the classes as all rows do.
 
     References
     ----------
@@ -236,51 +254,62 @@ class ValueDifference(Distance):
     """
 
     takes: ClassVar[Takes] = "table"
-    needs_target: ClassVar[bool] = True
+    _is_of_classes: ClassVar[bool] = True
     alpha: float = 0.0
     missing: Missing = "expected"
+    learned: ClassFrequencies | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
         checked_missing(self.missing)
         if not (isinstance(self.alpha, Real) and 0 <= self.alpha < np.inf):
             raise InputError(f"alpha is a number of at least 0, got {self.alpha!r}.")
 
-    def prepare(self, X: Any, like: ColumnRows | None = None, target: Any = None) -> ColumnRows:
-        sample = read_rows(X, "ValueDifference", None if like is None else like.terms.schema)
-        refuse_sparse(sample, "ValueDifference")
-        numbers = np.asarray(sample.numeric, np.float64)
-        if like is not None:
-            assert like.terms.factor is not None
-            scaled = np.ascontiguousarray(numbers * like.terms.factor)
-            return ColumnRows(like.terms, scaled, places_of(sample, like.terms.tables))
-        if target is None:
+    @property
+    def needs_target(self) -> bool:  # type: ignore[override]
+        return self.learned is None
+
+    def _sum(self, sample: Sample) -> ClassFrequencies:
+        return ClassFrequencies.of(sample)
+
+    def _first(self, sample: Sample, target: Any) -> ColumnRows:
+        told = self.learned
+        if told is not None:
+            # Levels that the rows have beyond the learned ones say no more than all rows do.
+            nothing = replace(sample, target=np.zeros(sample.n_rows), classes=told.classes[:1])
+            told = told + ClassFrequencies.of(nothing).zero()
+        elif target is not None:
+            codes = np.asarray(target, np.intp)
+            told = ClassFrequencies.of(
+                replace(sample, target=codes, classes=np.arange(codes.max() + 1))
+            )
+        else:
             raise InputError(
                 "ValueDifference is learned from classes. Use it as the metric of a classifier, or "
                 "take Overlap() or Gower()."
             )
-        classes = np.asarray(target, np.intp)
-        n_classes = int(classes.max()) + 1
         with np.errstate(divide="ignore"):
-            spread = np.array([np.nanstd(c) if len(c) else 0.0 for c in numbers.T])
-            scale = np.where(spread > 0, 1.0 / (4.0 * spread), 0.0)
-        scaled = np.ascontiguousarray(numbers * scale)
-        columns = [c for c in sample.schema.columns if c.kind is not Kind.NUMERIC]
-        prior = np.bincount(classes, minlength=n_classes) / len(classes)
-        tables = tuple(
-            self._table(sample.codes[:, j], classes, max(c.n_levels, 1), prior)
-            for j, c in enumerate(columns)
-        )
-        weights = np.ones(sample.schema.n_columns)
-        observed = tuple(ObservedColumn(column, 2.0) for column in scaled.T)
+            scale = np.where(told.deviation > 0, 1.0 / (4.0 * told.deviation), 0.0)
+        scaled = np.ascontiguousarray(np.asarray(sample.numeric, np.float64) * scale)
+        prior = told.class_weight / told.class_weight.sum()
+        tables = [self._table(told.table(j), prior) for j in range(sample.codes.shape[1])]
         terms = ColumnTerms(
-            sample.schema, 2.0, self.missing, "root", tables, weights, observed, scale
+            sample.schema,
+            2.0,
+            self.missing,
+            "root",
+            of_own_levels(tables, told.schema, sample.schema),
+            np.ones(sample.schema.n_columns),
+            tuple(ObservedColumn(column, 2.0) for column in scaled.T),
+            scale,
         )
-        return ColumnRows(terms, scaled, places_of(sample, tables))
+        return ColumnRows(terms, scaled, places_of(sample, terms.tables))
 
-    def _table(self, codes: Any, classes: Any, k: int, prior: Floats) -> Floats:
-        observed = codes >= 0
-        counts = np.zeros((k, len(prior)))
-        np.add.at(counts, (codes[observed], classes[observed]), 1.0)
+    def _placed(self, sample: Sample, like: ColumnRows) -> ColumnRows:
+        return _scaled_rows(sample, like)
+
+    def _table(self, counts: Floats, prior: Floats) -> Floats:
+        if not len(counts):
+            counts = np.zeros((1, len(prior)))
         totals = counts.sum(axis=1, keepdims=True)
         chances = counts + self.alpha
         sums = chances.sum(axis=1, keepdims=True)

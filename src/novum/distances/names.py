@@ -93,5 +93,18 @@ def as_distance(metric: Any, parameters: Mapping[str, Any] | None = None) -> Dis
     raise InputError(f"A metric is a Distance, a name or a function of two rows, got {metric!r}.")
 
 
+def takes_sparse(metric: Any) -> bool:
+    """Whether rows under a metric may be sparse; of what is no metric too, for tags of learners.
+
+    Examples
+    --------
+    >>> takes_sparse("manhattan"), takes_sparse("gower"), takes_sparse(None)
+    (True, False, False)
+    """
+    if isinstance(metric, str):
+        metric = _NAMES.get(metric, Euclidean if metric == "nan_euclidean" else None)
+    return bool(getattr(metric, "takes_sparse", False))
+
+
 def _covariance(V: Any = None, VI: Any = None) -> Any:
     return V if VI is None else np.linalg.inv(np.asarray(VI, np.float64))

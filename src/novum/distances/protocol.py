@@ -69,11 +69,14 @@ class Distance(ABC):
         Whether the triangle inequality is a theorem, for rows without missing cells.
     needs_target : bool
         Whether it is learned from classes, which `prepare` is given then.
+    takes_sparse : bool
+        Whether rows may be a sparse matrix.
     """
 
     takes: ClassVar[Takes] = "vectors"
     is_metric: ClassVar[bool] = True
     needs_target: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = False
 
     @abstractmethod
     def prepare(self, X: Any, like: Any = None, target: Any = None) -> Any:

@@ -27,15 +27,7 @@ class SparseRows(DistanceRows):
     @classmethod
     def of(cls, terms: ColumnTerms, table: Any) -> Self:
         """Of a sparse table, which keeps its cells."""
-        cells = table.tocsr().astype(np.float64)
-        cells.sum_duplicates()
-        if np.isnan(cells.data).any():
-            row = int(np.searchsorted(cells.indptr, np.argmax(np.isnan(cells.data)), "right")) - 1
-            raise InputError(
-                f"Row {row} of the sparse table misses a cell. Distances of sparse rows need all "
-                "cells: fill them, or pass X.toarray()."
-            )
-        return cls(terms, cells)
+        return cls(terms, complete_sparse(table))
 
     def __len__(self) -> int:
         return int(self.cells.shape[0])
@@ -50,6 +42,19 @@ class SparseRows(DistanceRows):
 
     def finish(self, powers: Floats) -> Floats:
         return finish_powers(self.terms, powers)
+
+
+def complete_sparse(table: Any) -> Any:
+    """A sparse table as rows of doubles with sorted columns, none of them missing."""
+    cells = table.tocsr().astype(np.float64)
+    cells.sum_duplicates()
+    if np.isnan(cells.data).any():
+        row = int(np.searchsorted(cells.indptr, np.argmax(np.isnan(cells.data)), "right")) - 1
+        raise InputError(
+            f"Row {row} of the sparse table misses a cell. Distances of sparse rows need all "
+            "cells: fill them, or pass X.toarray()."
+        )
+    return cells
 
 
 def _arrays(cells: Any) -> tuple[Floats, Any, Any]:

@@ -36,6 +36,7 @@ class VectorDistance(Distance):
 
     missing: Missing
     finish: ClassVar[Finish] = "root"
+    takes_sparse: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -249,6 +250,7 @@ class Haversine(_Complete):
     """
 
     finish: ClassVar[Finish] = "arc"
+    takes_sparse: ClassVar[bool] = False
 
     def _moved(self, numbers: Floats, factor: Floats | None) -> Floats:  # noqa: ARG002
         self._refuse_missing(numbers)
@@ -299,6 +301,7 @@ class Mahalanobis(_Complete):
     """
 
     covariance: Any = None
+    takes_sparse: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.covariance is not None:

@@ -23,6 +23,7 @@ from novum.distributions.classwise.numeric import by_class as by_class
 from novum.distributions.classwise.numeric import normals_without as normals_without
 from novum.distributions.classwise.protocol import ClassSums as ClassSums
 from novum.distributions.classwise.protocol import numeric_cells as numeric_cells
+from novum.distributions.components import Component
 from novum.distributions.conditional_table import ConditionalTable
 from novum.distributions.conjugacy import (
     Interval,
@@ -105,6 +106,10 @@ from novum.distributions.limits import (
     law_of_large_numbers,
     standardized_means,
 )
+from novum.distributions.mixture import MixtureLaw, MixtureStatistics, RealMixtureLaw
+from novum.distributions.mixture import mixture_weights as mixture_weights
+from novum.distributions.mixture_em import LawEM as LawEM
+from novum.distributions.mixture_em import first_mixture as first_mixture
 from novum.distributions.multivariate.dirichlet import Dirichlet, DirichletStatistics
 from novum.distributions.multivariate.ellipsoid import Ellipsoid
 from novum.distributions.multivariate.multinomial import Multinomial, MultinomialStatistics
@@ -120,6 +125,7 @@ from novum.distributions.multivariate.parameters import ArrayParameters as Array
 from novum.distributions.multivariate.parameters import checked_vector as checked_vector
 from novum.distributions.multivariate.positive_definite import SingularMatrixError
 from novum.distributions.multivariate.wishart import Wishart, WishartStatistics
+from novum.distributions.product import ProductLaw, ProductStatistics
 from novum.distributions.propositions import Proposition, Variable, variable
 from novum.distributions.protocol import EstimableLaw, Law, LawStatistics, RealLaw
 from novum.distributions.univariate.bernoulli import Bernoulli, BernoulliStatistics
@@ -129,6 +135,7 @@ from novum.distributions.univariate.categorical import Categorical, CategoricalS
 from novum.distributions.univariate.gamma import Gamma
 from novum.distributions.univariate.normal import Normal
 from novum.distributions.univariate.normal import mean_after as mean_after
+from novum.distributions.univariate.poisson import Poisson, PoissonStatistics
 from novum.distributions.univariate.student_t import StudentT
 
 __all__ = [
@@ -142,6 +149,7 @@ __all__ = [
     "Categorical",
     "CategoricalStatistics",
     "CentralLimit",
+    "Component",
     "ConditionalTable",
     "Dirichlet",
     "DirichletMultinomial",
@@ -162,6 +170,8 @@ __all__ = [
     "LargeNumbers",
     "Law",
     "LawStatistics",
+    "MixtureLaw",
+    "MixtureStatistics",
     "Multinomial",
     "MultinomialStatistics",
     "MultivariateBernoulli",
@@ -173,9 +183,14 @@ __all__ = [
     "NormalGammaStatistics",
     "NormalWishart",
     "NormalWishartStatistics",
+    "Poisson",
+    "PoissonStatistics",
     "PrefixCode",
+    "ProductLaw",
+    "ProductStatistics",
     "Proposition",
     "RealLaw",
+    "RealMixtureLaw",
     "SingularMatrixError",
     "SmallCountsWarning",
     "StudentT",

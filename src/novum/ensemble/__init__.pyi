@@ -25,6 +25,7 @@ from novum.ensemble.gradient_boosting.losses import (
 from novum.ensemble.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from novum.ensemble.one_vs_one import OneVsOneClassifier
 from novum.ensemble.one_vs_rest import OneVsRestClassifier
+from novum.ensemble.self_training import CoTraining, LabelRound, SelfTraining
 from novum.ensemble.stacking import StackingClassifier, StackingRegressor
 from novum.ensemble.target_models import LabelModels, TargetModels
 from novum.ensemble.target_models import library_of as library_of
@@ -37,6 +38,7 @@ __all__ = [
     "BaggingClassifier",
     "BaggingRegressor",
     "ClassifierChain",
+    "CoTraining",
     "CustomLoss",
     "EarlyStopping",
     "GammaLoss",
@@ -44,6 +46,7 @@ __all__ = [
     "GradientBoostingRegressor",
     "HuberLoss",
     "LabelModels",
+    "LabelRound",
     "LogisticLoss",
     "MultiOutputClassifier",
     "MultiOutputRegressor",
@@ -53,6 +56,7 @@ __all__ = [
     "PoissonLoss",
     "QuantileLoss",
     "RegressorChain",
+    "SelfTraining",
     "SoftmaxLoss",
     "SquaredLoss",
     "StackingClassifier",

@@ -104,6 +104,7 @@ from novum.evaluation.inspection.complexity_curves import (
     complexity_curve,
     validation_curve,
 )
+from novum.evaluation.inspection.label_curves import LabelCurve, label_curve
 from novum.evaluation.inspection.learning_curves import LearningCurve, learning_curve
 from novum.evaluation.inspection.partial_dependence import PartialDependence, partial_dependence
 from novum.evaluation.inspection.permutation import PermutationImportance, permutation_importance
@@ -220,6 +221,7 @@ from novum.evaluation.validation.cross_validation import (
 from novum.evaluation.validation.fold_fits import UndefinedScoreError
 from novum.evaluation.validation.fold_runs import FoldRun, UndefinedScoreWarning, run_folds
 from novum.evaluation.validation.journal import Journal
+from novum.evaluation.validation.labelled_folds import LabelledFolds
 from novum.evaluation.validation.splits import (
     NestedFolds,
     RepeatedFolds,
@@ -276,7 +278,9 @@ __all__ = [
     "IsotonicCalibration",
     "Journal",
     "KruskalWallis",
+    "LabelCurve",
     "LabelSetReport",
+    "LabelledFolds",
     "LearningCurve",
     "LeastAmbiguous",
     "ManyFitsWarning",
@@ -382,6 +386,7 @@ __all__ = [
     "grouped",
     "holm_adjusted",
     "known_unknown_auroc",
+    "label_curve",
     "label_set_measures",
     "learning_curve",
     "leave_one_out",

@@ -9,6 +9,9 @@ rank of a row, from 0 to 1. Over two repeats of the folds, of a detector
     stability    rank correlation of its ranks in one repeat with those in the other
     area         where it is known which rows are novel: the chance that it ranks a novel row above
                  an ordinary one (ROC area). Rows that are known to be novel are not learned from.
+    cost         and what its alarms cost at a working point, over the better of always and never
+                 giving alarm; whether there is one is decided by the threshold that costs least on
+                 the other folds, so that no row chooses its own.
 
 Without labels no detector can be called right; what they agree on is the best there is, and the
 mean of their ranks, the consensus, is what most unusual rows are listed by.
@@ -25,16 +28,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
 from novum.core.runtime import RandomSource, check_cancelled, seed_sequence, stream
 from novum.core.tables import as_table, rows_of
 from novum.display import Axis, Chart, Cloud, Line, Table
+from novum.evaluation.decisions.detection_cost import minimum_detection_cost
 from novum.evaluation.measures.interval import Interval
+from novum.evaluation.measures.intervals import proportion_interval
 from novum.evaluation.measures.reading import read_scored
 from novum.evaluation.measures.separation import area_interval, rank_scores
 from novum.numerics import Floats
 
 _REPEATS = 2
+_EVEN = WorkingPoint.binary(prior=0.5, cost_fn=1, cost_fp=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +54,7 @@ class DetectorResult:
     ranks : array (n_rows,)
         Share of the rows that are less novel, mean over repeats.
     agreement, stability : Interval
-    area : Interval or None
+    area, cost : Interval or None
     seconds : float
         Of one fit with the scores of the rows left out, on average.
     """
@@ -58,6 +65,7 @@ class DetectorResult:
     stability: Interval
     area: Interval | None
     seconds: float
+    cost: Interval | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +112,12 @@ class DetectorComparison:
 
     def table(self) -> Table:
         labelled = self.results[0].area is not None
-        head = ["detector", *(["area"] if labelled else []), "agreement", "stability", "seconds"]
+        judged = ["area", "cost"] if labelled else []
+        head = ["detector", *judged, "agreement", "stability", "seconds"]
         rows = [
             [
                 r.name,
-                *([repr(r.area)] if labelled else []),
+                *([repr(r.area), repr(r.cost)] if labelled else []),
                 repr(r.agreement),
                 repr(r.stability),
                 f"{r.seconds:.2g}",
@@ -143,6 +152,7 @@ def compare_detectors(
     known: Any = None,
     *,
     n_folds: int = 5,
+    point: WorkingPoint | None = None,
     random_state: RandomSource = 0,
     level: float = 0.95,
 ) -> DetectorComparison:
@@ -156,6 +166,9 @@ def compare_detectors(
     known : bool array (n_rows,), optional
         Which rows are novel.
     n_folds : int, default=5
+    point : WorkingPoint, optional
+        What a missed novel row and a false alarm cost, and how often rows are novel; the novel
+        class is the second. By default both errors weigh the same.
     random_state : None, int, Generator, RandomState or SeedSequence
     level : float, default=0.95
         Of the intervals.
@@ -204,9 +217,10 @@ def compare_detectors(
     for name, own in mean.items():
         others = [other for key, other in mean.items() if key != name]
         rest = np.mean(others, axis=0) if others else own
-        area = None
+        area = cost = None
         if known is not None:
             area = area_interval(rank_scores(read_scored(novel.astype(int), own)), level)
+            cost = _cost(novel, own, folds[0], point or _EVEN, level)
         results.append(
             DetectorResult(
                 name,
@@ -215,6 +229,7 @@ def compare_detectors(
                 _correlation(ranks[name][0], ranks[name][1], level),
                 area,
                 seconds[name],
+                cost,
             )
         )
     results.sort(key=lambda r: -(r.agreement if r.area is None else r.area).estimate)
@@ -239,6 +254,35 @@ def _ranked(detector: Any, table: Any, novel: Any, folds: Any) -> Floats:
         low, middle, high = np.quantile(scores, [0.25, 0.5, 0.75])
         novelty[test] = (scores - middle) / (high - low or np.ptp(scores) or 1.0)
     return np.asarray((rankdata(novelty) - 1.0) / (len(novelty) - 1))
+
+
+def _cost(novel: Any, ranks: Floats, folds: Any, point: WorkingPoint, level: float) -> Interval:
+    """Normalized detection cost, by thresholds from other folds.
+
+    Its interval is made of Wilson's for misses and for false alarms, as that of a weighted sum of
+    two shares (Zou and Donner 2008).
+    """
+    alarm = np.zeros(len(novel), bool)
+    labels = np.array(point.classes, object)[novel.astype(int)]
+    for fold in np.unique(folds):
+        rest, own = folds != fold, folds == fold
+        if novel[rest].all() or not novel[rest].any():
+            return Interval(math.nan, math.nan, math.nan, level, "too few novel rows in the folds")
+        threshold = minimum_detection_cost(labels[rest], ranks[rest], point).threshold
+        alarm[own] = ranks[own] > threshold
+    prior = point.effective_prior
+    weights = np.array([prior, 1.0 - prior]) / min(prior, 1.0 - prior)
+    misses = proportion_interval(float((novel & ~alarm).sum()), float(novel.sum()), level)
+    alarms = proportion_interval(float((~novel & alarm).sum()), float((~novel).sum()), level)
+    both = (misses, alarms)
+    value = float(sum(w * i.estimate for w, i in zip(weights, both, strict=True)))
+    down, up = (
+        math.hypot(
+            *(w * (i.estimate - getattr(i, end)) for w, i in zip(weights, both, strict=True))
+        )
+        for end in ("low", "high")
+    )
+    return Interval(value, max(value - down, 0.0), value + up, level, "Wilson, Zou and Donner")
 
 
 def _correlation(a: Floats, b: Floats, level: float) -> Interval:

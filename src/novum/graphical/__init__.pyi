@@ -1,8 +1,9 @@
 from novum.graphical.classifier import BayesianNetworkClassifier
 from novum.graphical.density import BayesianNetworkDensity
-from novum.graphical.factor import Factor
 
 # What other packages use.
+from novum.graphical.drawing.placement import placed as placed
+from novum.graphical.factor import Factor
 from novum.graphical.formats.files import file_bytes as file_bytes
 from novum.graphical.formats.files import file_text as file_text
 from novum.graphical.formats.other_libraries import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
@@ -45,9 +46,14 @@ from novum.graphical.learning.averaging import (
     edge_probabilities,
 )
 from novum.graphical.learning.best_first import BestFirst
-from novum.graphical.learning.coded_table import CodedTable, read_table
+from novum.graphical.learning.coded_table import CodedTable, number_axis, read_table
 from novum.graphical.learning.comparison import GraphComparison, compare
 from novum.graphical.learning.constraints import Constraints
+from novum.graphical.learning.discretization import (
+    ByScore,
+    EqualFrequency,
+    MinimumDescription,
+)
 from novum.graphical.learning.edge_searches import (
     Annealing,
     HillClimbing,
@@ -58,12 +64,19 @@ from novum.graphical.learning.edge_searches import (
 from novum.graphical.learning.equivalence_search import GreedyEquivalence
 from novum.graphical.learning.exact import Exact
 from novum.graphical.learning.expectation import FittedNetwork, fit_expectation
+from novum.graphical.learning.gaussian_families import (
+    FamilyMoments,
+    family_moments,
+    fit_linear_gaussian,
+    gaussian_bic,
+)
 from novum.graphical.learning.independence import (
     PC,
     Independence,
     independence_test,
     missing_dependence,
 )
+from novum.graphical.learning.noisy_or import FittedNoisyOr, fit_noisy_or
 from novum.graphical.learning.order_chains import ChainReport, OrderChains
 from novum.graphical.learning.parameters import (
     Dirichlet,
@@ -79,6 +92,7 @@ from novum.graphical.learning.scores import (
     NML,
     BDeu,
     BDs,
+    BGe,
     LogLikelihood,
     StructurePrior,
     score,
@@ -96,12 +110,12 @@ from novum.graphical.models.explaining import Explanation, Finding
 from novum.graphical.models.factor_graph import FactorGraph
 from novum.graphical.models.hidden_markov import HiddenMarkovModel, StateForecast, StatePath
 from novum.graphical.models.linear_gaussian import (
+    ConditionalGaussianNetwork,
     LinearGaussian,
     LinearGaussianNetwork,
-    fit_linear_gaussian,
-    gaussian_bic,
 )
 from novum.graphical.models.markov_chain import CommunicatingClass, MarkovChain
+from novum.graphical.models.normal_mixture import MixtureOfNormals
 from novum.graphical.models.observed import ObservedNetwork
 from novum.graphical.models.questions import states_given as states_given
 from novum.graphical.models.states import state_like as state_like
@@ -114,7 +128,7 @@ from novum.graphical.structure.independence_maps import (
     minimal_independence_map,
     perfect_map,
 )
-from novum.graphical.structure.separation import Separation, Statement, Trail
+from novum.graphical.structure.separation import Separation, Statement, Trail, trails
 
 __all__ = [
     "AIC",
@@ -126,15 +140,18 @@ __all__ = [
     "AroundClass",
     "BDeu",
     "BDs",
+    "BGe",
     "BayesianNetwork",
     "BayesianNetworkClassifier",
     "BayesianNetworkDensity",
     "Beliefs",
     "BestFirst",
+    "ByScore",
     "ChainReport",
     "ChowLiu",
     "CodedTable",
     "CommunicatingClass",
+    "ConditionalGaussianNetwork",
     "Configuration",
     "Constraints",
     "CyclicGraphError",
@@ -145,6 +162,7 @@ __all__ = [
     "EdgeProbabilities",
     "Engine",
     "Enumeration",
+    "EqualFrequency",
     "Evidence",
     "Exact",
     "ExactEngine",
@@ -152,8 +170,10 @@ __all__ = [
     "Factor",
     "FactorGraph",
     "FamilyCounts",
+    "FamilyMoments",
     "Finding",
     "FittedNetwork",
+    "FittedNoisyOr",
     "Forecast",
     "ForwardSampling",
     "Gibbs",
@@ -178,7 +198,9 @@ __all__ = [
     "MarkovChain",
     "MeanField",
     "MetropolisHastings",
+    "MinimumDescription",
     "MixingError",
+    "MixtureOfNormals",
     "ModelArrays",
     "NetworkWarning",
     "NoisyOr",
@@ -214,8 +236,10 @@ __all__ = [
     "edge_probabilities",
     "effective_size",
     "family_counts",
+    "family_moments",
     "fit_expectation",
     "fit_linear_gaussian",
+    "fit_noisy_or",
     "fit_parameters",
     "from_pgmpy",
     "from_pyagrum",
@@ -227,6 +251,7 @@ __all__ = [
     "missing_dependence",
     "monte_carlo_error",
     "noisy_or",
+    "number_axis",
     "perfect_map",
     "rank_r_hat",
     "read_evidence",
@@ -236,5 +261,6 @@ __all__ = [
     "split_r_hat",
     "to_pgmpy",
     "to_pyagrum",
+    "trails",
     "write_factors",
 ]

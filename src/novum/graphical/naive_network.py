@@ -162,31 +162,61 @@ def _of_numbers(name: str, cells: Floats, weights: Floats) -> ColumnStates | Non
     if not known.any():
         return None
     values, inverse = np.unique(cells[known], return_inverse=True)
-    # Where a number ends and the next begins; the last interval has no end.
-    chosen = np.arange(len(values) - 1)
-    if len(values) > MOST_NUMBERS:
-        shares = np.cumsum(np.bincount(inverse.ravel(), weights[known]))
-        wanted = np.arange(1, INTERVALS) / INTERVALS * shares[-1]
-        # Up to rounding of sums: weights of 2 and rows that occur twice cut alike.
-        chosen = np.unique(np.searchsorted(shares, wanted * (1 - 1e-12)))
-        # Where nearly all rows have the largest number, that is cut off from the others.
-        chosen = np.unique(np.minimum(chosen, len(values) - 2))
-    # Middles of neighbors, at least the lower and below the higher one.
-    low, high = values[chosen], values[chosen + 1]
-    middle = low / 2 + high / 2
-    cuts = np.where((middle >= low) & (middle < high), middle, low)
+    totals = np.bincount(inverse.ravel(), weights[known]).astype(np.float64)
+    return intervals_after(name, values, frequent_ends(totals, INTERVALS))
+
+
+def frequent_ends(weights: Floats, n_intervals: int, most_numbers: int = MOST_NUMBERS) -> Integers:
+    """Where intervals of about equal weight end, of sorted different numbers with these weights.
+
+    Up to `most_numbers` numbers are an interval each. The last interval has no end.
+    """
+    chosen = np.arange(len(weights) - 1)
+    if len(weights) <= most_numbers:
+        return chosen
+    shares = np.cumsum(weights)
+    wanted = np.arange(1, n_intervals) / n_intervals * shares[-1]
+    # Up to rounding of sums: weights of 2 and rows that occur twice cut alike.
+    chosen = np.unique(np.searchsorted(shares, wanted * (1 - 1e-12)))
+    # Where nearly all rows have the largest number, that is cut off from the others.
+    return np.unique(np.minimum(chosen, len(weights) - 2))
+
+
+def intervals_after(name: str, values: Floats, ends: Integers) -> ColumnStates:
+    """Intervals of sorted different numbers, each ending at one of them.
+
+    A cut has as few digits as tell both sides apart, so that a state's name says exactly what
+    belongs to it.
+    """
+    pairs = zip(values[ends].tolist(), values[ends + 1].tolist(), strict=True)
+    cuts = np.array([_shortest_between(low, high) for low, high in pairs], np.float64)
     return ColumnStates(StateAxis(name, _interval_names(values, cuts), ordered=True), cuts)
 
 
+def _shortest_between(low: float, high: float) -> float:
+    """A number at least `low` and below `high`, near the middle and with few digits."""
+    middle = low / 2 + high / 2
+    for digits in range(3, 17):
+        rounded = float(f"{middle:.{digits}g}")
+        if low <= rounded < high:
+            return rounded
+    return middle if low <= middle < high else low
+
+
 def _interval_names(values: Floats, cuts: Floats) -> tuple[Level, ...]:
-    if len(cuts) == len(values) - 1:
+    if len(cuts) == len(values) - 1 and len(values) <= MOST_NUMBERS:
         return tuple(values.tolist())
-    ends = [f"{cut:.6g}" for cut in cuts]
-    # Six digits may not tell close ends apart.
-    if len(set(ends)) < len(ends):
-        ends = [repr(float(cut)) for cut in cuts]
+    if not len(cuts):
+        return ("all numbers",)
+    ends = [_written(cut) for cut in cuts.tolist()]
     inner = [f"{a} to {b}" for a, b in itertools.pairwise(ends)]
     return (f"up to {ends[0]}", *inner, f"above {ends[-1]}")
+
+
+def _written(number: float) -> str:
+    """The shortest way to write a number exactly."""
+    text = f"{number:.6g}"
+    return text if float(text) == number else repr(number)
 
 
 def class_name_in(schema: Schema, target: str | None) -> str:

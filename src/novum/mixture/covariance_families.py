@@ -7,11 +7,14 @@ Given expected weights N_k and scatters W_k of components the likeliest covarian
     tied      EEE   sum W_k / N                  EII              sum trace(W_k) / (d N)
     diag      VVI   diag(W_k) / N_k              EEI              diag(sum W_k) / N
     EEV             U_k diag(sum_k e_k) U_k' / N, where W_k = U_k diag(e_k) U_k', e_k falling
+    EVI, EVV        v diag(W_k) / |diag(W_k)|^(1/d), v W_k / |W_k|^(1/d): one volume, the rest own,
+                    where v = sum_k |.|^(1/d) / N
     fixed           as given
 
 Among covariances of which no direction has less than `floor` of the variance of its columns the
-likeliest has the eigenvalues below it raised to it (Theobald 1975), in each of these families; so
-the floor keeps components from collapsing and the likelihood from falling.
+likeliest has the eigenvalues below it raised to it (Theobald 1975), in each of these families but
+those of one volume, whose other eigenvalues then move too (`_of_one_volume`); so the floor keeps
+components from collapsing and the likelihood from falling.
 
 Reference: Celeux and Govaert (1995). Gaussian parsimonious clustering models.
 """
@@ -24,10 +27,13 @@ import numpy as np
 
 from novum.numerics import Floats
 
-NAMES = ("full", "tied", "diag", "spherical", "EII", "VII", "EEI", "VVI", "EEE", "EEV", "VVV")
+NAMES = (
+    *("full", "tied", "diag", "spherical"),
+    *("EII", "VII", "EEI", "EVI", "VVI", "EEE", "EEV", "EVV", "VVV"),
+)
 
 _ALIASES = {"VVV": "full", "EEE": "tied", "VVI": "diag", "VII": "spherical"}
-_BY_COLUMN = ("diag", "spherical", "EII", "EEI")
+_BY_COLUMN = ("diag", "spherical", "EII", "EEI", "EVI")
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class Family:
     @property
     def is_extrapolated(self) -> bool:
         """Whether a step beyond the likeliest member stays in the family."""
-        return self.name not in ("EEV", "fixed")
+        return self.name not in ("EEV", "EVI", "EVV", "fixed")
 
     def likeliest(self, weight: Floats, scatter: Floats, before: Floats) -> Floats:
         """The covariances, in the form of `before`; those without weight stay as they were."""
@@ -83,6 +89,16 @@ class Family:
             shape = np.maximum(values.sum(axis=0) / total, self.floor)
             found = (axes * shape) @ axes.transpose(0, 2, 1)
             return np.where(there[:, None, None], found, before)
+        if self.name in ("EVI", "EVV"):
+            alive = np.flatnonzero(there)
+            found = before.copy()
+            if self.name == "EVI":
+                found[alive] = _of_one_volume(scatter[alive], total, self.floor)
+                return found
+            values, axes = np.linalg.eigh(scatter[alive])
+            shape = _of_one_volume(np.maximum(values, 0.0), total, self.floor)
+            found[alive] = (axes * shape[:, None, :]) @ axes.transpose(0, 2, 1)
+            return found
         if self.name == "spherical":
             found = np.repeat(scatter.mean(axis=1)[:, None] / counts[:, None], before.shape[1], 1)
         elif self.name == "diag":
@@ -129,8 +145,49 @@ class Family:
             "spherical": K,
             "EII": 1,
             "EEV": d + K * (whole - d),
+            "EVI": 1 + K * (d - 1),
+            "EVV": 1 + K * (whole - 1),
             "fixed": 0,
         }[self.name]
+
+
+def _of_one_volume(spectra: Floats, total: float, floor: float) -> Floats:
+    """The likeliest eigenvalues (K, d) of equal product, none below the floor.
+
+    Solves min sum_kj N_k s_kj + e_kj exp(-s_kj) over logarithms s subject to sum_j s_kj = t for all
+    k, s_kj >= log floor, given the spectra e of the scatters and N = sum_k N_k. For a volume t the
+    logarithms of a component are those of `e_k / m_k`, raised to the floor, and m_k follows from
+    their sum; the best volume has `sum_k m_k = N`, and the sum falls as t grows: halving finds it.
+    """
+    d = spectra.shape[1]
+    if not (floor > 0 or (spectra > 0).all()):
+        return np.zeros_like(spectra)
+    logs = np.log(np.maximum(spectra, 1e-300))
+    middle = logs.mean(axis=1, keepdims=True)
+    volume = np.log(np.exp(middle).sum() / total)
+    low = np.log(floor) if floor > 0 else -np.inf
+    if (logs - middle + volume).min() >= low:
+        return np.exp(logs - middle + volume)
+    falling = -np.sort(-logs, axis=1)
+    sums, free = np.cumsum(falling, axis=1), np.arange(1, d + 1)
+
+    def multipliers(t: float) -> Floats:
+        """`log m_k` for the volume t: as many eigenvalues are free as stay above the floor."""
+        each = (sums - (t - (d - free) * low)) / free
+        fits = falling - each >= low
+        count = np.where(fits.any(axis=1), d - 1 - fits[:, ::-1].argmax(axis=1), 0)
+        return np.asarray(each[np.arange(len(each)), count])
+
+    # All at the floor, and a volume at which a single component would have too small a share.
+    a, b = d * low, d * low + 1.0
+    while np.exp(multipliers(b)).sum() > total:
+        b = d * low + 2.0 * (b - d * low)
+    for _ in range(200):
+        t = 0.5 * (a + b)
+        if not a < t < b:
+            break
+        a, b = (t, b) if np.exp(multipliers(t)).sum() > total else (a, t)
+    return np.exp(np.maximum(logs - multipliers(b)[:, None], low))
 
 
 def _raised(matrix: Floats, floor: float) -> Floats:

@@ -242,6 +242,11 @@ class Units:
     def rows(self, X: Floats) -> Floats:
         return np.asarray((X - self.center) / self.unit)
 
+    def log_units(self, sample: Sample) -> float:
+        """Sum of the logarithms of the units of all present cells."""
+        there = sample.weights @ ~np.isnan(np.asarray(sample.numeric))
+        return float(there @ np.log(self.unit))
+
     def outward(self, params: GaussianParameters) -> GaussianParameters:
         """The parameters in the units of the table."""
         return self._turned(params, self.center + params.means * self.unit, self.unit)
@@ -274,7 +279,7 @@ class GaussianEM(SumProblem[GaussianParameters, GaussianSums]):
         self,
         family: Family,
         units: Units,
-        begin: Callable[[np.random.Generator], GaussianParameters],
+        begin: Callable[[np.random.Generator], GaussianParameters] | None,
         offset: float,
     ) -> None:
         self.family, self.units, self.begin, self.offset = family, units, begin, offset
@@ -286,8 +291,13 @@ class GaussianEM(SumProblem[GaussianParameters, GaussianSums]):
         return {name: value for name, value in vars(self).items() if name != "begin"}
 
     def start(self, rng: np.random.Generator, /) -> GaussianParameters:
+        assert self.begin is not None
         self.like = self.begin(rng)
         return self.like
+
+    def log_units(self, sample: Sample) -> float:
+        """What the log-likelihood of rows has more in standard units."""
+        return self.units.log_units(sample)
 
     def prepared(self, sample: Sample) -> PatternRows:
         """Rows in standard units; those without any cell say nothing and are left out."""

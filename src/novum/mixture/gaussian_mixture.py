@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.clustering import KeptRows
 from novum.core.errors import InputError
-from novum.core.learners import deferred, fitted, later, parameter
+from novum.core.learners import count, deferred, fitted, later, parameter
 from novum.core.runtime import RandomSource
 from novum.core.sums import Additive, Fitted, fit_sums
 from novum.core.tables import (
@@ -54,16 +54,18 @@ class NumericSums(Additive):
     kept: KeptRows
 
     @classmethod
-    def of(cls, sample: Sample) -> NumericSums:
-        X = as_argument(sample.numeric)
+    def of(cls, sample: Sample, *, keeps_rows: bool = True) -> NumericSums:
+        X, weights = as_argument(sample.numeric), sample.weights
         try:
             columns = column_moments_of(X, sample.weight)
         except ValueError as error:
             raise InputError(str(error)) from None
-        known = ~np.isnan(X).all(axis=1)
-        kept = KeptRows.of(X[known], sample.weights[known])
-        weight = float(sample.weights[known].sum())
-        return cls(sample.schema, columns, weight, float(known.sum()), kept)
+        if np.isnan(np.sum(X)):
+            known = ~np.isnan(X).all(axis=1)
+            X, weights = X[known], weights[known]
+        few = slice(None) if keeps_rows else slice(0)
+        kept = KeptRows.of(X[few], weights[few])
+        return cls(sample.schema, columns, float(weights.sum()), float(len(X)), kept)
 
 
 class GaussianMixture(MixtureModel):
@@ -71,9 +73,7 @@ class GaussianMixture(MixtureModel):
 
     Parameters
     ----------
-    n_components : int or "auto"
-        "auto" takes the number of smallest BIC and tells why in `choice_`.
-    covariance_type : {"full", "tied", "diag", "spherical", "EII", "EEI", "EEV", ..., "fixed"}
+    covariance_type : {"full", "tied", "diag", "spherical", "EII", "EVI", "EEV", ..., "fixed"}
         What covariances may be: any, one for all, diagonal, a multiple of the identity; mclust's
         names of families with closed forms; "fixed" holds those of `precisions_init`, so that only
         weights and means are learned.
@@ -82,10 +82,6 @@ class GaussianMixture(MixtureModel):
     reg_covar : float
         No direction of a component has less than this share of the variance of the columns. A
         floor, not an addition: components above it are the likeliest ones to the last digit.
-    max_iter : int
-        Steps of a start.
-    n_init : int
-        Starts, of which the best is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data", "hierarchical"}
         First groups: k-means, its first centers, random memberships, the rows nearest to random
         ones, or Ward's tree of up to 2000 rows.
@@ -95,7 +91,6 @@ class GaussianMixture(MixtureModel):
     moves : int
         Split-and-merge moves that are tried in a row without success, for three components or more
         and where no start is given.
-    random_state : int, RandomState, Generator or None
     warm_start : bool
         Whether a fit starts at the parameters of the last one.
     verbose, verbose_interval : int
@@ -114,6 +109,8 @@ class GaussianMixture(MixtureModel):
         As in scikit-learn; `lower_bound_` is the mean log-likelihood.
     log_likelihood_ : float
         Of the present cells of all rows.
+    units_ : array (2, d)
+        Centers and units of the columns, in which the fit saw them.
     certificate_ : Certificate
         The likelihood after every step, which never falls, and what a further step would change.
     n_collapsed_ : int
@@ -142,6 +139,7 @@ class GaussianMixture(MixtureModel):
 
     invariances = ("shift", "column_scale", "row_order", "duplication")
 
+    n_components: int | str = parameter(count(1), {"auto"}, default=1, kw_only=False)
     covariance_type: str = parameter({*NAMES, "fixed"}, default="full")
     reg_covar: float = parameter(default=1e-6, at_least=0)
     init_params: str = parameter(
@@ -158,6 +156,7 @@ class GaussianMixture(MixtureModel):
     means_: Floats = fitted()
     covariances_: Floats = fitted()
     n_collapsed_: int = fitted()
+    units_: Floats = fitted()
     precisions_: Floats = deferred()
     precisions_cholesky_: Floats = deferred()
 
@@ -175,7 +174,9 @@ class GaussianMixture(MixtureModel):
         )
 
     def _first_sums(self) -> Any:
-        return NumericSums.of
+        given = (self.weights_init, self.means_init, self.precisions_init)
+        # Rows are kept to start from.
+        return partial(NumericSums.of, keeps_rows=any(part is None for part in given))
 
     @property
     def _family(self) -> Family:
@@ -218,10 +219,9 @@ class GaussianMixture(MixtureModel):
         if self.means_init is not None:
             given["means"] = units.rows(_shaped("means_init", self.means_init, (K, d)))
         if self.precisions_init is not None:
-            shapes = {"tied": (d, d), "spherical": (K,), "EII": (K,), "diag": (K, d), "EEI": (K, d)}
-            precisions = _shaped(
-                "precisions_init", self.precisions_init, shapes.get(family.name, (K, d, d))
-            )
+            shape: tuple[int, ...] = (K, d) if family.is_by_column else (K, d, d)
+            shape = (d, d) if family.name == "tied" else (K,) if family.has_one_unit else shape
+            precisions = _shaped("precisions_init", self.precisions_init, shape)
             given["covariances"] = _covariances_of(precisions, family, units)
         elif family.name == "fixed":
             raise InputError(
@@ -241,12 +241,15 @@ class GaussianMixture(MixtureModel):
 
     def _store(self, problem: GaussianEM, solution: Fitted[Any, Any]) -> None:
         order = np.argsort(-solution.params.weights, kind="stable")
-        if any(part is not None for part in (self.means_init, self.precisions_init)):
+        if solution.certificate.details.get("stopped_by") == "one step" or any(
+            part is not None for part in (self.means_init, self.precisions_init)
+        ):
             order = np.arange(len(order))
         self.n_collapsed_ = problem.n_collapsed(solution.params)
         inner = _ordered(solution.params, order)
         outer = problem.units.outward(inner)
         self.weights_, self.means_ = outer.weights, outer.means
+        self.units_ = np.stack([problem.units.center, problem.units.unit])
         self.covariances_ = problem.family.shown(outer.covariances)
         self.precisions_cholesky_ = later(_precision_roots, self.covariances_, problem.family)
         self.precisions_ = later(_precisions, self.covariances_, problem.family)
@@ -261,6 +264,11 @@ class GaussianMixture(MixtureModel):
         elif self._family.name == "tied":
             shown = shown[None]
         return GaussianParameters(self.weights_, self.means_, shown)
+
+    def _fitted_problem(self) -> tuple[GaussianEM, GaussianParameters]:
+        units = Units(*self.units_)
+        problem = GaussianEM(self._family, units, None, 0.0)
+        return problem, units.inward(self._parameters_of_fit())
 
     def _joint_of(self, sample: Sample) -> Floats:
         return log_joint(self._parameters_of_fit(), as_argument(sample.numeric))

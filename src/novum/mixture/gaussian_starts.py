@@ -123,7 +123,7 @@ def moved_out(
     """The best of fits from split-and-merge moves, until `moves` of them in a row gain nothing."""
     begin = problem.begin
     kept: KeptRows | None = begin.args[1] if isinstance(begin, partial) and begin.args[1:] else None
-    if kept is None or len(best.params.weights) < 3:
+    if kept is None or len(best.params.weights) < 3 or _is_cut(best):
         return best
     tried = improved = 0
     evaluations = best.certificate.details.get("evaluations", 0)
@@ -153,9 +153,9 @@ def moved_out(
                 trace = (*trace, *(v for v in best.certificate.trace or () if v >= trace[-1]))
                 improved, failures, gained = improved + 1, 0, True
                 break
-            if failures >= moves:
+            if failures >= moves or _is_cut(new):
                 break
-        if not gained:
+        if not gained or _is_cut(best):
             break
     problem.begin = begin
     if tried == 0:
@@ -167,6 +167,11 @@ def moved_out(
     }
     certificate = replace(best.certificate, details=details, trace=trace)
     return replace(best, certificate=certificate)
+
+
+def _is_cut(fit: Fitted[Any, Any]) -> bool:
+    """Whether Ctrl-C has ended a climb whose best parameters are kept."""
+    return bool(fit.certificate.details.get("stopped_by") == "interrupt")
 
 
 def _moves(params: GaussianParameters, kept: KeptRows, count: int) -> list[tuple[int, int, int]]:

@@ -5,7 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.mixture.gaussian_kernels import LOG_TWO_PI, ROWS, shared_among
+from novum.mixture.gaussian_kernels import (
+    LOG_TWO_PI,
+    ROWS,
+    add_column_logs,
+    add_column_sums,
+    shared_among,
+    transposed,
+    write_joint,
+)
 from novum.numerics import fast_kernel
 
 
@@ -20,9 +28,9 @@ def mixed_step(
 ):  # fmt: skip
     """One pass; returns the log-likelihood.
 
-    Codes of categorical column j begin at `starts[j]` in `levels` (K, number of levels), the
-    log-probabilities; codes below 0 are missing. `out_seen` (K, p) are the weights of the numbers
-    that are present, the other sums those of `diagonal_step`, `out_counts` (K, levels) expected
+    Codes of group j of categorical columns begin at `starts[j]` in `levels` (K, entries), the
+    log-probabilities of combinations of levels. `out_seen` (K, p) are the weights of the numbers
+    that are present, the other sums those of `diagonal_step`, `out_counts` (K, entries) expected
     counts. Missing cells take no part in any sum of their column.
     """
     K, p, q = constants.shape[0], X.shape[1], codes.shape[1]
@@ -33,31 +41,20 @@ def mixed_step(
     value = 0.0
     for first in range(0, weights.shape[0], ROWS):
         n = min(ROWS, weights.shape[0] - first)
+        complete = transposed(X, first, n, xt, present)
         for b in range(n):
-            for j in range(p):
-                x = X[first + b, j]
-                there = not np.isnan(x)
-                xt[j, b] = x if there else 0.0
-                present[j, b] = 1.0 if there else 0.0
             for j in range(q):
-                code = codes[first + b, j]
-                place[j, b] = starts[j] + code if code >= 0 else -1
+                place[j, b] = starts[j] + codes[first + b, j]
         for k in range(K):
             for b in range(n):
                 joint[k, b] = constants[k]
-            for j in range(p):
-                mean, precision, log = means[k, j], precisions[k, j], logs[k, j]
-                for b in range(n):
-                    t = xt[j, b] - mean
-                    joint[k, b] -= 0.5 * present[j, b] * (precision * t * t + log)
+            add_column_logs(
+                xt, present, complete, means[k], precisions[k], logs[k], n, share, joint[k]
+            )
             for j in range(q):
                 for b in range(n):
-                    if place[j, b] >= 0:
-                        joint[k, b] += levels[k, place[j, b]]
-        if out_joint.shape[0] > 0:
-            for b in range(n):
-                for k in range(K):
-                    out_joint[first + b, k] = joint[k, b]
+                    joint[k, b] += levels[k, place[j, b]]
+        write_joint(joint, first, n, out_joint)
         if out_weight.shape[0] == 0:
             continue
         value += shared_among(joint, weights, first, n, top, share)
@@ -66,19 +63,11 @@ def mixed_step(
             for b in range(n):
                 total += joint[k, b]
             out_weight[k] += total
-            for j in range(p):
-                mean, seen, s, square = means[k, j], 0.0, 0.0, 0.0
-                for b in range(n):
-                    r = joint[k, b] * present[j, b]
-                    t = xt[j, b] - mean
-                    seen += r
-                    s += r * t
-                    square += r * t * t
-                out_seen[k, j] += seen
-                out_linear[k, j] += s
-                out_square[k, j] += square
+            add_column_sums(
+                xt, present, complete, means[k], joint[k], total, n,
+                out_seen[k], out_linear[k], out_square[k],
+            )  # fmt: skip
             for j in range(q):
                 for b in range(n):
-                    if place[j, b] >= 0:
-                        out_counts[k, place[j, b]] += joint[k, b]
+                    out_counts[k, place[j, b]] += joint[k, b]
     return value

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -31,66 +31,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.clustering import KeptRows
 from novum.core.errors import InputError
-from novum.core.learners import fitted, parameter
+from novum.core.learners import count, fitted, parameter
 from novum.core.runtime import RandomSource, stream
-from novum.core.sums import Additive, ChunkPasses, Fitted, SumProblem
-from novum.core.tables import Kind, Sample, Schema, check_sample
+from novum.core.sums import Additive, Fitted, SumProblem
+from novum.core.tables import Kind, Sample, Schema
+from novum.mixture.gaussian_em import Units
 from novum.mixture.gaussian_starts import first_groups
-from novum.mixture.mixture_model import MixtureModel
-from novum.numerics import Floats, Integers, as_argument, column_moments_of
+from novum.mixture.mixed_table import (
+    LevelGroups,
+    MixedTable,
+    TableMixture,
+    fewer_rows,
+    level_starts,
+    start_rows,
+)
+from novum.numerics import Floats, Integers, as_argument
 
 # Terms of one call of the kernel: a tenth of a second.
 _CALL_TERMS = 2**23
-
-
-@dataclass(frozen=True, eq=False)
-class SchemaSums(Additive):
-    """A pass that learns the levels."""
-
-    schema: Schema
-
-    @classmethod
-    def of(cls, sample: Sample) -> SchemaSums:
-        return cls(sample.schema)
-
-
-@dataclass(frozen=True, eq=False)
-class MixedTable(Additive):
-    """First pass: moments of numbers, counts of levels, and rows to start from."""
-
-    schema: Schema
-    columns: Any
-    counts: Floats
-    weight: float
-    rows: float
-    kept: KeptRows
-
-    @classmethod
-    def of(cls, sample: Sample) -> MixedTable:
-        X, weights, starts = (
-            as_argument(sample.numeric),
-            sample.weights,
-            level_starts(sample.schema),
-        )
-        counts = np.zeros(starts[-1])
-        for j, codes in enumerate(sample.codes.T):
-            there = codes >= 0
-            np.add.at(counts, starts[j] + codes[there], weights[there])
-        try:
-            columns = column_moments_of(X, sample.weight)
-        except ValueError as error:
-            raise InputError(str(error)) from None
-        known = ~np.isnan(X).all(axis=1) | (sample.codes >= 0).any(axis=1)
-        codes = np.where(sample.codes >= 0, sample.codes, np.nan)
-        kept = KeptRows.of(np.hstack([X, codes])[known], weights[known])
-        weight = float(weights[known].sum())
-        return cls(sample.schema, columns, counts, weight, float(known.sum()), kept)
-
-
-def level_starts(schema: Schema) -> Integers:
-    """Where the levels of every categorical column begin in a table of all levels."""
-    sizes = [column.n_levels for column in schema.columns if column.kind is not Kind.NUMERIC]
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +75,7 @@ class MixedSums(Additive):
 
 @dataclass(frozen=True, eq=False)
 class MixedRows:
-    """Rows in standard units."""
+    """Rows in standard units; codes are those of groups of columns."""
 
     numeric: Floats
     codes: Any
@@ -134,25 +92,30 @@ class MixedEM(SumProblem[MixedParameters, MixedSums]):
     direction = "maximize"
     is_extrapolated = True
 
-    def __init__(self, table: MixedTable, floor: float, prior_count: float, K: int) -> None:
-        columns = table.columns
-        self.schema, self.K, self.floor = table.schema, K, floor
-        self.center = columns.mean
-        variance = columns.scatter / np.where(columns.weight > 0, columns.weight, 1.0)
-        self.unit = np.sqrt(np.where(variance > 0, variance, 1.0))
-        self.offset = float(columns.weight @ np.log(self.unit))
-        self.starts = level_starts(table.schema)
-        kinds = [c.kind for c in table.schema.columns if c.kind is not Kind.NUMERIC]
+    def __init__(
+        self, schema: Schema, units: Units, offset: float, prior: Floats, floor: float, K: int
+    ) -> None:
+        self.schema, self.units, self.offset, self.prior = schema, units, offset, prior
+        self.floor, self.K = floor, K
+        self.starts, self.groups = level_starts(schema), LevelGroups.of(schema)
+        kinds = [c.kind for c in schema.columns if c.kind is not Kind.NUMERIC]
         self.is_ordinal = [kind is Kind.ORDINAL for kind in kinds]
-        self.prior = np.empty(self.starts[-1])
-        for j in range(len(kinds)):
-            part = slice(self.starts[j], self.starts[j + 1])
-            total = table.counts[part].sum()
-            size = part.stop - part.start
-            share = (table.counts[part] + 1.0 / max(size, 1)) / (total + 1.0)
-            self.prior[part] = prior_count * share
         self.begin: Callable[[np.random.Generator], MixedParameters]
         self.like: MixedParameters
+
+    @classmethod
+    def of(cls, table: MixedTable, floor: float, prior_count: float, K: int) -> MixedEM:
+        """The problem of a table, of which the first pass is known."""
+        columns, starts = table.columns, level_starts(table.schema)
+        variance = columns.scatter / np.where(columns.weight > 0, columns.weight, 1.0)
+        units = Units(columns.mean, np.sqrt(np.where(variance > 0, variance, 1.0)))
+        prior = np.empty(starts[-1])
+        for a, b in pairwise(starts):
+            total = table.counts[a:b].sum()
+            share = (table.counts[a:b] + 1.0 / max(b - a, 1)) / (total + 1.0)
+            prior[a:b] = prior_count * share
+        offset = float(columns.weight @ np.log(units.unit))
+        return cls(table.schema, units, offset, prior, floor, K)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what starts are made of, which workers of a cluster do not need."""
@@ -162,20 +125,26 @@ class MixedEM(SumProblem[MixedParameters, MixedSums]):
         self.like = self.begin(rng)
         return self.like
 
+    def log_units(self, sample: Sample) -> float:
+        """What the log-likelihood of rows has more in standard units."""
+        return self.units.log_units(sample)
+
     def prepared(self, sample: Sample) -> MixedRows:
         """Rows in standard units; those without any cell say nothing and are left out."""
-        X = (np.asarray(sample.numeric) - self.center) / self.unit
+        X = self.units.rows(np.asarray(sample.numeric))
         known = ~np.isnan(X).all(axis=1) | (sample.codes >= 0).any(axis=1)
-        codes = as_argument(sample.codes[known], np.int32)
+        codes = self.groups.codes(sample.codes[known])
         return MixedRows(as_argument(X[known]), codes, as_argument(sample.weights[known]))
 
     def step(self, params: MixedParameters, chunk: Sample | MixedRows, /) -> MixedSums:
         rows = self.prepared(chunk) if isinstance(chunk, Sample) else chunk
-        (K, p), L = params.means.shape, params.levels.shape[1]
-        weight, counts = np.zeros(K), np.zeros((K, L))
+        K, p = params.means.shape
+        weight, counts = np.zeros(K), np.zeros((K, self.groups.starts[-1]))
         seen, linear, square = np.zeros((K, p)), np.zeros((K, p)), np.zeros((K, p))
+        tables = self.groups.tables(params.levels, self.starts)
         sums = [weight, seen, linear, square, counts]
-        value = passed(params, self.starts, rows, None, sums)
+        value = passed(params, tables, self.groups.starts, rows, None, sums)
+        counts = self.groups.level_counts(counts, self.starts)
         return MixedSums(weight, seen, linear, square, counts, value)
 
     def objective(self, params: MixedParameters, statistics: MixedSums, /) -> float:
@@ -271,6 +240,7 @@ def binomial_logs(shares: Floats) -> Floats:
 
 def passed(
     params: MixedParameters,
+    tables: Floats,
     starts: Integers,
     rows: MixedRows,
     joint: Floats | None,
@@ -279,12 +249,12 @@ def passed(
     """One pass over rows, which writes log joint densities or adds sums; the log-likelihood."""
     from novum.mixture.mixed_kernels import mixed_step
 
-    (K, p), L = params.means.shape, params.levels.shape[1]
+    (K, p), entries = params.means.shape, tables.shape[1]
     if sums is None:
-        sums = [np.empty(0), *(np.empty((0, p)) for _ in range(3)), np.empty((0, L))]
+        sums = [np.empty(0), *(np.empty((0, p)) for _ in range(3)), np.empty((0, entries))]
     with np.errstate(divide="ignore"):
         constants = np.log(params.weights)
-    arrays = [as_argument(a) for a in (params.means, params.variances, params.levels)]
+    arrays = [as_argument(a) for a in (params.means, params.variances, tables)]
     height = max(1024, _CALL_TERMS // (K * (p + rows.codes.shape[1] + 1)))
     value = 0.0
     for first in range(0, len(rows.weights), height):
@@ -298,34 +268,25 @@ def passed(
 # --- The estimator --------------------------------------------------------------------------------
 
 
-class MixedMixture(MixtureModel):
+class MixedMixture(TableMixture):
     """Mixture for tables of numbers and categories, with missing cells.
 
     Parameters
     ----------
-    n_components : int or "auto"
-        "auto" takes the number of smallest BIC and tells why in `choice_`.
-    tol : float
-        EM ends when a step changes the objective per row by less.
     reg_covar : float
         No variance is below this share of that of its column.
     prior_count : float
         Counts that every component and categorical column has in advance, in proportion to the
         levels' shares in the whole table; 0 is plain maximum likelihood.
-    max_iter : int
-        Steps of a start.
-    n_init : int
-        Starts, of which the best is kept.
-    init_params : {"kmeans", "k-means++", "random_from_data", "hierarchical"}
-        First groups, of numbers in standard units and indicators of levels.
-    random_state : int, RandomState, Generator or None
-    categorical_features : "auto", "all", None, mask, names or indices
-        Columns to read as categories.
 
     Attributes
     ----------
     weights_ : array (K,)
     means_, variances_ : array (K, number of numeric columns)
+    units_ : array (2, number of numeric columns)
+        Centers and units of the numbers, in which the fit saw them.
+    level_prior_ : array
+        Prior counts of all levels.
     level_probabilities_ : dict
         For every categorical column an array (K, levels), in the order of `schema_`.
     log_likelihood_, lower_bound_, converged_, n_iter_, n_components_, certificate_, choice_
@@ -346,51 +307,18 @@ class MixedMixture(MixtureModel):
 
     invariances = ("shift", "column_scale", "row_order", "duplication")
 
+    n_components: int | str = parameter(count(1), {"auto"}, default=1, kw_only=False)
     reg_covar: float = parameter(default=1e-6, above=0)
-    prior_count: float = parameter(default=0.1, at_least=0)
-    init_params: str = parameter(
-        {"kmeans", "k-means++", "random_from_data", "hierarchical"}, default="kmeans"
-    )
-    categorical_features: Any = parameter(default="auto")
-    n_init: int = parameter(default=5, at_least=1)
 
     means_: Floats = fitted()
     variances_: Floats = fitted()
     level_probabilities_: dict[str, Floats] = fitted()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
-    def _read(self, X: Any, y: Any, sample_weight: Any, schema: Schema | None) -> Sample:  # noqa: ARG002
-        return check_sample(
-            self, X, None, sample_weight, target="none", schema=schema, allow_missing=True
-        )
-
-    def _first_sums(self) -> Any:
-        return MixedTable.of
-
-    def _fit_passes(self, passes: ChunkPasses) -> Self:
-        if passes.schema is None:
-            # Codes of levels must mean the same in every chunk.
-            passes = replace(passes, schema=passes(SchemaSums.of).schema)
-        return super()._fit_passes(passes)
+    units_: Floats = fitted()
+    level_prior_: Floats = fitted()
 
     def _problem(self, sums: MixedTable, n_components: int) -> MixedEM:
-        kinds = [column.kind is Kind.NUMERIC for column in sums.schema.columns]
-        seen = np.empty(len(kinds))
-        seen[np.array(kinds, bool)] = sums.columns.weight
-        starts = level_starts(sums.schema)
-        seen[~np.array(kinds, bool)] = [sums.counts[a:b].sum() for a, b in pairwise(starts)]
-        empty = np.flatnonzero(~(seen > 0))
-        if empty.size:
-            raise InputError(
-                f"Column {sums.schema.names[empty[0]]!r} has no present cell, so nothing can be "
-                "learned of it. Leave it out."
-            )
-        problem = MixedEM(sums, self.reg_covar, self.prior_count, n_components)
+        sums.refuse_empty_columns()
+        problem = MixedEM.of(sums, self.reg_covar, self.prior_count, n_components)
         problem.begin = partial(_first, problem, sums.kept, self.init_params)
         return problem
 
@@ -399,9 +327,11 @@ class MixedMixture(MixtureModel):
         order = np.argsort(-params.weights, kind="stable")
         weights = np.where(params.weights > 1e-12, params.weights, 0.0)
         self.weights_ = weights[order] / weights.sum()
-        self.means_ = problem.center + params.means[order] * problem.unit
-        self.variances_ = params.variances[order] * problem.unit**2
+        self.means_ = problem.units.center + params.means[order] * problem.units.unit
+        self.variances_ = params.variances[order] * problem.units.unit**2
         names = [c.name for c in self.schema_.columns if c.kind is not Kind.NUMERIC]
+        self.units_ = np.stack([problem.units.center, problem.units.unit])
+        self.level_prior_ = problem.prior
         ends = problem.starts
         self.level_probabilities_ = {
             name: np.exp(params.levels[order][:, ends[j] : ends[j + 1]])
@@ -410,17 +340,26 @@ class MixedMixture(MixtureModel):
         self.log_likelihood_ = solution.statistics.log_likelihood - problem.offset
         self.lower_bound_ = self.log_likelihood_ / float(solution.statistics.weight.sum())
 
-    def _joint_of(self, sample: Sample) -> Floats:
+    def _parameters_of_fit(self) -> MixedParameters:
         tables = list(self.level_probabilities_.values())
-        K = len(self.weights_)
         with np.errstate(divide="ignore"):
-            levels = np.log(np.hstack(tables)) if tables else np.empty((K, 0))
-        params = MixedParameters(self.weights_, self.means_, self.variances_, levels)
-        weights = np.ones(sample.n_rows)
-        codes = as_argument(sample.codes, np.int32)
-        rows = MixedRows(as_argument(sample.numeric), codes, weights)
+            levels = np.log(np.hstack(tables)) if tables else np.empty((len(self.weights_), 0))
+        return MixedParameters(self.weights_, self.means_, self.variances_, levels)
+
+    def _fitted_problem(self) -> tuple[MixedEM, MixedParameters]:
+        units, params = Units(*self.units_), self._parameters_of_fit()
+        K = len(self.weights_)
+        problem = MixedEM(self.schema_, units, 0.0, self.level_prior_, self.reg_covar, K)
+        variances = params.variances / units.unit**2
+        return problem, replace(params, means=units.rows(params.means), variances=variances)
+
+    def _joint_of(self, sample: Sample) -> Floats:
+        params, K = self._parameters_of_fit(), len(self.weights_)
+        groups, starts = LevelGroups.of(self.schema_), level_starts(self.schema_)
+        codes = groups.codes(sample.codes)
+        rows = MixedRows(as_argument(sample.numeric), codes, np.ones(sample.n_rows))
         joint = np.empty((sample.n_rows, K))
-        passed(params, level_starts(self.schema_), rows, joint, None)
+        passed(params, groups.tables(params.levels, starts), groups.starts, rows, joint, None)
         return joint
 
     @property
@@ -464,19 +403,10 @@ def _first(
     problem: MixedEM, kept: KeptRows, method: str, rng: np.random.Generator
 ) -> MixedParameters:
     """Parameters of first groups: numbers in standard units beside indicators of levels."""
-    p = len(problem.center)
-    X, codes = (kept.rows[:, :p] - problem.center) / problem.unit, kept.rows[:, p:]
-    blocks = [np.nan_to_num(X)]
-    for j, is_ordinal in enumerate(problem.is_ordinal):
-        size = int(problem.starts[j + 1] - problem.starts[j])
-        if is_ordinal:
-            moments = column_moments_of(codes[:, [j]], kept.weights)
-            spread = np.sqrt(moments.scatter / np.where(moments.weight > 0, moments.weight, 1.0))
-            away = (codes[:, [j]] - moments.mean) / np.where(spread > 0, spread, 1.0)
-            blocks.append(np.nan_to_num(away))
-        else:
-            blocks.append((codes[:, [j]] == np.arange(size)) / np.sqrt(0.5))
-    rows = np.hstack(blocks)
+    kept = fewer_rows(kept)
+    p = len(problem.units.unit)
+    X, codes = problem.units.rows(kept.rows[:, :p]), kept.rows[:, p:]
+    rows = start_rows(X, codes, kept.weights, problem.starts, problem.is_ordinal)
     groups = first_groups(rows, kept, problem.K, method, rng)
     # Memberships are not sure yet: every component has a share of all rows.
     R = (0.8 * np.eye(problem.K)[groups] + 0.2 / problem.K) * kept.weights[:, None]
@@ -488,8 +418,10 @@ def _first(
     levels = np.zeros((problem.K, problem.starts[-1]))
     for j in range(len(problem.is_ordinal)):
         there = ~np.isnan(codes[:, j])
-        at = problem.starts[j] + codes[there, j].astype(int)
-        np.add.at(levels.T, at, R[there])
+        own = codes[there, j].astype(np.int64)
+        for k in range(problem.K):
+            part = slice(problem.starts[j], problem.starts[j + 1])
+            levels[k, part] = np.bincount(own, R[there, k], part.stop - part.start)
     weight = R.sum(axis=0)
     table = problem.likeliest_levels(levels)
     return MixedParameters(weight / weight.sum(), means, variances, table)

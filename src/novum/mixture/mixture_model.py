@@ -9,11 +9,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import dataclass, is_dataclass
+from dataclasses import fields as dataclass_fields
+from hashlib import sha256
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import DensityMixin, _fit_context
+from sklearn.base import (
+    ClassNamePrefixFeaturesOutMixin,
+    DensityMixin,
+    TransformerMixin,
+    _fit_context,
+    clone,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
@@ -21,15 +30,17 @@ from novum.core.learners import (
     Certificate,
     ConvergenceWarning,
     Learner,
-    count,
+    Verdict,
     fitted,
     parameter,
     warn_if_stopped,
 )
 from novum.core.runtime import fitting
 from novum.core.sums import (
+    Additive,
     ChunkPasses,
     Fitted,
+    PassesMixin,
     StopRule,
     fit_sums,
     set_feature_names,
@@ -46,14 +57,65 @@ Total = Callable[[Callable[[Any], Any]], Any]
 _BLOCK_ROWS = 131_072
 
 
-class MixtureModel(DensityMixin, Learner):
-    """A mixture of K laws with weights, fitted by expectation and maximization."""
+@dataclass(frozen=True, eq=False)
+class ExpectedStatistics(Additive):
+    """Sums of one pass over some rows, which add to those of all rows.
 
-    n_components: int | str = parameter(count(1), {"auto"}, default=1, kw_only=False)
+    Attributes
+    ----------
+    schema : Schema
+    rows : float
+        How many there are.
+    under : str
+        A fingerprint of the parameters under which expectations were taken; others do not add.
+    sums
+        As the kind of mixture has them.
+    log_units : float
+        What the log-likelihood of the sums has more than that of the rows in their own units.
+    """
+
+    schema: Schema
+    rows: float
+    under: str
+    sums: Any
+    log_units: float
+
+    _fixed: ClassVar[tuple[str, ...]] = ("under",)
+
+
+class MixtureModel(
+    PassesMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Learner
+):
+    """A mixture of K laws with weights, fitted by expectation and maximization.
+
+    Parameters
+    ----------
+    n_components : int or "auto"
+        "auto" takes the number of smallest BIC and tells why in `choice_`.
+    tol : float
+        EM ends when a step changes the objective per row by less.
+    max_iter : int
+        Steps of a start.
+    n_init : int
+        Starts, of which the best is kept.
+    random_state : int, RandomState, Generator or None
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does: end without a result, or keep the best parameters so far.
+    """
+
+    _why_passes = "EM makes several passes"
+
+    # Whether a law may lack some rows, such as fractions among counts.
+    _has_impossible_rows: ClassVar[bool] = False
+
+    # Declared by every kind of mixture, in the order of its own constructor.
+    n_components: int | str
+
     tol: float = parameter(default=1e-5, at_least=0)
     max_iter: int = parameter(default=500, at_least=1)
     n_init: int = parameter(default=1, at_least=1)
     random_state: Any = parameter("random_state", np.random.Generator, default=None)
+    on_interrupt: str = parameter({"raise", "keep"}, default="raise")
 
     weights_: Floats = fitted()
     n_components_: int = fitted()
@@ -96,13 +158,24 @@ class MixtureModel(DensityMixin, Learner):
         """Free parameters of the fitted law."""
         raise NotImplementedError
 
+    def _fitted_problem(self) -> tuple[Any, Any]:
+        """The EM problem of the fitted model, without starts, and its parameters."""
+        raise NotImplementedError
+
     def _climbed(self, problem: Any, over: Total, options: dict[str, Any]) -> Fitted[Any, Any]:
         return fit_sums(problem, over, **options)
 
     # Fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        schema: Schema | None = None,
+    ) -> Self:
         """Fits the mixture.
 
         Parameters
@@ -112,9 +185,11 @@ class MixtureModel(DensityMixin, Learner):
         y : ignored
         sample_weight : array-like of shape (n_rows,), optional
             How often each row counts.
+        schema : Schema, optional
+            Reads `X` by this schema, also levels that it does not have.
         """
         with fitting(self):
-            sample = self._read(X, y, sample_weight, None)
+            sample = self._read(X, y, sample_weight, schema)
             sums = sum_blocks(self._first_sums(), sample)
             n_components = self.n_components
             self.__dict__.pop("choice_", None)
@@ -132,32 +207,66 @@ class MixtureModel(DensityMixin, Learner):
         """`fit(X).predict(X)`."""
         return self.fit(X, y, sample_weight).predict(X)
 
-    def fit_stream(self, chunks: Any, *, schema: Schema | None = None) -> Self:
-        """Fits to chunks `(X,)`, `(X, y)` or `(X, y, weight)` that can be read again and again.
+    def statistics(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> ExpectedStatistics:
+        """Expected sums of rows under the fitted parameters: one E-step; the model stays as it is.
+
+        Sums of parts of a table, wherever they are computed, add to that of the whole.
 
         Parameters
         ----------
-        chunks : list, callable that returns a fresh iterator, or Dask collections
-        schema : Schema, optional
+        X : array-like or data frame of shape (n_rows, n_columns)
+        y : ignored
+        sample_weight : array-like of shape (n_rows,), optional
         """
-        self._validate_params()
-        reason = "EM makes several passes"
-        return self._fit_passes(ChunkPasses.over(chunks, self, schema, reason=reason))
+        check_is_fitted(self, "weights_")
+        problem, params = self._fitted_problem()
+        sample = clone(self)._read(X, y, sample_weight, self.schema_)
+        starts = range(0, sample.n_rows, _BLOCK_ROWS)
+        parts = [sample.rows(slice(s, s + _BLOCK_ROWS)) for s in starts]
+        sums = total(problem.step(params, problem.prepared(part)) for part in parts)
+        logs = problem.log_units(sample)
+        under = _fingerprint(params)
+        return ExpectedStatistics(sample.schema, float(sample.n_rows), under, sums, logs)
 
-    def fit_file(self, path: Any, *, target: Any = None, **options: Any) -> Self:
-        """Fits to a CSV, Parquet or ARFF file in several passes.
+    def fit_statistics(self, statistics: ExpectedStatistics) -> Self:
+        """The likeliest parameters of expected sums: one M-step.
+
+        Summing over parts and taking this step again and again is the fit to all of them. The
+        log-likelihood that the model shows is that of the parameters before the step, and the
+        residual of `certificate_` how much the step has changed.
 
         Parameters
         ----------
-        path : path of the file
-        target : str, optional
-            A column to leave out.
-        **options
-            `weight`, `features`, `kinds`, `chunk_rows`, `memory_limit` and `client`, as for other
-            learners.
+        statistics : ExpectedStatistics
+            Of `statistics`, or a sum of such, under the parameters of this model.
         """
-        self._validate_params()
-        return self._fit_passes(ChunkPasses.over_file(path, self, target=target, **options))
+        check_is_fitted(self, "weights_")
+        problem, params = self._fitted_problem()
+        if not isinstance(statistics, ExpectedStatistics) or statistics.under != _fingerprint(
+            params
+        ):
+            raise InputError(
+                "Expected sums of rows under the parameters of this model, as its `statistics` "
+                "gives them; these were taken under others."
+            )
+        problem.offset = statistics.log_units
+        with fitting(self):
+            self.schema_ = statistics.schema
+            value = problem.objective(params, statistics.sums)
+            residual = problem.residual(params, statistics.sums)
+            certificate = Certificate(
+                objective=problem.objective_name,
+                verdict=Verdict.STOPPED_EARLY,
+                value=value,
+                residual=residual,
+                iterations=1,
+                details={"stopped_by": "one step"},
+            )
+            after = problem.update(params, statistics.sums)
+            self._keep(problem, Fitted(after, statistics.sums, value, certificate))
+        return self
 
     def _fit_passes(self, passes: ChunkPasses) -> Self:
         if self.n_components == "auto":
@@ -201,16 +310,11 @@ class MixtureModel(DensityMixin, Learner):
             "n_init": self.n_init,
             "random_state": self.random_state,
             "acceleration": SquaredExtrapolation if problem.is_extrapolated else None,
+            "on_interrupt": self.on_interrupt,
         }
         solution = self._climbed(problem, over, options)
-        self.certificate_ = solution.certificate
-        warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=5)
-        self.converged_ = bool(self.certificate_.converged)
-        self.n_iter_ = max(1, self.certificate_.iterations or 1)
-        self.log_likelihood_ = solution.value
-        self.lower_bound_ = solution.value / problem.scale(solution.params, solution.statistics)
-        self._store(problem, solution)
-        self.n_components_ = len(self.weights_)
+        warn_if_stopped(solution.certificate, type(self).__name__, stacklevel=5)
+        self._keep(problem, solution)
         dead = int((self.weights_ == 0).sum())
         if dead:
             warnings.warn(
@@ -220,12 +324,23 @@ class MixtureModel(DensityMixin, Learner):
                 stacklevel=5,
             )
 
+    def _keep(self, problem: Any, solution: Fitted[Any, Any]) -> None:
+        """Fitted attributes."""
+        self.certificate_ = solution.certificate
+        self.converged_ = bool(self.certificate_.converged)
+        self.n_iter_ = max(1, self.certificate_.iterations or 1)
+        self.log_likelihood_ = solution.value
+        self.lower_bound_ = solution.value / problem.scale(solution.params, solution.statistics)
+        self._store(problem, solution)
+        self.n_components_ = len(self.weights_)
+
     # Answers
 
     def _joint(self, X: Any) -> Floats:
         check_is_fitted(self, "weights_")
         joint = self._joint_of(check_features(self, X, allow_missing=True))
-        refuse_overflow(joint.max(axis=1))
+        if not self._has_impossible_rows:
+            refuse_overflow(joint.max(axis=1))
         return joint
 
     def score_samples(self, X: Any) -> Floats:
@@ -235,7 +350,18 @@ class MixtureModel(DensityMixin, Learner):
     def predict_proba(self, X: Any) -> Floats:
         """The probability of every component for every row, (n_rows, K)."""
         joint = self._joint(X)
-        return np.exp(joint - log_sum_exp(joint, axis=1, keepdims=True))
+        total = log_sum_exp(joint, axis=1, keepdims=True)
+        # A row that no component can have tells nothing of them.
+        possible = np.isfinite(total)
+        return np.where(possible, np.exp(joint - np.where(possible, total, 0.0)), self.weights_)
+
+    def transform(self, X: Any) -> Floats:
+        """The probabilities of the components as columns, for the steps that follow."""
+        return self.predict_proba(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
 
     def predict(self, X: Any) -> Integers:
         """The number of the most probable component of every row."""
@@ -269,6 +395,26 @@ class MixtureModel(DensityMixin, Learner):
 
     def _entropy_of(self, sample: Sample) -> float:
         return _entropy(self._joint_of(sample), sample.weights)
+
+
+def _fingerprint(params: Any) -> str:
+    """Equal for equal parameters, bit by bit."""
+    digest = sha256()
+
+    def add(value: Any) -> None:
+        if is_dataclass(value):
+            digest.update(type(value).__name__.encode())
+            for item in dataclass_fields(value):
+                add(getattr(value, item.name))
+        elif isinstance(value, tuple):
+            for item in value:
+                add(item)
+        else:
+            array = np.asarray(value)
+            digest.update(str(value).encode() if array.dtype == object else array.tobytes())
+
+    add(params)
+    return digest.hexdigest()[:16]
 
 
 def _entropy(joint: Floats, weights: Floats) -> float:

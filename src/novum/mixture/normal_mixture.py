@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
 from novum.core.runtime import RandomSource, stream
-from novum.distributions import ArrayParameters, MultivariateNormal
+from novum.distributions import ArrayParameters, MultivariateNormal, mixture_weights
 from novum.mixture.gaussian_em import GaussianParameters, log_joint
 from novum.numerics import (
     Floats,
@@ -73,12 +73,7 @@ class NormalMixture(ArrayParameters):
                 f"covariances (K, d, d), got shapes {weights.shape}, {means.shape} and "
                 f"{covariances.shape}."
             )
-        if not (weights >= 0).all() or abs(weights.sum() - 1.0) > 1e-6:
-            raise InputError(
-                f"The weights {weights.tolist()} sum to {weights.sum():g}; they are at least 0 and "
-                "sum to 1."
-            )
-        self._store(weights=weights / weights.sum(), means=means, covariances=covariances)
+        self._store(weights=mixture_weights(weights), means=means, covariances=covariances)
         # Each component refuses a covariance that is none.
         _ = self.components
 

@@ -9,96 +9,35 @@ itself, counted up one after the other.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError
 from novum.core.learners import fitted, parameter
-from novum.core.runtime import fitting
 from novum.core.tables import check_classes, plain_target
-from novum.neighbors.nearest import (
-    ChosenNeighborsMixin,
-    NeighborsModel,
-    RadiusMixin,
-    rows_to_keep,
-)
+from novum.neighbors.nearest import RadiusMixin, rows_to_keep
+from novum.neighbors.voters import ChosenNeighborsMixin, TargetsOfNeighbors
 from novum.neighbors.votes import class_votes, vote_weights
 from novum.numerics import Array, Floats, Integers
 
-# Neighbors that "auto" chooses among, and rows of a block of predictions.
-MOST_NEIGHBORS = 50
+# Rows of a block of predictions.
 _ROWS = 10_000
 
 
-@dataclass(frozen=True, eq=False)
-class NeighborCurve:
-    """Leave-one-out errors over the number of neighbors.
-
-    Attributes
-    ----------
-    n_neighbors : int array (k,)
-    errors : array (k,)
-        Share of training rows that the others get wrong; of numbers the mean squared error.
-    standard_errors : array (k,)
-    best : int
-        The number of least error, the largest of equals: the smoothest.
-    """
-
-    n_neighbors: Integers
-    errors: Floats
-    standard_errors: Floats
-
-    @property
-    def best(self) -> int:
-        least = np.flatnonzero(self.errors == self.errors.min())
-        return int(self.n_neighbors[least[-1]])
-
-    def __repr__(self) -> str:
-        at = int(np.flatnonzero(self.n_neighbors == self.best)[0])
-        return (
-            f"Leave-one-out error {self.errors[at]:.4g} (standard error "
-            f"{self.standard_errors[at]:.2g}) with {self.best} neighbors, the best of "
-            f"{self.n_neighbors[0]} to {self.n_neighbors[-1]}."
-        )
-
-
-def curve_of(losses: Floats) -> NeighborCurve:
-    """The curve of losses (n_rows, k)."""
-    n, k = losses.shape
-    spread = losses.std(axis=0, ddof=1) if n > 1 else np.zeros(k)
-    return NeighborCurve(np.arange(1, k + 1), losses.mean(axis=0), spread / np.sqrt(n))
-
-
-class VotingClassifierModel(DecisionMixin, ClassifierMixin, NeighborsModel):
+class VotingClassifierModel(DecisionMixin, ClassifierMixin, TargetsOfNeighbors):
     """What classifiers by neighbors share: classes, one target or several."""
 
     classes_: Any = fitted()
     class_prior_: Any = fitted()
-    outputs_2d_: bool = fitted()
     targets_: Integers = fitted()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
         return tags
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Keeps the rows and their classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
-        y : array-like of shape (n_rows,) or (n_rows, n_targets)
-        """
-        with fitting(self):
-            self._fit(X, y)
-        return self
 
     def _fit(self, X: Any, y: Any) -> None:
         if y is None:
@@ -186,28 +125,10 @@ class KNeighborsClassifier(ChosenNeighborsMixin, VotingClassifierModel):
         pairs = zip(self._all_classes, self.targets_.T, strict=True)
         return [class_votes(codes, rows, weights, len(classes)) for classes, codes in pairs]
 
-    def curve(self, most: int | None = None) -> NeighborCurve:
-        """Leave-one-out errors for 1 to `most` neighbors, exactly and from one search.
-
-        Parameters
-        ----------
-        most : int, optional
-            At most one less than there are rows; 50 by default.
-
-        Examples
-        --------
-        >>> X, y = [[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]], ["a"] * 3 + ["b"] * 3
-        >>> KNeighborsClassifier().fit(X, y).curve(5).errors.tolist()
-        [0.0, 0.0, 0.0, 0.5, 1.0]
-        """
-        self._check_fitted()
-        n = self.n_samples_fit_
-        k = min(MOST_NEIGHBORS, n - 1) if most is None else most
-        if n < 2:
-            raise InputError("One row leaves no other to learn from. Pass at least two rows.")
+    def _losses(self, distances: Floats, rows: Integers) -> Floats:
         if self.outputs_2d_:
             raise InputError("The curve is of one target. Fit one target at a time.")
-        distances, rows = self._nearest(None, k)
+        n, k = rows.shape
         losses = np.empty((n, k))
         for start in range(0, n, _ROWS):
             block = slice(start, start + _ROWS)
@@ -224,7 +145,7 @@ class KNeighborsClassifier(ChosenNeighborsMixin, VotingClassifierModel):
                         self.targets_[:, 0], rows[block, near], weights, len(self.classes_)
                     )
                 losses[block, at] = votes.argmax(axis=1) != truth
-        return curve_of(losses)
+        return losses
 
 
 class RadiusNeighborsClassifier(RadiusMixin, VotingClassifierModel):
@@ -252,7 +173,6 @@ class RadiusNeighborsClassifier(RadiusMixin, VotingClassifierModel):
     ['a', 'b']
     """
 
-    weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
     outlier_label: Any = parameter(default=None)
 
     def _fit(self, X: Any, y: Any) -> None:

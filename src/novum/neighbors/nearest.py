@@ -24,6 +24,7 @@ from novum.distances import (
     Gower,
     Precomputed,
     as_distance,
+    takes_sparse,
 )
 from novum.neighbors.index import RowIndex, way_for
 from novum.numerics import Codes, Floats, Integers, cached_property
@@ -53,7 +54,7 @@ class NeighborsModel(Learner):
         tags = super().__sklearn_tags__()
         is_pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
         tags.input_tags.allow_nan = not is_pairwise and not callable(self.metric)
-        tags.input_tags.sparse = not is_pairwise
+        tags.input_tags.sparse = takes_sparse(self.metric)
         tags.input_tags.string = self.categorical_features is not None and not is_pairwise
         tags.input_tags.pairwise = is_pairwise
         return tags
@@ -179,31 +180,6 @@ class KNeighborsMixin(NeighborsModel):
         ends = np.arange(len(rows) + 1) * rows.shape[1]
         shape = (len(rows), self.n_samples_fit_)
         return sparse.csr_matrix((cells, rows.ravel(), ends), shape=shape)
-
-
-class ChosenNeighborsMixin(KNeighborsMixin):
-    """The k nearest rows as voters, whose number may be chosen by leaving out."""
-
-    n_neighbors: int | str = parameter({"auto"}, default=5, at_least=1, kw_only=False)  # type: ignore[assignment]
-    weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
-
-    n_neighbors_: int = fitted()
-
-    def _fit(self, X: Any, y: Any) -> None:
-        super()._fit(X, y)
-        is_chosen = isinstance(self.n_neighbors, str)
-        self.n_neighbors_ = self.curve().best if is_chosen else int(self.n_neighbors)
-
-    def curve(self, most: int | None = None) -> Any:
-        """Leave-one-out errors over the number of neighbors."""
-        raise NotImplementedError
-
-    def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
-    ) -> Any:
-        self._check_fitted()
-        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
-        return super().kneighbors(X, k, return_distance)
 
 
 class RadiusMixin(NeighborsModel):

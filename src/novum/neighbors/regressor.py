@@ -5,48 +5,22 @@ f(x) = sum over neighbors i of w_i y_i / sum of w_i
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 
-from novum.core.errors import InputError
-from novum.core.learners import fitted, parameter
-from novum.core.runtime import fitting
-from novum.neighbors.classifier import MOST_NEIGHBORS, NeighborCurve, curve_of
-from novum.neighbors.nearest import (
-    ChosenNeighborsMixin,
-    NeighborsModel,
-    RadiusMixin,
-    rows_to_keep,
-)
+from novum.core.learners import fitted
+from novum.neighbors.nearest import RadiusMixin, rows_to_keep
+from novum.neighbors.voters import ChosenNeighborsMixin, TargetsOfNeighbors
 from novum.neighbors.votes import mean_votes, vote_weights
-from novum.numerics import Floats
+from novum.numerics import Floats, Integers
 
 
-class AveragingModel(RegressorMixin, NeighborsModel):
+class AveragingModel(RegressorMixin, TargetsOfNeighbors):
     """What regressors by neighbors share: numbers, one target or several."""
 
     targets_: Floats = fitted()
-    outputs_2d_: bool = fitted()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Keeps the rows and their numbers.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
-        y : array-like of shape (n_rows,) or (n_rows, n_targets)
-        """
-        with fitting(self):
-            self._fit(X, y)
-        return self
 
     def _fit(self, X: Any, y: Any) -> None:
         sample = rows_to_keep(self, X, y, "numbers")
@@ -94,33 +68,14 @@ class KNeighborsRegressor(ChosenNeighborsMixin, AveragingModel):
         distances, rows = self._nearest(X, self.n_neighbors_)
         return mean_votes(self.targets_, rows, vote_weights(self.weights, distances))
 
-    def curve(self, most: int | None = None) -> NeighborCurve:
-        """Leave-one-out mean squared errors for 1 to `most` neighbors, from one search.
-
-        Parameters
-        ----------
-        most : int, optional
-            At most one less than there are rows; 50 by default.
-
-        Examples
-        --------
-        >>> model = KNeighborsRegressor(1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
-        >>> model.curve(2).errors.round(4).tolist()
-        [1.0, 1.5]
-        """
-        self._check_fitted()
-        n = self.n_samples_fit_
-        if n < 2:
-            raise InputError("One row leaves no other to learn from. Pass at least two rows.")
-        k = min(MOST_NEIGHBORS, n - 1) if most is None else most
-        distances, rows = self._nearest(None, k)
-        losses = np.empty((n, k))
-        for at in range(k):
+    def _losses(self, distances: Floats, rows: Integers) -> Floats:
+        losses = np.empty(rows.shape)
+        for at in range(rows.shape[1]):
             near = slice(0, at + 1)
             weights = vote_weights(self.weights, distances[:, near])
             means = mean_votes(self.targets_, rows[:, near], weights)
             losses[:, at] = ((means - self.targets_) ** 2).mean(axis=1)
-        return curve_of(losses)
+        return losses
 
 
 class RadiusNeighborsRegressor(RadiusMixin, AveragingModel):
@@ -148,8 +103,6 @@ class RadiusNeighborsRegressor(RadiusMixin, AveragingModel):
     >>> model.predict([[0.5]])
     array([0.5])
     """
-
-    weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
 
     def _means(self, X: Any) -> Floats:
         import warnings

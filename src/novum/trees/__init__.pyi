@@ -43,6 +43,7 @@ from novum.trees.reading.candidate_table import Candidates, CandidateSplit
 from novum.trees.reading.candidates import candidates
 from novum.trees.reading.drawing import plot_tree, tree_svg
 from novum.trees.reading.explanation import Explanation, Step, explain
+from novum.trees.reading.outline import outline as outline
 from novum.trees.reading.rules import Rule, RuleSet, rules
 from novum.trees.reading.single_row import Change
 from novum.trees.reading.text import tree_text

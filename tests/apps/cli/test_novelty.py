@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from novum.apps.job import novelty
+from novum.apps.job.request import Request
 from novum.core.files import load
 from tests.apps.cli.commands import invoke, last_line
 
@@ -57,6 +59,35 @@ def test_a_class_says_what_is_novel(tmp_path: Path) -> None:
     assert "rarer class of 'kind'" in " ".join(found["verdict"])
 
 
+def test_networks_take_part_and_tell_what_they_expected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setitem(novelty._TREES, "standard", 10)
+    table, folder = tmp_path / "things.csv", tmp_path / "run"
+    write_table(table)
+    options = ("--task", "novelty", "--id", "name", "--kind", "kind=drop")
+    done = invoke("run", table, *options, "--output", folder, "--quiet")
+    assert done.exit_code == 0, done.stderr
+    record = json.loads((folder / "run.json").read_text())
+    names = {detector["name"] for detector in record["detectors"]}
+    assert {"autoencoder", "variational autoencoder", "isolation forest", "mixture"} <= names
+    first = record["unusual"][0]
+    assert float(first["expected"]["size"]) < 30 < float(first["reasons"][0][1])
+    assert f"(expected {first['expected']['size']})" in done.stdout
+    assert "(expected" in (folder / "report.html").read_text()
+    assert load(folder / "model.novum").predict
+
+
+def test_networks_are_left_out_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = Request("t.csv", task="novelty", budget_seconds=30.0)
+    assert "below a minute" in novelty._networks(100, request)[1][0]
+    request = Request("t.csv", task="novelty")
+    assert "--preset thorough" in novelty._networks(10**8, request)[1][0]
+    monkeypatch.setattr("novum.neural.backend.has_torch", lambda: False)
+    assert "pip install 'novum[neural]'" in novelty._networks(100, request)[1][0]
+
+
 def test_what_does_not_go_with_it(tmp_path: Path) -> None:
     table = tmp_path / "things.csv"
     write_table(table)
@@ -86,3 +117,46 @@ def test_pictures_that_fail_cost_nothing_else(
     assert "Pictures could not be drawn (RuntimeError: no ink)." in done.stdout
     for name in (f"{rows}.csv", "run.json", "report.html", "model.novum"):
         assert (folder / name).exists() or (task == "clusters" and name == "model.novum")
+
+
+@pytest.mark.parametrize("task", ["novelty", "clusters"])
+def test_an_interrupted_run_is_done_again_and_its_report_drawn_again(
+    tmp_path: Path, task: str
+) -> None:
+    table, folder = tmp_path / "things.csv", tmp_path / "run"
+    write_table(table)
+    options = ("--task", task, "--preset", "quick", "--kind", "name=drop", "--output", folder)
+    assert invoke("run", table, *options, "--quiet").exit_code == 0
+    page, record = (folder / "report.html").read_bytes(), folder / "run.json"
+    assert f"nothing to go on with. Its report is drawn again by novum report {folder}" in (
+        last_line(invoke("run", "--resume", folder).stderr)
+    )
+    # The same bytes, from the record and the table.
+    other = tmp_path / "other.html"
+    done = invoke("report", folder, "--output", other)
+    assert (done.exit_code, done.stdout) == (0, f"{other}\n"), done.output
+    assert other.read_bytes() == page
+    # Stopped before the record, and while the report was drawn.
+    verdict = json.loads(record.read_text())["verdict"]
+    for left in ((record, folder / "report.html"), (folder / "report.html",)):
+        for path in left:
+            path.unlink()
+        assert invoke("run", "--resume", folder, "--quiet").exit_code == 0
+        assert json.loads(record.read_text())["verdict"] == verdict
+        assert (folder / "report.html").exists()
+    table.write_text(table.read_text() + "<b>60</b>,9.9,5.5,red,usual\n")
+    changed = invoke("report", folder)
+    assert changed.exit_code == 1
+    assert "other n rows than are recorded in" in last_line(changed.stderr)
+
+
+@pytest.mark.parametrize("task", ["novelty", "clusters"])
+def test_a_table_of_constants_is_said_without_a_target(tmp_path: Path, task: str) -> None:
+    table = tmp_path / "same.csv"
+    table.write_text("a,b\n" + "1,x\n" * 20)
+    done = invoke("run", table, "--task", task, "--output", tmp_path / "run")
+    assert done.exit_code == 1
+    said = last_line(done.stderr)
+    assert "'a' is constant: every cell is 1" in said
+    assert "Add columns that tell rows apart." in said
+    assert "target" not in said

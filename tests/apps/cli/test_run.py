@@ -266,7 +266,7 @@ def test_rows_without_a_target_are_counted_and_predicted(tmp_path: Path) -> None
     (tmp_path / "t.csv").write_text("\n".join(lines))
     done = invoke("run", tmp_path / "t.csv", "--target", "y", *CHEAP, "--output", tmp_path / "r")
     assert done.exit_code == 0, done.output
-    assert "10 rows have no target: not used for learning or judging" in done.stdout
+    assert "10 rows have no target: not used for judging" in done.stdout
     with (tmp_path / "r" / "predictions.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [int(row["row"]) for row in rows if row["answered"] == "no target"] == list(

@@ -39,6 +39,7 @@ def ending_of(**more: Any) -> Any:
         "rows": SimpleNamespace(X=SimpleNamespace(num_rows=48)),
         "n_judged_fit": 48,
         "n_last_fit": 60,
+        "unlabelled": None,
         **more,
     }
     return SimpleNamespace(**given)

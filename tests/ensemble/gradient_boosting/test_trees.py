@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from novum.ensemble import (
     GradientBoostingClassifier,
@@ -17,6 +19,7 @@ from novum.ensemble import (
     SquaredLoss,
 )
 from novum.ensemble.gradient_boosting.losses import Loss
+from novum.ensemble.gradient_boosting.tree_kernels import draw_rows
 from novum.trees import Question
 from tests.oracles.boosting_definitions import Boosting
 
@@ -198,3 +201,14 @@ def test_unseen_levels_and_new_gaps_go_both_ways() -> None:
         unseen = model.predict(pd.DataFrame({"level": ["c"]}))
     missing = model.predict(pd.DataFrame({"level": pd.Series([None], dtype=object)}))
     np.testing.assert_allclose([*unseen, *missing], known @ [0.75, 0.25], rtol=1e-9)
+
+
+def test_every_set_of_rows_is_drawn_as_often() -> None:
+    rows, key, counts = np.arange(3, 15, 2, dtype=np.int32), np.uint64(7), dict[Any, int]()
+    for number in range(4000):
+        drawn = np.empty(3, np.int32)
+        draw_rows(key, number, rows, drawn)
+        assert (np.diff(drawn) > 0).all()
+        counts[tuple(drawn)] = counts.get(tuple(drawn), 0) + 1
+    assert counts.keys() == set(combinations(rows, 3))
+    assert stats.chisquare(list(counts.values())).pvalue > 0.001

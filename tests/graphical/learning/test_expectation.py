@@ -105,7 +105,10 @@ def test_cells_that_are_missing_at_random_leave_no_bias() -> None:
     b = (rng.random(20_000) < np.where(a == 1, 0.9, 0.2)).astype(int)
     cells = np.where((a == 1) & (rng.random(20_000) < 0.8), None, b.astype(object))
     rows = {"a": a, "b": [None if c is None else int(c) for c in cells]}
-    network = fit_parameters(Dag.from_edges([("a", "b")]), rows)
+    graph = Dag.from_edges([("a", "b")])
+    network = fit_parameters(graph, rows)
+    (found,) = fit_expectation(graph, rows).missing_dependence
+    assert (found.a, found.b) == ("b is missing", "a")
     truth = 0.5 * 0.9 + 0.5 * 0.2
     assert network.query("b").values[1] == pytest.approx(truth, abs=0.02)
     present = [c for c in cells if c is not None]

@@ -64,6 +64,27 @@ def test_pc_reaches_the_class_of_most_distributions() -> None:
     assert hits >= 15
 
 
+def test_partial_correlations_are_those_of_residuals_and_pc_takes_numbers() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=400)
+    b = a + rng.normal(size=400)
+    c = b + 0.5 * rng.normal(size=400)
+    d = rng.normal(size=400) + c
+    rows = {"a": a, "b": b, "c": c, "d": d}
+    test = independence_test(rows, "a", "c", ["b"], statistic="correlation")
+    design = np.column_stack([np.ones(400), b])
+    left = [x - design @ np.linalg.lstsq(design, x, rcond=None)[0] for x in (a, c)]
+    r = float(np.corrcoef(left)[0, 1])
+    assert test.statistic == pytest.approx(np.arctanh(r) * np.sqrt(396))
+    assert test.freedom == 396
+    learned = learn_structure(rows, search=PC(), numbers="normal")
+    chain = {frozenset({"a", "b"}), frozenset({"b", "c"}), frozenset({"c", "d"})}
+    assert learned.dag.skeleton == chain
+    assert ("a", "c", ("b",)) in learned.certificate.details["separating_sets"]
+    with pytest.raises(InputError, match="'k' has states"):
+        independence_test({**rows, "k": ["p", "q"] * 200}, "a", "k", statistic="correlation")
+
+
 def test_why_there_is_no_edge() -> None:
     rng = np.random.default_rng(0)
     a = rng.integers(0, 2, 3000)

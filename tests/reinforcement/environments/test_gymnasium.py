@@ -12,6 +12,7 @@ import pytest
 from novum.core import load, save
 from novum.core.errors import InputError
 from novum.reinforcement import (
+    DivergenceWarning,
     EpsilonGreedy,
     LinearQLearning,
     LinearSarsa,
@@ -19,6 +20,7 @@ from novum.reinforcement import (
     QLearning,
     Sarsa,
     ScheduleWarning,
+    StateIndicators,
     TileCoding,
     solve,
 )
@@ -132,3 +134,55 @@ def test_traces_reach_further_back() -> None:
             4000, features=CART, trace_decay=0.8, step_size=0.3, random_state=0
         ).fit(gymnasium.make("CartPole-v1"))
     assert agent.episode_returns_[-5:].mean() > agent.episode_returns_[:20].mean()
+
+
+class Star(gymnasium.Env):
+    """Baird's star: one of seven actions leads to the seventh state, and pays; the rest do not."""
+
+    observation_space = gymnasium.spaces.Discrete(7)
+    action_space = gymnasium.spaces.Discrete(7)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed, options=options)
+        return int(self.np_random.integers(7)), {}
+
+    def step(self, action: int) -> Any:
+        following = 6 if action == 6 else int(self.np_random.integers(6))
+        return following, float(action == 6), False, False, {}
+
+
+class StarFeatures:
+    """Seven states of eight features; every value of the star is a sum of them."""
+
+    n_features = 8
+
+    def transform(self, states: Any) -> np.ndarray:
+        table = np.hstack([2 * np.eye(7)[:, :6], np.zeros((7, 1)), np.ones((7, 1))])
+        table[6] = (0, 0, 0, 0, 0, 0, 1, 2)
+        return table[np.asarray(states, np.int64).ravel()]
+
+
+def test_q_learning_diverges_on_the_star_of_baird_and_says_so() -> None:
+    settings: dict[str, Any] = {
+        "features": StarFeatures(),
+        "step_size": 0.1,
+        "exploration": EpsilonGreedy(1.0),
+        "random_state": 0,
+    }
+    with pytest.warns(DivergenceWarning, match="LinearQLearning diverged: after .* FittedQ"):
+        agent = LinearQLearning(30_000, **settings).fit(Star())
+    assert agent.certificate_.verdict == "unbounded"
+    assert not agent.certificate_.converged
+    assert agent.certificate_.details["diverged_at"] < 30_000
+    # On its own policy the same features are safe: one action in seven pays.
+    own = LinearSarsa(30_000, **settings).fit(Star())
+    assert own.certificate_.verdict == "local"
+    assert np.abs(own.action_values(range(7))).max() < 1 / (1 - 0.99)
+
+
+def test_vectors_of_environments_are_for_linear_agents() -> None:
+    lakes = gymnasium.make_vec("FrozenLake-v1", num_envs=2)
+    with pytest.raises(InputError, match=r"this is a vector of 2\. Pass one of them, or learn by"):
+        QLearning(100).fit(lakes)
+    agent = LinearQLearning(400, features=StateIndicators(16), random_state=0).fit(lakes)
+    assert agent.weights_.shape == (4, 16)

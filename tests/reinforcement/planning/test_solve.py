@@ -24,6 +24,7 @@ from tests.oracles.decision_processes import (
     all_policies,
     best_by_histories,
     best_values,
+    living_reward_ranges,
     policy_value,
     rational_pairs,
 )
@@ -53,14 +54,17 @@ def test_the_world_of_the_notes_to_the_printed_decimals(method: str) -> None:
     assert plan.certificate.distance_bound < 1e-9
 
 
-def test_policies_of_the_ranges_of_the_book() -> None:
-    # Fourth edition, figure 17.2: r < -1.6497; -0.7311 < r < -0.4526; -0.0274 < r < 0.
-    borders = [part.high for part in policy_ranges(GridWorld.notes().process, -2.0, -1e-6)]
-    for border in (-1.6497, -0.7311, -0.4526, -0.0274):
-        assert min(abs(border - found) for found in borders) < 6e-5, border
-    dear = solve(GridWorld.notes(-1.7).process).policy
+def test_policies_and_borders_of_living_rewards_are_those_of_rational_arithmetic() -> None:
+    process = GridWorld.notes().process
+    exact = living_reward_ranges(process, Fraction(-2), Fraction(0))
+    ranges = list(policy_ranges(process, -2.0, 0.0))
+    assert len(ranges) == len(exact) == 9
+    for one, (border, policy) in zip(ranges, exact, strict=True):
+        assert abs(Fraction(one.high) - border) < 1e-12
+        moving = process.pairs.action[process.pairs.start[:-1]] >= 0
+        np.testing.assert_array_equal(one.policy.choices[moving], np.array(policy)[moving])
+    dear, cheap = ranges[0].policy, ranges[-1].policy
     assert dear[(3, 2)] == "right", "any end is better than to stay"
-    cheap = solve(GridWorld.notes(-0.01).process).policy
     assert cheap[(3, 2)] == "left", "rather into the wall than near the bad end"
     assert cheap[(4, 1)] == "down"
 

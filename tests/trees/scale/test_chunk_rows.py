@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from novum.core.errors import InputError
-from novum.core.tables import Column, Kind, Schema
+from novum.core.tables import Column, Kind, Schema, united_labels
 from novum.trees import DecisionTreeClassifier, DecisionTreeRegressor
-from novum.trees.scale.chunks import ChunkReader, united_labels, with_classes
+from novum.trees.scale.chunks import ChunkReader, with_classes
 
 CLASSES = ChunkReader(DecisionTreeClassifier(), True)
 NUMBERS = ChunkReader(DecisionTreeRegressor(), False)

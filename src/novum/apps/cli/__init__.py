@@ -59,6 +59,7 @@ def _application() -> typer.Typer:
     from novum.apps.cli.profile import profile
     from novum.apps.cli.query import query
     from novum.apps.cli.run import report, run
+    from novum.apps.cli.studio import studio
     from novum.apps.cli.version import version
     from novum.apps.cli.warmup import warmup
 
@@ -69,8 +70,8 @@ def _application() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     application.callback()(_options())
-    commands = (run, predict, evaluate, report, profile, learn, models, plan, warmup, version)
-    for command in commands:
+    tables = (run, predict, evaluate, report, profile, studio)
+    for command in (*tables, learn, models, plan, warmup, version):
         application.command()(command)
     application.command(cls=FindingsCommand)(query)
     return application

@@ -56,7 +56,7 @@ def profile(
             sheet=sheet,
             sql=sql,
         )
-        name, record, findings, notes = _looked_at(request)
+        name, record, findings, notes = looked_at(request)
     if as_json:
         import json
 
@@ -69,7 +69,7 @@ def profile(
     _show(name, record, findings, notes)
 
 
-def _looked_at(
+def looked_at(
     request: Request,
 ) -> tuple[str, ProfileRecord, tuple[Finding, ...], tuple[str, ...]]:
     """Name, profile, findings, and what was decided while reading."""

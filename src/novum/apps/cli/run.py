@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
@@ -98,6 +98,7 @@ def report(
 def _drawn(run: Path, output: Path | None) -> Path:
     from novum.apps.job.outputs import REQUEST, RUN
     from novum.apps.job.several import read_run
+    from novum.apps.job.untargeted import recorded
     from novum.apps.report import write_report
     from novum.core.errors import InputError
 
@@ -110,8 +111,24 @@ def _drawn(run: Path, output: Path | None) -> Path:
         )
         raise InputError(f"{run} holds no finished run: there is no {RUN}. {advice}")
     path = source.with_name(REPORT) if output is None else output
-    write_report(read_run(source), path)
+    untargeted = recorded(source)
+    if untargeted is None:
+        write_report(read_run(source), path)
+    else:
+        _draw_again(*untargeted, source, path)
     return path
+
+
+def _draw_again(request: Request, plain: dict[str, Any], source: Path, path: Path) -> None:
+    """The report of a run without a target, whose record holds no pictures: it is done again."""
+    from tempfile import TemporaryDirectory
+
+    from novum.apps.job.untargeted import check_same
+
+    with TemporaryDirectory() as folder:
+        found, _, _ = searched(request, Path(folder) / "run", RunListener(None, None))
+    check_same(found.plain(), plain, source)
+    _write_page(found.as_recorded(plain), path)
 
 
 # Mixed columns, and a decision whose costs are published.
@@ -174,11 +191,16 @@ def run(
         seconds_of,
     )
     from novum.apps.job.request import Request
+    from novum.apps.job.untargeted import UNTARGETED, request_to_repeat
 
     del debug
     if resume is not None:
         _refuse_settings(context)
-        _work(None, resume, quiet, as_json)
+        again = request_to_repeat(resume, resume / REPORT)
+        if again is None:
+            _work(None, resume, quiet, as_json)
+        else:
+            _without_target(again, resume, quiet, as_json)
         return
     repeats, folds = (None, None) if cv is None else cross_validation_of(cv)
     request = Request(
@@ -216,7 +238,7 @@ def run(
         coverage=coverage_of(coverage),
     )
     folder = free_folder(table) if output is None else output
-    if request.task in ("clusters", "novelty"):
+    if request.task in UNTARGETED:
         _without_target(request, folder, quiet, as_json)
         return
     _work(request, folder, quiet, as_json)
@@ -224,9 +246,13 @@ def run(
 
 def free_folder(table: str) -> Path:
     """A folder that is not there yet, named after a table."""
+    return next(path for name in folder_names(table) if not (path := Path(name)).exists())
+
+
+def folder_names(table: str) -> Iterator[str]:
+    """Names for the folder of a run, the best first."""
     stem = Path(table).name.split(".")[0] or "table"
-    names = (f"novum-{stem}" if number == 1 else f"novum-{stem}-{number}" for number in count(1))
-    return next(path for name in names if not (path := Path(name)).exists())
+    return (f"novum-{stem}" if number == 1 else f"novum-{stem}-{number}" for number in count(1))
 
 
 # --- Steps ----------------------------------------------------------------------------------------
@@ -242,7 +268,7 @@ def _work(request: Request | None, folder: Path, quiet: bool, as_json: bool) -> 
     try:
         with nullcontext() if shown is None else shown:
             listener = RunListener(shown, None if quiet or as_json else out)
-            record = _recorded(request, folder, listener)
+            record = recorded(request, folder, listener)
     except KeyboardInterrupt:
         raise _stopped(folder) from None
     except (OSError, MemoryError) as error:
@@ -270,7 +296,7 @@ def _without_target(request: Request, folder: Path, quiet: bool, as_json: bool) 
     out, shown = output(), None if quiet else Progress("starting")
     try:
         with nullcontext() if shown is None else shown:
-            found, table, rows = _searched(request, folder, RunListener(shown, None))
+            found, table, rows = searched(request, folder, RunListener(shown, None))
     except KeyboardInterrupt:
         raise _stopped(folder) from None
     files = written(folder) | {rows.partition(".")[0]: str(folder / rows)}
@@ -286,24 +312,32 @@ def _without_target(request: Request, folder: Path, quiet: bool, as_json: bool) 
         say(out, path if quiet else f"{what:<12}{path}")
 
 
-def _searched(request: Request, folder: Path, listener: Any) -> tuple[Any, Any, str]:
+def searched(request: Request, folder: Path, listener: Any) -> tuple[Any, Any, str]:
     """What was found with its report written, its table, and the file with a line for each row."""
     if request.task == "clusters":
         from novum.apps.job.clusters import ASSIGNMENTS, run_clusters
-        from novum.apps.report.groups import write_groups_report
 
         groups = run_clusters(request, folder, listener)
-        write_groups_report(groups, folder / REPORT)
+        _write_page(groups, folder / REPORT)
         return groups, groups.choice.table, ASSIGNMENTS
     from novum.apps.job.novelty import SCORES, run_novelty
-    from novum.apps.report.novelty import write_novelty_report
 
     unusual = run_novelty(request, folder, listener)
-    write_novelty_report(unusual, folder / REPORT)
+    _write_page(unusual, folder / REPORT)
     return unusual, unusual.comparison.table(), SCORES
 
 
-def _recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord | SeveralRecord:
+def _write_page(found: Any, path: Path) -> None:
+    """The report of a run without a target."""
+    from novum.apps.job.clusters import ClusterRun
+    from novum.apps.report.groups import write_groups_report
+    from novum.apps.report.novelty import write_novelty_report
+
+    write = write_groups_report if isinstance(found, ClusterRun) else write_novelty_report
+    write(found, path)
+
+
+def recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord | SeveralRecord:
     """The record of the run, with its report written."""
     from novum.apps.job import job
     from novum.apps.job.record import SeveralRecord

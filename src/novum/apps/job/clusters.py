@@ -10,7 +10,7 @@ that is named, or that a bundled table has, takes no part: at the end groups are
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -118,6 +118,10 @@ class ClusterRun:
             },
             "not_done": list(self.not_done),
         }
+
+    def as_recorded(self, plain: dict[str, Any]) -> ClusterRun:
+        """The same run, found at the time that its record tells."""
+        return replace(self, date=plain["date"])
 
 
 def run_clusters(request: Request, folder: Path, listener: Listener | None = None) -> ClusterRun:

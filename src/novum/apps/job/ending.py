@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,13 +37,13 @@ from novum.apps.job.explaining import (
 from novum.apps.job.families import family
 from novum.apps.job.judging import judge_classes, judge_numbers
 from novum.apps.job.last_fits import (
-    CURVE_FOLDS,
-    curve_of_rows,
+    curve_in_time,
     fitted,
     most_rows,
     price_of_fit,
     settled,
     some_rows,
+    with_last,
 )
 from novum.apps.job.mistakes import find_mistakes, find_saving, telling_rows
 from novum.apps.job.outputs import (
@@ -74,14 +74,12 @@ from novum.apps.job.table.partition import Parts
 from novum.apps.job.table.reading import reading_options
 from novum.apps.job.table.task import Rows, Task
 from novum.apps.job.trials import LearningRows, Trials, built
+from novum.apps.job.unlabelled import UnlabelledUse, considered, learner_of_both
 from novum.core import save
 from novum.core.files import replacing
 from novum.core.runtime import OutOfTime
 
 LEARNED, SEEN = "learned_rows.json", "seen_rows.bin"
-_SHORT_CURVE = (0.3, 1.0)
-# Forecast of the fits of one fold beyond which a curve is short: usually, and in the quick preset.
-_DEAR_CURVE = (5.0, 1.0)
 # Rows that a last fit has at least, whatever the budget.
 _FEWEST_FITTED = 500
 # Rows and columns that importances are cut down to before they are given up.
@@ -113,12 +111,14 @@ class Ending:
     n_judged_fit: int = field(init=False, default=0)
     n_last_fit: int = field(init=False, default=0)
     calibration: Calibration | None = field(init=False, default=None)
+    unlabelled: UnlabelledUse | None = field(init=False, default=None)
 
 
 def end(ending: Ending) -> Ending:
     """Fits, writes model, program and predictions, and then judges and explains."""
     task, parts, attempts = ending.task, ending.parts, ending.attempts
     judged, learned, members, limit = _judged_fit(ending)
+    judged = _with_unlabelled(judged, learned, members, ending)
     model, used = clone(judged), judged
     ending.n_judged_fit = learned.X.num_rows
     _write_model(used, learned, ending)
@@ -128,7 +128,7 @@ def end(ending: Ending) -> Ending:
             ending,
             END_OF_FITS,
             "A fit to all rows, in place of the judged model in model.novum,",
-            lambda: fitted(model, last),
+            lambda: _fitted(model, last, ending),
             lambda _: judged,
             is_recorded=False,
         )
@@ -150,7 +150,7 @@ def end(ending: Ending) -> Ending:
         ending,
         END_OF_JUDGMENT,
         "The learning curve",
-        lambda: _learning_curve(clone(model), ending),
+        lambda: curve_in_time(clone(model), ending),
         lambda _: None,
     )
     return ending
@@ -193,10 +193,10 @@ def _judged_fit(ending: Ending) -> tuple[Any, LearningRows, dict[str, int], int]
         except OutOfTime:
             reason = f"The last fit of {title_of(name, task.kind)} did not fit the budget."
             choice = ending.choice.cheapest(reason)
-            ending.plan = _with(ending.plan, searches_again=False)
+            ending.plan = with_last(ending.plan, searches_again=False)
             if choice is None:
                 n_rows = (ending.plan.last.n_fitted or len(ending.parts.train)) // 4
-                ending.plan = _with(ending.plan, n_fitted=max(n_rows, _FEWEST_FITTED))
+                ending.plan = with_last(ending.plan, n_fitted=max(n_rows, _FEWEST_FITTED))
                 if n_rows <= _FEWEST_FITTED:
                     # So few rows have been fitted many times on the folds.
                     return _fit_once(name, ending)
@@ -226,50 +226,42 @@ def _fit_once(name: str, ending: Ending) -> tuple[Any, LearningRows, dict[str, i
     return found, learned, members, limit
 
 
+def _with_unlabelled(
+    judged: Any, learned: LearningRows, members: dict[str, int], ending: Ending
+) -> Any:
+    """The judged model, which has learned from rows without a target too where that helps."""
+    if ending.choice.family in (CONSTANT, STACK):
+        return judged
+    in_time = partial(_in_time, ending, END_OF_FITS, is_recorded=False)
+    ending.unlabelled = considered(judged, members, ending, in_time)
+    if ending.unlabelled is None or not ending.unlabelled.helps:
+        return judged
+    what = "A fit to rows without a target too"
+    both = in_time(what, lambda: _fitted(clone(judged), learned, ending), lambda _: None)
+    if both is None:
+        ending.unlabelled = None
+    return judged if both is None else both
+
+
+def _fitted(model: Any, rows: LearningRows, ending: Ending) -> Any:
+    """The model fitted to rows, and to those without a target where they help."""
+    use = ending.unlabelled
+    return fitted(model, rows) if use is None or not use.helps else use.fitted(model, rows)
+
+
 def _affordable(ending: Ending) -> PlanRecord:
     """The plan without a further choice of settings where there is no time for it."""
     runs = ending.trials.runs[ending.choice.family]
     searched = float(np.median([run.fit_seconds for run in runs]))
     more_rows = ending.rows.X.num_rows / max(min(run.n_train for run in runs), 1)
     fits = ending.clock.until(END_OF_FITS)
-    return _with(ending.plan, searches_again=searched * more_rows < 0.4 * fits)
-
-
-def _with(plan: PlanRecord, **changes: Any) -> PlanRecord:
-    return replace(plan, last=replace(plan.last, **changes))
+    return with_last(ending.plan, searches_again=searched * more_rows < 0.4 * fits)
 
 
 def _some(ending: Ending, positions: Any, limit: int, use: str) -> LearningRows:
     task = ending.task
     at = some_rows(task, positions, limit, ending.plan.seed, use)
     return LearningRows.of(task, task.rows(at))
-
-
-def _learning_curve(model: Any, ending: Ending) -> Curve | None:
-    """The score against the number of rows; None where folds must keep groups or time."""
-    rows = ending.rows
-    if rows.groups is not None or rows.in_time or rows.X.num_rows < 30:
-        return None
-    sizes = ending.plan.last.curve_sizes
-    if ending.clock.is_limited:
-        left = ending.clock.until(END_OF_JUDGMENT)
-        affordable = [one for one in (sizes, _SHORT_CURVE) if _curve_seconds(one, ending) < left]
-        sizes = affordable[0] if affordable else ()
-        ending.plan = _with(ending.plan, curve_sizes=sizes)
-    elif len(sizes) * ending.price > _DEAR_CURVE[ending.plan.preset == "quick"]:
-        # By forecast, which is the same on every machine.
-        sizes = _SHORT_CURVE
-        ending.plan = _with(ending.plan, curve_sizes=sizes)
-    if not sizes:
-        raise OutOfTime
-    return curve_of_rows(model, rows, sizes, ending.metric, ending.plan.seed, ending.request.n_jobs)
-
-
-def _curve_seconds(sizes: tuple[float, ...], ending: Ending) -> float:
-    """What the fits of a learning curve take, by the fit of the judged model."""
-    folds = int(CURVE_FOLDS.partition("x")[2])
-    more_rows = ending.rows.X.num_rows / max(ending.n_judged_fit, 1)
-    return 1.2 * folds * sum(sizes) * more_rows * ending.fit_seconds
 
 
 # --- Judgment -------------------------------------------------------------------------------------
@@ -366,7 +358,7 @@ def _importances(judged: Any, aside: Rows, ending: Ending) -> Terms:
         columns = min(int(asked / (PERMUTATIONS * rows)), aside.X.num_columns)
         if columns < 1:
             raise OutOfTime
-        ending.plan = _with(ending.plan, permuted_rows=rows, permuted_columns=columns)
+        ending.plan = with_last(ending.plan, permuted_rows=rows, permuted_columns=columns)
     last = ending.plan.last
     return column_importances(
         judged,
@@ -443,14 +435,17 @@ def _write_model(used: Any, learned: LearningRows, ending: Ending) -> None:
     has_all = task.classes is None or len(used.classes_) == len(task.classes)
     point = task.point if has_all else None
     save(used if point is None else used.at(point), folder / MODEL)
+    learner, use = used, ending.unlabelled
     whole = learned.X.num_rows == len(task.labeled)
+    if use is not None and use.helps:
+        learner, learned, whole = learner_of_both(used), use.both(learned), False
     if whole:
         (folder / LEARNED).unlink(missing_ok=True)
     else:
         with replacing(folder / LEARNED) as file:
             file.write(json.dumps(learned.positions.tolist()).encode())
     made = Made(
-        learner=used,
+        learner=learner,
         table=ending.request.table,
         target=task.target,
         left_out=tuple(column.name for column in task.left_out if column.name != task.target),
@@ -459,6 +454,7 @@ def _write_model(used: Any, learned: LearningRows, ending: Ending) -> None:
         rows=None if whole else LEARNED,
         point=point,
         reading=reading_options(ending.request),
+        has_gaps=learner is not used,
     )
     ending.attempts(
         "The list of the rows that the model has seen",

@@ -30,6 +30,7 @@ from novum.apps.job.outputs import (
     PLAN,
     REQUEST,
     RUN,
+    check_folder,
     write_leaderboard,
 )
 from novum.apps.job.planning import (
@@ -84,7 +85,7 @@ def run(
     request = with_targets(request)
     if not request.targets and request.task != "labels":
         return run_one(request, folder, listener)
-    _check_folder(request, folder)
+    check_folder(request, folder)
     return run_several(request, folder, listener, Steps(run_one, plan_for, _open_folder))
 
 
@@ -98,7 +99,7 @@ def run_one(
     # A plan that is given is carried out, whatever time that takes.
     limit = request.budget_seconds if request.plan is None else None
     clock, attempts = Clock(limit, listener), Attempts()
-    _check_folder(request, folder)
+    check_folder(request, folder)
     with clock.stage("reading the table"):
         loaded = read(request) if shared is None else shared.table_of(str(request.target))
         task = formalize(loaded, request)
@@ -302,20 +303,6 @@ def _few_folds(
 
 def _not_searched(sentence: str) -> tuple[Finding, ...]:
     return (Finding("no search", "warning", (), sentence, "Look at the table yourself."),)
-
-
-def _check_folder(request: Request, folder: Path) -> None:
-    known = folder / REQUEST
-    if known.exists() and read_record(known, Request) != request:
-        raise InputError(
-            f"{folder} holds a run with other settings. Name another folder with --output, or "
-            f"go on with that run: novum run --resume {folder}."
-        )
-    if (folder / RUN).exists():
-        raise InputError(
-            f"{folder} holds a finished run, which is not overwritten. Name another folder with "
-            "--output."
-        )
 
 
 def _open_folder(request: Request, folder: Path) -> None:

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from novum.apps.job.building import candidate
+from novum.apps.job.clock import END_OF_JUDGMENT
 from novum.apps.job.families import Family, family
 from novum.apps.job.planning import STACK, STACK_MEMBERS, USUAL_SECONDS, TableSize, price
 from novum.apps.job.record import PlanRecord
 from novum.apps.job.record_model import Curve
 from novum.apps.job.table.task import Task
 from novum.apps.job.trials import LearningRows, Trials, built, fit_params, stack_of, tuned
-from novum.core.runtime import fitted_model, stream
+from novum.core.runtime import OutOfTime, fitted_model, stream
 from novum.evaluation import GridSearchCV, learning_curve
 
 # Of the budget, for each of the two last fits.
@@ -32,6 +33,9 @@ FEWEST_FITTED = 10_000
 RARE_ROWS = 10
 # Shuffled, because tables are often sorted by class.
 CURVE_FOLDS = "1x5"
+_SHORT_CURVE = (0.3, 1.0)
+# Forecast of the fits of one fold beyond which a curve is short: usually, and in the quick preset.
+_DEAR_CURVE = (5.0, 1.0)
 
 
 def settled(
@@ -140,6 +144,38 @@ def curve_of_rows(
         (),
         metric.measure.label,
     )
+
+
+def curve_in_time(model: Any, ending: Any) -> Curve | None:
+    """The score against the number of rows; None where folds must keep groups or time."""
+    rows = ending.rows
+    if rows.groups is not None or rows.in_time or rows.X.num_rows < 30:
+        return None
+    sizes = ending.plan.last.curve_sizes
+    if ending.clock.is_limited:
+        left = ending.clock.until(END_OF_JUDGMENT)
+        affordable = [one for one in (sizes, _SHORT_CURVE) if _curve_seconds(one, ending) < left]
+        sizes = affordable[0] if affordable else ()
+        ending.plan = with_last(ending.plan, curve_sizes=sizes)
+    elif len(sizes) * ending.price > _DEAR_CURVE[ending.plan.preset == "quick"]:
+        # By forecast, which is the same on every machine.
+        sizes = _SHORT_CURVE
+        ending.plan = with_last(ending.plan, curve_sizes=sizes)
+    if not sizes:
+        raise OutOfTime
+    return curve_of_rows(model, rows, sizes, ending.metric, ending.plan.seed, ending.request.n_jobs)
+
+
+def _curve_seconds(sizes: tuple[float, ...], ending: Any) -> float:
+    """What the fits of a learning curve take, by the fit of the judged model."""
+    folds = int(CURVE_FOLDS.partition("x")[2])
+    more_rows = ending.rows.X.num_rows / max(ending.n_judged_fit, 1)
+    return 1.2 * folds * sum(sizes) * more_rows * ending.fit_seconds
+
+
+def with_last(plan: PlanRecord, **changes: Any) -> PlanRecord:
+    """The plan with other last steps."""
+    return replace(plan, last=replace(plan.last, **changes))
 
 
 # --- Steps ----------------------------------------------------------------------------------------

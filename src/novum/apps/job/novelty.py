@@ -3,20 +3,22 @@
     table -> features -> detectors on the same folds -> consensus -> reasons, pictures -> files
 
 Detectors of different kinds are compared by how they rank rows that they have not seen
-(`novum.evaluation.detectors`). Where a target of two classes is named, its rarer class says what is
-novel, and the detectors are judged by it; it is no feature. The model that is written is the best
-detector that draws a line, fitted to all rows (those that are known to be novel left out).
+(`novum.evaluation.detectors`); networks are among them where torch is installed and the budget
+allows, and an autoencoder that has not seen the most unusual rows tells what it expected in their
+cells. Where a target of two classes is named, its rarer class says what is novel, and the detectors
+are judged by it; it is no feature. The model that is written is the best detector that draws a
+line, fitted to all rows (those that are known to be novel left out).
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_outlier_detector
 
 from novum import __version__
 from novum.apps.job.building import imported
@@ -31,18 +33,24 @@ from novum.apps.job.untargeted import (
     write_record,
 )
 from novum.core import Pipeline, save
+from novum.core.runtime import stream
 from novum.core.text import printable
 from novum.decomposition import PCA
-from novum.display import Axis, Bars, Chart, Cloud, counted
+from novum.display import Axis, Bars, Chart, Cloud, counted, number
 from novum.evaluation import DetectorComparison, compare_detectors
 from novum.trees import IsolationForest
 
 SCORES = "scores.csv"
 # Rows that are told with reasons, and rows of a picture.
 _TOLD, _DRAWN = 10, 1500
+# Rows that tell how many components a mixture has, and the most that are tried.
+_CHOOSING_ROWS, _MOST_COMPONENTS = 1000, 5
 _TREES = {"quick": 100, "standard": 200, "thorough": 500}
 # Columns of which a network is learned in seconds, without and with missing cells.
 _MOST_NODES, _MOST_NODES_WITH_GAPS = 60, 30
+# Cells of a table, and the least budget in seconds, for which networks are trained.
+_NETWORK_CELLS, _NETWORK_SECONDS = {"quick": 0, "standard": 10**6, "thorough": 10**7}, 60.0
+_AUTOENCODER = "autoencoder"
 
 
 @dataclass(frozen=True)
@@ -59,18 +67,26 @@ class UnusualRow:
         Share of rows that are less unusual, by the consensus.
     reasons : tuple of (column, cell, share)
         The columns that make it stand out, with their shares of what does.
+    expected : dict from columns to texts
+        What an autoencoder expects in these cells, where there is one.
     """
 
     row: int
     name: str
     rank: float
     reasons: tuple[tuple[str, str, float], ...]
+    expected: dict[str, str] = field(default_factory=dict)
 
     @property
     def sentence(self) -> str:
-        what = ", ".join(f"{printable(c, 40)} = {cell}" for c, cell, _ in self.reasons)
+        what = ", ".join(self.cell(column, text) for column, text, _ in self.reasons)
         name = f" ({printable(self.name, 40)})" if self.name else ""
         return f"Row {self.row}{name}: {what or 'no single column tells why'}."
+
+    def cell(self, column: str, text: str) -> str:
+        """A cell in words, with what was expected."""
+        expected = f" (expected {self.expected[column]})" if column in self.expected else ""
+        return f"{printable(column, 40)} = {text}{expected}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +140,7 @@ class NoveltyRun:
                 {
                     "name": r.name,
                     "area": three(r.area),
+                    "cost": three(r.cost),
                     "agreement": three(r.agreement),
                     "stability": three(r.stability),
                     "seconds": r.seconds,
@@ -133,6 +150,16 @@ class NoveltyRun:
             "unusual": [asdict(row) for row in self.unusual],
             "not_done": list(self.not_done),
         }
+
+    def as_recorded(self, plain: dict[str, Any]) -> NoveltyRun:
+        """The same run, found at the time and in the seconds that its record tells."""
+        seconds = {one["name"]: one["seconds"] for one in plain["detectors"]}
+        results = tuple(
+            replace(result, seconds=seconds.get(result.name, result.seconds))
+            for result in self.comparison.results
+        )
+        comparison = replace(self.comparison, results=results)
+        return replace(self, date=plain["date"], comparison=comparison)
 
 
 def run_novelty(request: Request, folder: Path, listener: Listener | None = None) -> NoveltyRun:
@@ -144,18 +171,27 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
     n_missing = sum(column.null_count for column in table.itercolumns())
     most_nodes = _MOST_NODES_WITH_GAPS if n_missing else _MOST_NODES
     detectors = _detectors(seen.is_numeric, n_missing == 0, request)
+    detectors["mixture"] = _mixture(table, seen.is_numeric, request)
     if table.num_columns <= most_nodes:
         detectors["Bayesian network"] = imported("novum.graphical:BayesianNetworkDensity")()
+    networks, left_out = _networks(table.num_rows * table.num_columns, request)
+    detectors |= networks
     told.stage(f"comparing {len(detectors)} detectors")
     comparison = compare_detectors(detectors, table, known, random_state=request.seed)
     told.stage("looking for reasons")
     ordinary = np.arange(table.num_rows) if known is None else np.flatnonzero(~known)
     forest = clone(detectors["isolation forest"]).fit(table.take(ordinary))
-    unusual = _unusual(forest, table, comparison, rows, seen.ids)
+    autoencoder = None
+    others = np.setdiff1d(ordinary, comparison.most_unusual[:_TOLD])
+    if len(others) >= _TOLD and _AUTOENCODER in {r.name for r in comparison.results}:
+        autoencoder = clone(detectors[_AUTOENCODER]).fit(table.take(others))
+    unusual = unusual_rows(
+        forest, table, comparison.consensus, rows, seen.ids, autoencoder=autoencoder
+    )
     told.stage("fitting the best detector")
     # Densities rank rows and draw no line between ordinary and novel ones.
     names = [result.name for result in comparison.results]
-    best = next(name for name in names if hasattr(detectors[name], "predict"))
+    best = next(name for name in names if is_outlier_detector(detectors[name]))
     model = clone(detectors[best]).fit(table.take(ordinary))
     folder.mkdir(parents=True, exist_ok=True)
     save(model, folder / MODEL)
@@ -172,6 +208,7 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
         (
             *seen.not_done,
             *_not_done(n_missing, table.num_columns - most_nodes, comparison),
+            *left_out,
             *failed,
         ),
         asdict(request),
@@ -222,15 +259,63 @@ def _detectors(is_numeric: bool, is_complete: bool, request: Request) -> dict[st
     if is_numeric and is_complete:
         density = imported("novum.neighbors:KernelDensity")
         found["kernel density"] = scaled(density(bandwidth="scott"))
+    if is_complete and request.preset != "quick":
+        found["support vector sphere"] = scaled(imported("novum.svm:SVDD")(nu=0.1))
     return found
 
 
-def _unusual(
-    forest: IsolationForest, table: Any, comparison: DetectorComparison, rows: Any, ids: Any
+def _mixture(table: Any, is_numeric: bool, request: Request) -> Any:
+    """Unlikely under a mixture, with as many components as some of the rows support."""
+    law = imported(f"novum.mixture:{'Gaussian' if is_numeric else 'Mixed'}Mixture")
+    some = stream(request.seed, "components").permutation(table.num_rows)[:_CHOOSING_ROWS]
+    choose = imported("novum.mixture:choose_components")
+    model = law(random_state=request.seed)
+    try:
+        most = min(_MOST_COMPONENTS, max(1, len(some) // 20))
+        n = choose(model, table.take(np.sort(some)), range(1, most + 1)).n_components
+    except ValueError:
+        # What is wrong with the table is told by the comparison, beside the name.
+        n = 1
+    detector = imported("novum.mixture:DensityDetector")
+    return detector(model.set_params(n_components=n), cv=2, random_state=request.seed)
+
+
+def _networks(n_cells: int, request: Request) -> tuple[dict[str, Any], list[str]]:
+    """Neural detectors where there is torch and time for them; what was left out, and why."""
+    if n_cells > _NETWORK_CELLS[request.preset]:
+        if request.preset == "quick":
+            return {}, []
+        return {}, [
+            f"Neural detectors were not compared: {n_cells:,} cells take long. "
+            + ("Ask for them with --preset thorough." if request.preset == "standard" else "")
+        ]
+    if request.budget_seconds is not None and request.budget_seconds < _NETWORK_SECONDS:
+        return {}, ["Neural detectors were not compared: the budget is below a minute."]
+    if not imported("novum.neural:has_torch")():
+        return {}, [
+            "Neural detectors were not compared: torch is not installed (pip install "
+            "'novum[neural]')."
+        ]
+    settings = {"random_state": request.seed, "max_iter": 1000}
+    return {
+        _AUTOENCODER: imported("novum.neural:AutoencoderDetector")(**settings),
+        "variational autoencoder": imported("novum.neural:VariationalAutoencoder")(**settings),
+    }, []
+
+
+def unusual_rows(
+    forest: IsolationForest,
+    table: Any,
+    ranks: Any,
+    rows: Any,
+    ids: Any,
+    most: int = _TOLD,
+    autoencoder: Any = None,
 ) -> tuple[UnusualRow, ...]:
-    """The most unusual rows, each with the columns that make random cuts isolate it."""
-    places = comparison.most_unusual[:_TOLD]
+    """The rows of highest rank, each with the columns that make random cuts isolate it."""
+    places = np.argsort(-ranks, kind="stable")[:most]
     found = forest.contributions(table.take(places))
+    likely = None if autoencoder is None else autoencoder.reconstruct(table.take(places))
     told = []
     for at, place in enumerate(places.tolist()):
         pull = -np.minimum(found.values[at], 0.0)
@@ -243,8 +328,16 @@ def _unusual(
         )
         row = int(rows[place])
         name = "" if ids is None else str(ids[row])
-        told.append(UnusualRow(row + 1, name, float(comparison.consensus[place]), reasons))
+        expected = {}
+        if likely is not None:
+            at_column = {column: j for j, column in enumerate(table.column_names)}
+            expected = {c: _short(likely[at, at_column[c]]) for c, _, _ in reasons}
+        told.append(UnusualRow(row + 1, name, float(ranks[place]), reasons, expected))
     return tuple(told)
+
+
+def _short(value: Any) -> str:
+    return number(value) if isinstance(value, float) else printable(str(value), 40)
 
 
 def _verdict(

@@ -19,8 +19,11 @@ import numpy as np
 
 import novum
 from novum.apps.job.record import Standing
+from novum.apps.job.record_json import read_record
+from novum.apps.job.request import Request
 from novum.apps.job.table.task import Task
 from novum.core.decisions import WorkingPoint
+from novum.core.errors import InputError
 from novum.core.files import replacing
 from novum.data import available
 
@@ -33,6 +36,21 @@ LEADERBOARD, PREDICTIONS, MODEL, SCRIPT = (
 )
 COVERAGE = "coverage.json"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
+
+
+def check_folder(request: Request, folder: Path) -> None:
+    """Refuses a folder with a finished run, or with one of other settings."""
+    known = folder / REQUEST
+    if known.exists() and read_record(known, Request) != request:
+        raise InputError(
+            f"{folder} holds a run with other settings. Name another folder with --output, or "
+            f"go on with that run: novum run --resume {folder}."
+        )
+    if (folder / RUN).exists():
+        raise InputError(
+            f"{folder} holds a finished run, which is not overwritten. Name another folder with "
+            "--output."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +242,8 @@ class Made:
     point : WorkingPoint or None
     reading : mapping
         Arguments of `novum.data.read` besides the table.
+    has_gaps : bool
+        Whether rows without a target are learned from.
     """
 
     learner: Any
@@ -235,6 +255,7 @@ class Made:
     rows: str | None = None
     point: WorkingPoint | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+    has_gaps: bool = False
 
 
 def model_script(made: Made) -> str:
@@ -279,7 +300,8 @@ def _program(made: Made, reader: str) -> list[str]:
             rate = " / exposure" if name == "exposure" else rate
     weight = f", sample_weight={' * '.join(weights)}" if weights else ""
     lines.append(f"model = {_source(made.learner)}")
-    lines.append(f"model.fit(X, y.to_numpy(zero_copy_only=False){rate}{weight})")
+    values = "y.to_pylist()" if made.has_gaps else "y.to_numpy(zero_copy_only=False)"
+    lines.append(f"model.fit(X, {values}{rate}{weight})")
     if made.point is not None:
         lines.append(f"model = model.at({_point(made.point)})")
     return lines

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from novum.apps.job import record_json
 from novum.apps.job.clock import Listener
-from novum.apps.job.outputs import RUN, safe_cell
+from novum.apps.job.outputs import REQUEST, RUN, check_folder, safe_cell
 from novum.apps.job.request import Request
 from novum.apps.job.table.features import features_of, ids_of
 from novum.apps.job.table.reading import LoadedTable, read
@@ -28,6 +29,7 @@ from novum.core.text import printable
 from novum.display import counted
 from novum.numerics import Floats, Positions
 
+UNTARGETED = ("clusters", "novelty")
 _REFUSED = {
     "metric": "--metric",
     "cost": "--cost",
@@ -92,11 +94,14 @@ def read_untargeted(request: Request, folder: Path, listener: Listener) -> Untar
             f"{(given or ['several targets'])[0]} does not go with --task {request.task}, which "
             "predicts nothing. Leave it out."
         )
-    if (folder / RUN).exists():
-        raise InputError(f"{folder} holds a finished run. Name another folder with --output.")
+    check_folder(request, folder)
     listener.stage("reading the table")
     loaded = read(request)
     features, _, special, kinds = features_of(loaded, request)
+    if loaded.target:
+        # Of the named column these runs say at the end how far what they found agrees with it.
+        told = "no feature: compared with what was found"
+        kinds = tuple((n, kind, told if n == loaded.target else why) for n, kind, why in kinds)
     apart = {*special.dates, *special.texts}
     columns = [column for column in features if column.name not in apart]
     if not columns:
@@ -118,6 +123,8 @@ def read_untargeted(request: Request, folder: Path, listener: Listener) -> Untar
     if len(rows) < loaded.n_rows:
         n_empty = loaded.n_rows - len(rows)
         said.append(f"{counted(n_empty, 'row')} without any known cell took no part.")
+    folder.mkdir(parents=True, exist_ok=True)
+    record_json.write_record(request, folder / REQUEST)
     is_numeric = all(column.kind is Kind.NUMERIC for column in columns)
     return UntargetedTable(
         loaded, table.take(rows), rows, is_numeric, kinds, ids_of(loaded, request), tuple(said)
@@ -144,6 +151,53 @@ def write_record(path: Path, plain: dict[str, Any]) -> None:
     """The record of a run as JSON."""
     with replacing(path) as file:
         file.write(json.dumps(plain, indent=1, default=_plain_value).encode())
+
+
+# --- Runs that were there before ------------------------------------------------------------------
+
+
+def request_to_repeat(folder: Path, report: Path) -> Request | None:
+    """The request of a run without a target that was interrupted; None of any other run.
+
+    Such a run keeps nothing between its stages, so that it is done again from its beginning; one
+    that stopped while its report was drawn gives up its record for that.
+    """
+    if not (folder / REQUEST).exists():
+        return None
+    request = record_json.read_record(folder / REQUEST, Request)
+    if request.task not in UNTARGETED:
+        return None
+    if (folder / RUN).exists() and report.exists():
+        raise InputError(
+            f"{folder} holds a finished run, so there is nothing to go on with. Its report is "
+            f"drawn again by novum report {folder}."
+        )
+    (folder / RUN).unlink(missing_ok=True)
+    return request
+
+
+def recorded(path: Path) -> tuple[Request, dict[str, Any]] | None:
+    """The request and the plain record of a run without a target; None of any other file."""
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(plain, dict) or plain.get("task") not in UNTARGETED:
+        return None
+    content = {"format": record_json.FORMAT, "record": plain.get("settings")}
+    return record_json.from_json(json.dumps(content), Request), plain
+
+
+def check_same(found: dict[str, Any], plain: dict[str, Any], path: Path) -> None:
+    """Refuses to draw what a run found for what another one, recorded at `path`, had found."""
+    now = json.loads(json.dumps(found, default=_plain_value))
+    for name in ("n_rows", "kinds", "verdict"):
+        if now[name] != plain.get(name):
+            raise InputError(
+                f"The table gives other {name.replace('_', ' ')} than are recorded in {path}: it "
+                "has changed, or another version of novum wrote the record. Run it again into "
+                "another folder."
+            )
 
 
 def _plain_value(value: Any) -> Any:

@@ -13,6 +13,7 @@ from novum.apps.job.record import PlanRecord, Standing
 from novum.apps.job.record_model import Estimate, SavingRecord
 from novum.apps.job.table.partition import Parts
 from novum.apps.job.table.task import Task
+from novum.apps.job.unlabelled import UnlabelledUse
 from novum.core.text import printable
 from novum.display import about, counted, interval_texts
 from novum.evaluation import measure
@@ -25,7 +26,15 @@ def verdict(task: Task, choice: Choice, ending: Ending, plan: PlanRecord) -> tup
         f"Of {counted(len(choice.leaderboard), 'model')}, {chosen.title} is chosen to predict "
         f"{printable(task.target, 80)}."
     )
-    return first, _how_good(task, chosen, ending, plan), _how_sure(choice, chosen, ending)
+    sentences = first, _how_good(task, chosen, ending, plan), _how_sure(choice, chosen, ending)
+    use = ending.unlabelled
+    if use is None or not use.helps:
+        return sentences
+    return (
+        *sentences,
+        f"It has also learned from {counted(use.X.num_rows, 'row')} without a target, because that "
+        f"makes its {measure(task.metric).label} better by {_gain(use)} on folds of rows with one.",
+    )
 
 
 def _how_good(task: Task, chosen: Standing, ending: Ending, plan: PlanRecord) -> str:
@@ -133,13 +142,31 @@ def _omissions(plan: PlanRecord, task: Task, parts: Parts, ending: Ending) -> It
     if task.groups is not None or task.order is not None:
         yield ("No learning curve was drawn: its folds know neither groups nor time.")
     if len(parts.unlabeled):
-        n = len(parts.unlabeled)
-        yield (
-            f"{n:,} row{'' if n == 1 else 's'} without a target took no part in learning; "
-            "predictions.csv has the predictions."
-        )
+        yield _about_unlabelled(len(parts.unlabeled), task, ending)
     if ending.holdout is None:
         yield "No rows were set aside, so the numbers are those of the cross-validation alone."
+
+
+def _about_unlabelled(n: int, task: Task, ending: Ending) -> str:
+    rows, use = f"{n:,} row{'' if n == 1 else 's'} without a target", ending.unlabelled
+    if use is not None and use.helps:
+        return (
+            f"{rows} could not be judged on; {use.X.num_rows:,} of them were learned from, and "
+            "predictions.csv has the predictions of all."
+        )
+    why = ""
+    if use is not None:
+        label = measure(task.metric).label
+        why = (
+            f": with {use.X.num_rows:,} of them the {label} would be better by {_gain(use)} on the "
+            "folds, which is no clear gain"
+        )
+    return f"{rows} took no part in learning{why}; predictions.csv has the predictions."
+
+
+def _gain(use: UnlabelledUse) -> str:
+    value, ends = interval_texts(use.gain.estimate, use.gain.low, use.gain.high)
+    return f"{value} {ends}" if ends else value
 
 
 def _clause(status: str) -> str:

@@ -82,7 +82,7 @@ def _rows(data: DataRecord) -> Table:
     parts = [
         ("learned from", data.n_train),
         ("set aside to judge", data.n_holdout),
-        ("without a target: not learned from, but predicted", data.n_without_target),
+        ("without a target: not judged on, but predicted", data.n_without_target),
     ]
     rows = [
         (name, number(n), percent(n / data.n_rows if data.n_rows else None)) for name, n in parts

@@ -68,7 +68,7 @@ def _rows(run: NoveltyRun) -> Section:
             str(row.row),
             label(row.name, 40),
             percent(row.rank),
-            "; ".join(f"{label(c, 40)} = {label(cell, 40)}" for c, cell, _ in row.reasons),
+            "; ".join(label(row.cell(c, cell), 120) for c, cell, _ in row.reasons),
         ]
         for row in run.unusual
     ]
@@ -81,7 +81,8 @@ def _rows(run: NoveltyRun) -> Section:
     blocks: list[Any] = [
         Paragraph(
             "Rows by the mean of their ranks over the detectors, each of which had not seen the "
-            "row. Reasons are the columns by which random cuts isolate it."
+            "row. Reasons are the columns by which random cuts isolate it; what an autoencoder "
+            "expected there is told where one was trained."
         ),
         Table("Most unusual rows", heads, lines),
         *figures_of(run, ("Projection", "Consensus")),

@@ -6,6 +6,7 @@ A value that JSON has is written as itself. Everything else is an object with a 
     int, float             those JSON loses: beyond 64 bits, not finite (by their bits)
     scalar, text           NumPy scalars, by dtype and bytes
     array, labels          numeric array (index into the table of arrays), array of strings
+    class                  registered class of values, such as a law, itself
     enum, value            registered enum, frozen dataclass, named tuple or mapping: its fields
     estimator              registered estimator: its parameters and its fitted attributes
 
@@ -124,6 +125,8 @@ class StateEncoder:
         if type(value) in (dict, MappingProxyType):
             kind = "dict" if type(value) is dict else "read_only_dict"
             return {"kind": kind, "items": self._pairs(value, path, nesting)}  # type: ignore[arg-type]
+        if isinstance(value, type) and registry.name_of(value) in registry.VALUES:
+            return {"kind": "class", "name": registry.name_of(value)}
         name = registry.name_of(type(value))
         if name is None:
             raise _refusal(f"{path}, a {_type_name(value)},", _advice(value))

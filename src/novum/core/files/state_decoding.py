@@ -176,6 +176,9 @@ class StateDecoder:
 
     # Registered classes
 
+    def _class(self, node: Node, path: str, _: int) -> type:
+        return _registered(registry.value, node["name"], path)
+
     def _enum(self, node: Node, path: str, _: int) -> Enum:
         cls = _registered(registry.value, node["name"], path)
         members: Mapping[str, Enum] = cls.__members__ if issubclass(cls, Enum) else {}
@@ -236,6 +239,7 @@ _DECODERS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "tuple": (("items",), StateDecoder._tuple),
     "dict": (("items",), StateDecoder._dict),
     "read_only_dict": (("items",), StateDecoder._read_only_dict),
+    "class": (("name",), StateDecoder._class),
     "enum": (("name", "member"), StateDecoder._enum),
     "value": (("name", "fields"), StateDecoder._value),
     "mapping": (("name", "items"), StateDecoder._mapping),

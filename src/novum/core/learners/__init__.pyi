@@ -16,6 +16,12 @@ from novum.core.learners.cross_fitting import (
     cross_fit_predictions,
     takes_weights,
 )
+from novum.core.learners.density_fits import (
+    certified_together,
+    fitted_density,
+    schema_for,
+    with_inputs_of,
+)
 from novum.core.learners.multiclass import (
     add_all_pairs,
     add_one_vs_rest,
@@ -72,6 +78,7 @@ __all__ = [
     "add_all_pairs",
     "add_one_vs_rest",
     "align_classes",
+    "certified_together",
     "check_rows",
     "count",
     "cross_fit_predictions",
@@ -79,6 +86,7 @@ __all__ = [
     "fit_all_pairs",
     "fit_one_vs_rest",
     "fitted",
+    "fitted_density",
     "for_members",
     "later",
     "log_probability",
@@ -90,10 +98,12 @@ __all__ = [
     "positive_labels",
     "predictions",
     "probability",
+    "schema_for",
     "share",
     "takes_weights",
     "unfitted_members",
     "warn_if_stopped",
     "weighted_rows",
+    "with_inputs_of",
     "without_zero_weights",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
 
@@ -77,6 +77,46 @@ class ChunkPasses:
         if self.client is not None or is_dask(self.chunks):
             return sum_on_cluster(read, self.chunks, self.client)
         return sum_chunks(read, self.chunks)
+
+
+class PassesMixin:
+    """`fit_stream` and `fit_file` of learners that go over the rows again and again.
+
+    A learner gives `_fit_passes(passes)`, and why one pass is not enough.
+    """
+
+    _why_passes: ClassVar[str]
+
+    def _fit_passes(self, passes: ChunkPasses) -> Self:
+        """Fits to chunks, each pass of which sums a step over their samples."""
+        raise NotImplementedError
+
+    def fit_stream(self, chunks: Any, *, schema: Schema | None = None) -> Self:
+        """Fits to chunks `(X,)`, `(X, y)` or `(X, y, weight)` that can be read again and again.
+
+        Parameters
+        ----------
+        chunks : list, callable that returns a fresh iterator, or Dask collections
+        schema : Schema, optional
+        """
+        self._validate_params()  # type: ignore[attr-defined]
+        passes = ChunkPasses.over(chunks, self, schema, reason=self._why_passes)
+        return self._fit_passes(passes)
+
+    def fit_file(self, path: Any, *, target: Any = None, **options: Any) -> Self:
+        """Fits to a CSV, Parquet or ARFF file in several passes.
+
+        Parameters
+        ----------
+        path : path of the file
+        target : str, optional
+            A column to leave out.
+        **options
+            `weight`, `features`, `kinds`, `chunk_rows`, `memory_limit` and `client`, as for other
+            learners.
+        """
+        self._validate_params()  # type: ignore[attr-defined]
+        return self._fit_passes(ChunkPasses.over_file(path, self, target=target, **options))
 
 
 def check_restartable(chunks: Any, learner: str, reason: str = "") -> None:

@@ -22,7 +22,7 @@ from sklearn.model_selection import check_cv
 
 from novum.core.errors import InputError, NotAdditiveError
 from novum.core.sums.engine import sum_blocks
-from novum.core.sums.statistics import StatisticsMixin
+from novum.core.sums.statistics import StatisticsMixin, refuse_unlabelled
 from novum.core.tables import Sample, rows_of, said_once
 from novum.numerics import Array, Positions, one_blas_thread
 
@@ -176,6 +176,7 @@ def whole_sample(reader: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
     `reader` is an estimator that reads (`_read`); it learns the names of the columns.
     """
     counted = reader._read(X, y, sample_weight, None)
+    refuse_unlabelled(reader, counted)
     if sample_weight is None:
         return counted
     everything = reader._read(X, y, None, counted.schema)

@@ -89,6 +89,7 @@ class StatisticsMixin(ABC):
         _refuse_other_than_sums(self)
         reader = clone(self)
         sample = reader._read(X, y, sample_weight, schema)
+        refuse_unlabelled(reader, sample)
         return sum_blocks(reader._sum, sample, getattr(self, "n_jobs", None))
 
     def fit_statistics(self, statistics: Any) -> Self:
@@ -244,6 +245,21 @@ def _refuse_fit_without_sums(model: Any) -> None:
         raise NotAdditiveError(
             f"This {type(model).__name__} was fitted without keeping sums, so rows can be neither "
             "added nor removed. Start with `partial_fit` on a fresh model."
+        )
+    if hasattr(model, "unlabelled_weight_"):
+        raise NotAdditiveError(
+            f"This {type(model).__name__} has learned from rows without a label, whose shares in "
+            "the classes would change with every row that is added or removed. Fit to all rows."
+        )
+
+
+def refuse_unlabelled(model: Any, sample: Sample) -> None:
+    """Rows without a label belong to a class only in the course of a fit."""
+    if getattr(model, "unlabelled", None) is not None and (sample.target < 0).any():
+        raise NotAdditiveError(
+            f"{int((sample.target < 0).sum())} of {sample.n_rows} rows have no label, and "
+            f"{type(model).__name__} has no sums of such rows. Call `fit` with all rows, or select "
+            "those with a label."
         )
 
 

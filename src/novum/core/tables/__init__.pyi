@@ -42,7 +42,14 @@ from novum.core.tables.label_sets import (
 )
 from novum.core.tables.missing import learners_for_missing, missing_mask, refuse_missing
 from novum.core.tables.schema import MISSING, UNSEEN, Column, Kind, Level, Schema, level_key
-from novum.core.tables.targets import check_classes, check_numbers, plain_target
+from novum.core.tables.targets import (
+    UNLABELLED,
+    check_classes,
+    check_numbers,
+    check_partial_classes,
+    plain_target,
+    united_labels,
+)
 from novum.core.tables.training_rows import TrainingRows
 from novum.core.tables.unseen_levels import said_once, warn_unseen
 from novum.core.tables.validation import (
@@ -57,6 +64,7 @@ from novum.core.tables.validation import (
 __all__ = [
     "FORMS",
     "MISSING",
+    "UNLABELLED",
     "UNSEEN",
     "Coding",
     "Column",
@@ -78,6 +86,7 @@ __all__ = [
     "check_classes",
     "check_features",
     "check_numbers",
+    "check_partial_classes",
     "check_sample",
     "checked_rows",
     "checked_weight",
@@ -112,6 +121,7 @@ __all__ = [
     "to_frame",
     "treatment_blocks",
     "treatment_rows",
+    "united_labels",
     "unmasked",
     "warn_unseen",
     "with_checked_weight",

@@ -148,7 +148,11 @@ def refuse_missing(
     if len(columns) > 5:
         listed.append(f"and {len(columns) - 5} more columns")
     if what == "y":
-        advice = "Select the rows whose target is known, and predict the others."
+        advice = (
+            "Select the rows whose target is known, and predict the others; NaiveBayes and "
+            "GaussianClassifier learn from rows without a label with unlabelled='em', any "
+            "classifier inside novum.ensemble.SelfTraining."
+        )
     else:
         advice = learners_for_missing(task)
     raise MissingValuesError(

@@ -27,6 +27,9 @@ from novum.numerics import Array, Floats, Integers
 
 Labels = tuple[Array, Integers]
 
+# The code of a row without a label, as of a missing cell.
+UNLABELLED = -1
+
 # Labels that span more integers than this are sorted; fewer are counted.
 _WIDEST = 2**16
 
@@ -51,6 +54,33 @@ def check_classes(y: Any, learner: str) -> Labels:
     check_classification_targets(values)
     classes, codes = np.unique(values, return_inverse=True)
     return classes, codes.astype(np.int64)
+
+
+def check_partial_classes(y: Any, learner: str) -> Labels:
+    """As `check_classes`, but rows whose label is missing have the code `UNLABELLED`.
+
+    Examples
+    --------
+    >>> classes, codes = check_partial_classes(["spam", None, "ham"], "Learner")
+    >>> classes.tolist(), codes.tolist()
+    (['ham', 'spam'], [1, -1, 0])
+    """
+    if _counted_integers(y) is not None:
+        return check_classes(y, learner)
+    values = column_or_1d(plain_target(y), warn=True)
+    missing = missing_mask(values)
+    if not missing.any():
+        return check_classes(y, learner)
+    if missing.all():
+        raise InputError(
+            f"None of the {len(values)} rows has a label, so {learner} does not know what classes "
+            "there are. Give at least one row of each class its label, or look for groups with "
+            "novum.clustering or novum.mixture."
+        )
+    classes, known = check_classes(values[~missing], learner)
+    codes = np.full(len(values), UNLABELLED, np.int64)
+    codes[~missing] = known
+    return classes, codes
 
 
 def check_numbers(y: Any, learner: str) -> Floats:
@@ -95,6 +125,22 @@ def check_numbers(y: Any, learner: str) -> Floats:
 # --- Labels ---------------------------------------------------------------------------------------
 
 
+def united_labels(a: Array, b: Array) -> Array:
+    """All labels of either chunk, sorted; text and numbers do not mix.
+
+    Examples
+    --------
+    >>> united_labels(np.array(["no"]), np.array(["maybe", "no"])).tolist()
+    ['maybe', 'no']
+    """
+    if a.size and b.size and (a.dtype.kind in "OUST") != (b.dtype.kind in "OUST"):
+        raise InputError(
+            f"y holds {a.tolist()[0]!r} in one chunk and {b.tolist()[0]!r} in another. Convert all "
+            "labels to one type, such as text."
+        )
+    return np.union1d(a, b)
+
+
 def _counted_integers(y: Any) -> Labels | None:
     """Classes and codes of an array of integers within a small range; None for all else."""
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iu" or y.size == 0:
@@ -127,6 +173,9 @@ def plain_target(y: Any) -> Array:
     if sparse.issparse(y):
         raise InputError("Sparse data was passed for y, but dense data is required: y.toarray().")
     y = unmasked(y)
+    if isinstance(y, pa.ChunkedArray) and pa.types.is_dictionary(y.type):
+        # Arrow's own way to NumPy gives a missing cell the last label of the dictionary.
+        y = y.cast(y.type.value_type)
     if nw.dependencies.is_into_dataframe(y) or nw.dependencies.is_into_series(y):
         return np.asarray(nw.from_native(y, allow_series=True).to_numpy())
     if isinstance(y, pa.Array):

@@ -20,7 +20,12 @@ from sklearn.utils.validation import _check_method_params, _num_samples, column_
 
 from novum.core.errors import InputError
 from novum.core.tables.frames import checked_rows, rows_of
-from novum.core.tables.targets import check_classes, check_numbers, plain_target
+from novum.core.tables.targets import (
+    check_classes,
+    check_numbers,
+    check_partial_classes,
+    plain_target,
+)
 from novum.core.tables.validation import checked_weight
 from novum.numerics import Array, Floats, Positions
 
@@ -59,7 +64,9 @@ class TrainingRows:
         y: Any,
         sample_weight: Any = None,
         *,
-        target: Literal["classes", "labels", "numbers", "one number"] = "numbers",
+        target: Literal[
+            "classes", "partial classes", "labels", "numbers", "one number"
+        ] = "numbers",
         reset: bool = True,
         least_classes: int = 1,
     ) -> TrainingRows:
@@ -73,9 +80,9 @@ class TrainingRows:
             Gives its name to messages.
         X, y, sample_weight
             As given to `fit`.
-        target : {"classes", "labels", "numbers", "one number"}
-            What `y` is: a label for each row, one or an indicator of several, numbers in one or
-            more columns, or one number for each row.
+        target : {"classes", "partial classes", "labels", "numbers", "one number"}
+            What `y` is: a label for each row, for some rows (-1 for the others), one or an
+            indicator of several, numbers in one or more columns, or one number for each row.
         reset : bool
             Unless true, the columns must be those of the last fit.
         least_classes : 1 or 2
@@ -91,6 +98,8 @@ class TrainingRows:
         values: Array
         if target == "classes":
             classes, values = check_classes(y, name)
+        elif target == "partial classes":
+            classes, values = check_partial_classes(y, name)
         elif target == "labels":
             classes, values = _label_sets(y, name)
         else:
@@ -98,7 +107,7 @@ class TrainingRows:
             if target == "one number" or (values.ndim == 2 and values.shape[1] == 1):
                 values = column_or_1d(values, warn=True)
         if len(values) != n_rows:
-            what = "label" if target == "classes" else "target"
+            what = "label" if "classes" in target else "target"
             raise InputError(
                 f"X has {n_rows} rows, but y has {len(values)}: found input variables with "
                 f"inconsistent numbers of samples. Pass one {what} for each row."
@@ -108,7 +117,8 @@ class TrainingRows:
             kept = np.flatnonzero(weight > 0)
             table, values, weight = rows_of(table, kept), values[kept], weight[kept]
             if isinstance(classes, np.ndarray):
-                met, values = np.unique(values, return_inverse=True)
+                met = np.unique(values[values >= 0])
+                values = np.where(values >= 0, np.searchsorted(met, values), -1)
                 classes = classes[met]
         if classes is not None and len(classes) < least_classes:
             raise InputError(

@@ -22,11 +22,16 @@ from novum.core.errors import InputError
 from novum.core.tables.missing import missing_mask, refuse_missing
 from novum.core.tables.reading import read_table
 from novum.core.tables.schema import MISSING, Schema
-from novum.core.tables.targets import check_classes, check_numbers, plain_target
+from novum.core.tables.targets import (
+    check_classes,
+    check_numbers,
+    check_partial_classes,
+    plain_target,
+)
 from novum.core.tables.unseen_levels import warn_unseen
 from novum.numerics import Array, Codes, Floats, Mask
 
-Target = Literal["numbers", "classes", "none"]
+Target = Literal["numbers", "classes", "partial classes", "none"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +46,7 @@ class Sample:
     codes : int32 array of shape (n, number of categorical columns)
         Codes of levels; `MISSING` and `UNSEEN` are reserved.
     target : array of shape (n,) or (n, n_targets), or None
-        Numbers, or codes into `classes`.
+        Numbers, or codes into `classes`; -1 for a row without a label, where such are taken.
     classes : array of labels in sorted order, or None
     weight : array of shape (n,), all positive, or None when every row counts once
     """
@@ -101,8 +106,9 @@ def check_sample(
         Gives its name to messages, and its `categorical_features` where it has that parameter.
     X, y, sample_weight
         Rows, targets and non-negative weights.
-    target : {"numbers", "classes", "none"}
-        What `y` is: numbers (one column or several), labels of classes, or not used.
+    target : {"numbers", "classes", "partial classes", "none"}
+        What `y` is: numbers (one column or several), labels of classes, labels of which some are
+        missing, or not used.
     schema : Schema, optional
         Reads `X` by this schema in place of one learned from `X`.
     allow_missing, accept_sparse : bool
@@ -128,6 +134,8 @@ def check_sample(
         return _without_zero_weights(replace(sample, weight=weight), fixed)
     if target == "classes":
         classes, values = check_classes(y, name)
+    elif target == "partial classes":
+        classes, values = check_partial_classes(y, name)
     else:
         values = check_numbers(y, name)
     if values.shape[0] != sample.n_rows:
@@ -262,7 +270,12 @@ def _without_zero_weights(sample: Sample, fixed: frozenset[int]) -> Sample:
 def _with_met_classes(sample: Sample) -> Sample:
     if sample.classes is None:
         return sample
-    met, codes = np.unique(sample.target, return_inverse=True)
+    met = np.unique(sample.target[sample.target >= 0])
+    if met.size == 0:
+        raise InputError(
+            "No row of positive weight has a label. Give at least one such row of each class."
+        )
+    codes = np.where(sample.target >= 0, np.searchsorted(met, sample.target), -1)
     return replace(sample, classes=sample.classes[met], target=codes.astype(np.int64))
 
 

@@ -48,6 +48,10 @@ class LawBlock:
         pairs = zip(columns.tolist(), laws, strict=True)
         return cls(columns, tuple(class_laws(law, sums.law_sums(j)) for j, law in pairs))
 
+    def log_prior(self) -> float:
+        """Zero: the laws are those of largest likelihood."""
+        return 0.0
+
     def log_likelihood(self, sample: Sample) -> Floats:
         """Sum over the columns, of shape (n, K)."""
         return self.contributions(sample).sum(axis=2)

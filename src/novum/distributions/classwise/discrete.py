@@ -79,6 +79,13 @@ class CategoricalBlock:
         pseudo_counts = [np.concatenate([[p.unseen, 0.0], p.levels]) for p in priors]
         return cls(starts.astype(np.int64), np.vstack(tables), np.concatenate(pseudo_counts))
 
+    def log_prior(self) -> float:
+        """`sum a log p` over the levels: the log density of the Dirichlet prior but a constant."""
+        is_level = np.ones(len(self.table), bool)
+        is_level[[*self.starts[:-1], *(self.starts[:-1] + 1)]] = False
+        counts, logs = self.pseudo_counts[is_level], self.table[is_level]
+        return float(counts[counts > 0] @ logs[counts > 0].sum(axis=1))
+
     def log_likelihood(self, sample: Sample) -> Floats:
         """Sum over the columns, of shape (n, K)."""
         out = np.zeros((sample.n_rows, self.table.shape[1]))
@@ -193,6 +200,12 @@ class BernoulliBlock:
             log_one, log_zero = np.where(silent, 0.0, log_one), np.where(silent, 0.0, log_zero)
         return cls(columns, thresholds, log_one, log_zero, alpha)
 
+    def log_prior(self) -> float:
+        """`sum a (log p + log(1 - p))`: the log density of the beta prior but a constant."""
+        counts = np.broadcast_to(self.pseudo_counts, self.columns.shape)
+        logs = (self.log_one + self.log_zero)[counts > 0]
+        return float(counts[counts > 0] @ logs.sum(axis=1))
+
     def log_likelihood(self, sample: Sample) -> Floats:
         """Sum over the columns, of shape (n, K)."""
         X = numeric_cells(sample, self.columns)
@@ -290,6 +303,11 @@ class CountBlock:
             logs = np.where(total > 0, logs, 0.0)
         length = expected.sum(axis=1) / np.where(sums.class_count > 0, sums.class_count, 1.0)
         return cls(columns, np.ascontiguousarray(logs.T), length, alpha)
+
+    def log_prior(self) -> float:
+        """`sum a log p`: the log density of the Dirichlet prior but a constant."""
+        counts = np.broadcast_to(self.pseudo_counts, self.columns.shape)
+        return float(counts[counts > 0] @ self.weights[counts > 0].sum(axis=1))
 
     def log_likelihood(self, sample: Sample) -> Floats:
         """Sum over the columns, of shape (n, K)."""

@@ -80,6 +80,10 @@ class GaussianBlock:
             np.where(whole.weight == 0, np.inf, variance),
         )
 
+    def log_prior(self) -> float:
+        """Zero: the laws are those of largest likelihood."""
+        return 0.0
+
     def log_likelihood(self, sample: Sample) -> Floats:
         """Sum over the columns, of shape (n, K)."""
         return normal_scores(numeric_cells(sample, self.columns), self.mean, self.variance)

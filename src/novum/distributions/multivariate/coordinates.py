@@ -48,14 +48,19 @@ def checked_table(
             f"{name} is estimated from an array of shape {shape}, one row per value; "
             f"got shape {rows.shape}."
         )
-    if weight is None:
-        return rows, np.ones(len(rows))
-    try:
-        weights = checked_weights(weight, len(rows))
-    except ValueError as error:
-        raise InputError(str(error)) from None
+    weights = sample_weights(weight, len(rows))
     keep = weights > 0
     return (rows, weights) if keep.all() else (rows[keep], weights[keep])
+
+
+def sample_weights(weight: ArrayLike | None, n: int) -> Floats:
+    """One weight for each row, 1 where none are given."""
+    if weight is None:
+        return np.ones(n)
+    try:
+        return checked_weights(weight, n)
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def chosen_and_others(indices: ArrayLike, n_coordinates: int) -> tuple[Positions, Positions]:

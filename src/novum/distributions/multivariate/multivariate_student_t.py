@@ -38,6 +38,7 @@ from novum.numerics import Floats, Positions, cached_property
 
 if TYPE_CHECKING:
     from novum.core.learners import Certificate
+    from novum.distributions.multivariate.student_t_fit import ScaleSums
     from novum.distributions.univariate.student_t import StudentT
 
 LOG_TWO_PI = float(np.log(2 * np.pi))
@@ -269,6 +270,37 @@ class MultivariateStudentT(ArrayParameters):
         from novum.distributions.multivariate.student_t_fit import match_moments
 
         return match_moments(x, weight)
+
+    # As a component of a hidden model
+
+    @classmethod
+    def first(
+        cls, x: ArrayLike, weight: ArrayLike, *, degrees_of_freedom: float | None = None
+    ) -> MultivariateStudentT:
+        """A law to start from: the sample's mean and covariance."""
+        from novum.distributions.multivariate.student_t_fit import first_student_t
+
+        return first_student_t(x, weight, degrees_of_freedom)
+
+    def expected_statistics(
+        self, x: ArrayLike, weight: ArrayLike, *, prior: ArrayLike | None = None
+    ) -> ScaleSums:
+        """Expected sums of rows and their hidden scales under this law; they add."""
+        from novum.distributions.multivariate.student_t_fit import expected_scales
+
+        return expected_scales(self, x, weight, prior)
+
+    def prior_log_density(self, x: ArrayLike) -> Floats:
+        """Log-density of rows that were seen in advance: that of the normal law of scale 1."""
+        return MultivariateStudentT(np.inf, self.location, self.shape).log_density(x)
+
+    def maximized(
+        self, statistics: ScaleSums, *, degrees_of_freedom: float | None = None
+    ) -> MultivariateStudentT:
+        """The likeliest law of such sums: one step of the EM algorithm."""
+        from novum.distributions.multivariate.student_t_fit import likeliest_student_t
+
+        return likeliest_student_t(statistics, degrees_of_freedom)
 
     # Relations
 

@@ -26,7 +26,7 @@ from scipy import special
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate
-from novum.core.sums import StopRule, SumProblem, fit_sums
+from novum.core.sums import Additive, StopRule, SumProblem, fit_sums
 from novum.distributions.multivariate.coordinates import checked_table
 from novum.distributions.multivariate.multivariate_normal import MultivariateNormal
 from novum.distributions.multivariate.multivariate_student_t import (
@@ -35,7 +35,9 @@ from novum.distributions.multivariate.multivariate_student_t import (
     tail_term,
 )
 from novum.distributions.multivariate.positive_definite import definite_root
-from novum.numerics import Floats, moments_of
+from novum.distributions.univariate.gamma import shape_of_gap
+from novum.distributions.univariate.log_gamma import log_minus_digamma, ratio_deviance
+from novum.numerics import Floats, Moments, moments_of
 
 # Between these the degrees of freedom are searched; beyond, the law is normal to eight digits.
 _LEAST, _MOST = 1e-2, 1e8
@@ -143,6 +145,84 @@ class StudentTProblem(SumProblem[MultivariateStudentT, _Rows]):
         mean = float(self.weights @ terms) / self.weight
         ends = special.digamma((v + d) / 2) - np.log((v + d) / 2)
         return float(v / 2 * (1 + mean + ends - special.digamma(v / 2) + np.log(v / 2)))
+
+
+# --- As a component of a hidden model -------------------------------------------------------------
+
+# Where a climb starts: tails that are heavy enough to be moved either way.
+_FIRST_DEGREES = 8.0
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleSums(Additive):
+    """Expected sums of weighted rows, whose scales u are hidden.
+
+    Parameters
+    ----------
+    weight : float
+        Of all rows.
+    scaled : float
+        Of the rows whose scale is hidden; others have the scale 1.
+    moments : Moments
+        Of the rows, counted by their weights times `E[u]`.
+    bend : float
+        Sum of `E[u] - E[log u] - 1` over hidden scales, at least 0.
+    """
+
+    weight: float
+    scaled: float
+    moments: Moments
+    bend: float
+
+
+def first_student_t(
+    x: ArrayLike, weight: ArrayLike, degrees_of_freedom: float | None
+) -> MultivariateStudentT:
+    """The sample's mean and covariance, with the known or some degrees of freedom."""
+    normal = MultivariateNormal.fit(x, weight)
+    v = degrees_of_freedom or _FIRST_DEGREES
+    shrink = (v - 2) / v if 2 < v < np.inf else 1.0
+    return MultivariateStudentT(v, normal.mean, normal.covariance * shrink)
+
+
+def expected_scales(
+    law: MultivariateStudentT, x: ArrayLike, weight: ArrayLike, prior: ArrayLike | None
+) -> ScaleSums:
+    """The sums of rows under a law: far rows have small scales, and count less.
+
+    Rows of `prior` have the scale 1: seen in advance, they hold location and shape as those of a
+    normal law.
+    """
+    rows, weights = np.asarray(x, np.float64), np.asarray(weight, np.float64)
+    v, d = law.degrees_of_freedom, rows.shape[1]
+    u, bend = np.ones(len(rows)), 0.0
+    if np.isfinite(v):
+        u = (v + d) / (v + law.root.squared_lengths(rows - law.location))
+        # E[log u] = digamma((v + d)/2) - log((v + d)/2) + log E[u]: nothing large is subtracted.
+        middle = float(log_minus_digamma((v + d) / 2))
+        bend = float(weights @ (ratio_deviance(u) + middle))
+    further = np.zeros(len(rows)) if prior is None else np.asarray(prior, np.float64)
+    rows, counted = checked_table(rows, weights * u + further, "MultivariateStudentT")
+    try:
+        moments = moments_of(rows, counted)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    own = float(weights.sum())
+    return ScaleSums(own + float(further.sum()), own, moments, bend)
+
+
+def likeliest_student_t(sums: ScaleSums, degrees_of_freedom: float | None) -> MultivariateStudentT:
+    """Location and shape in closed form; `log(v/2) - digamma(v/2)` is the mean bend."""
+    if not sums.weight > 0:
+        raise InputError("MultivariateStudentT cannot be estimated from no data.")
+    v = degrees_of_freedom
+    if v is None:
+        gap = sums.bend / sums.scaled if sums.scaled > 0 else 0.0
+        v = 2 * shape_of_gap(gap) if gap > 1 / _MOST else np.inf
+        v = max(v, _LEAST)
+    shape = sums.moments.scatter / sums.weight
+    definite_root(shape, "The shape of a component")
+    return MultivariateStudentT(v, sums.moments.mean, shape)
 
 
 # --- Fits -----------------------------------------------------------------------------------------

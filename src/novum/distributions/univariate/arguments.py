@@ -5,6 +5,7 @@ Every check says what is wrong, where, and what to do, in the name of the law th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 
 import numpy as np
@@ -76,6 +77,18 @@ def interval(law: str, a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
             f"a={low.ravel()[first]:g} and b={high.ravel()[first]:g}. Swap them."
         )
     return low, high
+
+
+def smallest_counts(
+    at_most: Callable[[Floats], Floats], levels: Floats, low: float, high: float
+) -> Floats:
+    """The smallest whole numbers above `low` at which a cdf reaches the levels, by bisection."""
+    a, b = np.full(levels.shape, low), np.full(levels.shape, high)
+    while np.any(b - a > 1):
+        middle = np.floor(0.5 * (a + b))
+        reached = at_most(middle) >= levels
+        a, b = np.where(reached, a, middle), np.where(reached, middle, b)
+    return b
 
 
 def keep_missing(result: Floats, *arguments: Floats) -> Floats:

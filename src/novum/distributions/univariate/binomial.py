@@ -158,12 +158,8 @@ class Binomial:
     def quantile(self, level: ArrayLike) -> Floats:
         """The smallest count at which the cdf reaches `level`, by bisection."""
         values = arguments.levels("Binomial", level)
-        low = np.full(values.shape, self.support[0] - 1)
-        high = np.full(values.shape, self.support[1])
-        while np.any(high - low > 1):
-            middle = np.floor(0.5 * (low + high))
-            reached = self._at_most(middle) >= values
-            low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+        low, top = self.support
+        high = arguments.smallest_counts(self._at_most, values, low - 1, top)
         # Rounding lets the cdf reach 1 too early.
         return arguments.keep_missing(np.where(values == 1, self.support[1], high), values)
 

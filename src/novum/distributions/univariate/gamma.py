@@ -192,7 +192,7 @@ class Gamma:
                 f"The values differ from {mean:g} by rounding only, and the likelihood of a gamma "
                 "law grows without bound as its shape does. Give values that differ."
             )
-        shape = _shape_of_gap(gap)
+        shape = shape_of_gap(gap)
         return cls(shape, shape / mean)
 
     @classmethod
@@ -226,7 +226,7 @@ class Gamma:
 _PLAIN = 10.0
 
 
-def _shape_of_gap(gap: float) -> float:
+def shape_of_gap(gap: float) -> float:
     """Solves `log a - digamma(a) = gap`.
 
     Newton's step for `1 / (log a - digamma(a))`, which is nearly linear in a. The interval

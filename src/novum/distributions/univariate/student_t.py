@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,10 @@ from novum.distributions.univariate import arguments
 from novum.distributions.univariate.log_gamma import digamma_half_step, log_gamma_half_step
 from novum.distributions.univariate.normal import Normal
 from novum.numerics import Floats
+
+if TYPE_CHECKING:
+    from novum.distributions.multivariate.multivariate_student_t import MultivariateStudentT
+    from novum.distributions.multivariate.student_t_fit import ScaleSums
 
 # --- The law --------------------------------------------------------------------------------------
 
@@ -215,6 +219,43 @@ class StudentT:
         shrink = 1.0 if degrees == np.inf else (degrees - 2) / degrees
         return cls(float(degrees), normal.mean, normal.standard_deviation * float(np.sqrt(shrink)))
 
+    # As a component of a hidden model: that of vectors with one coordinate
+
+    @classmethod
+    def first(
+        cls, x: ArrayLike, weight: ArrayLike, *, degrees_of_freedom: float | None = None
+    ) -> StudentT:
+        """A law to start from: the sample's mean and variance."""
+        from novum.distributions.multivariate.student_t_fit import first_student_t
+
+        law = first_student_t(_column(x), weight, degrees_of_freedom)
+        return law.marginal(0)  # type: ignore[return-value]
+
+    def expected_statistics(
+        self, x: ArrayLike, weight: ArrayLike, *, prior: ArrayLike | None = None
+    ) -> ScaleSums:
+        """Expected sums of values and their hidden scales under this law; they add."""
+        return self._of_vectors().expected_statistics(_column(x), weight, prior=prior)
+
+    def prior_log_density(self, x: ArrayLike) -> Floats:
+        """Log-density of values that were seen in advance: normal; 0 where missing."""
+        logs = self._of_vectors().prior_log_density(arguments.points("StudentT", x)[..., None])
+        return np.where(np.isnan(logs), 0.0, logs)
+
+    def _of_vectors(self) -> MultivariateStudentT:
+        from novum.distributions.multivariate.multivariate_student_t import MultivariateStudentT
+
+        square = np.array([[self.scale * self.scale]])
+        return MultivariateStudentT(self.degrees_of_freedom, np.array([self.location]), square)
+
+    def maximized(
+        self, statistics: ScaleSums, *, degrees_of_freedom: float | None = None
+    ) -> StudentT:
+        """The likeliest law of such sums: one step of the EM algorithm."""
+        from novum.distributions.multivariate.student_t_fit import likeliest_student_t
+
+        return likeliest_student_t(statistics, degrees_of_freedom).marginal(0)  # type: ignore[return-value]
+
     # Relations
 
     def affine(self, scale: float, shift: float = 0.0) -> StudentT:
@@ -228,6 +269,10 @@ class StudentT:
 
     def _normal(self) -> Normal:
         return Normal(self.location, self.scale * self.scale)
+
+
+def _column(x: ArrayLike) -> Floats:
+    return arguments.points("StudentT", x).reshape(-1, 1)
 
 
 # --- Formula --------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ class Rounds:
         self.seen, self.held = np.flatnonzero(~held).astype(np.int32), np.flatnonzero(held)
         self.table = table
         chance = int(stream(self.root, "columns").integers(1, 2**63))
+        self.row_key = stream(self.root, "rows").integers(2**64, dtype=np.uint64)
         self.grower = TreeGrower(table, codes, rows.weight, rules, chance)
         self.losses = list(model.losses_) if earlier else [loss] * self.targets.shape[1]
         seen = self.seen
@@ -136,9 +137,11 @@ class Rounds:
         """The rows of a round, ascending; None for all that are there to learn from."""
         if self.model.subsample == 1.0:
             return None
-        n = max(1, round(self.model.subsample * len(self.seen)))
-        drawn = stream(self.root, "rows", number).choice(len(self.seen), n, replace=False)
-        return self.seen[np.sort(drawn)]
+        from novum.ensemble.gradient_boosting.tree_kernels import draw_rows
+
+        drawn = np.empty(max(1, round(self.model.subsample * len(self.seen))), np.int32)
+        draw_rows(self.row_key, number, self.seen, drawn)
+        return drawn
 
     def _round(self, drawn: Codes | None) -> bool:
         """One tree for each output; whether any of them has a split."""

@@ -42,7 +42,7 @@ from novum.ensemble.gradient_boosting.tree_columns import (
     UPPER,
     WORD,
 )
-from novum.numerics import inner_kernel, lean_kernel
+from novum.numerics import chance, chance_word, inner_kernel, lean_kernel
 
 # codes, words of rows, amounts of rows (empty: 1 each)
 TABLE = "Tuple((uint8[:, ::1], int64[::1], int64[::1]))"
@@ -57,6 +57,21 @@ WORK = (
     "uint64[::1], uint64[::1]))"
 )
 BEST = "Tuple((int64[::1], float64[::1], int8[::1]))"
+
+
+@lean_kernel("void(uint64, int64, int32[::1], int32[::1])")
+def draw_rows(key, number, rows, out):
+    """As many rows as `out` takes, in their order, every set of them as likely as any other.
+
+    Selection sampling, Knuth's algorithm S: a row is taken with the share of those still wanted
+    among those still to come.
+    """
+    of_round, n_taken = chance_word(key, np.uint64(number)), 0
+    for i in range(len(rows)):
+        to_come, wanted = len(rows) - i, len(out) - n_taken
+        if chance(of_round, np.uint64(i)) * to_come < wanted:
+            out[n_taken] = rows[i]
+            n_taken += 1
 
 
 @inner_kernel()

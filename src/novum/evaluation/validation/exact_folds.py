@@ -33,6 +33,7 @@ def has_exact_folds(model: Any, work: FoldWork) -> bool:
     return (
         isinstance(model, StatisticsMixin)
         and model._is_additive()
+        and getattr(model, "unlabelled", None) is None
         and set(work.fit_params) <= {"sample_weight"}
         and work.y is not None
     )

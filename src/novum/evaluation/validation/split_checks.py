@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from novum.core.errors import InputError
 from novum.core.learners import SharedFolds
 from novum.core.sums import Fold, fold_of
-from novum.core.tables import check_classes, missing_mask, plain_target
+from novum.core.tables import check_partial_classes, missing_mask, plain_target
 from novum.numerics import Array, Integers, Positions
 
 # --- Before folds are drawn -----------------------------------------------------------------------
@@ -158,11 +158,18 @@ def _positions(rows: Any, side: str, number: int, n_rows: int) -> Positions:
 
 
 def checked_labels(y: Array) -> Array:
-    """Labels of one type; missing, infinite and continuous ones are refused."""
+    """Labels of one type; infinite and continuous ones are refused, missing ones stay."""
     if y.ndim != 1 or y.dtype.kind not in "Of":
         return y
-    classes, codes = check_classes(y, "A classifier")
-    return classes[codes]
+    classes, codes = check_partial_classes(y, "A classifier")
+    if (codes >= 0).all():
+        return classes[codes]
+    # Whether a label may be missing is for the folds and the learner to say.
+    if classes.dtype.kind in "iuf":
+        return np.where(codes >= 0, classes[np.maximum(codes, 0)].astype(np.float64), np.nan)
+    labels = np.full(len(y), None, object)
+    labels[codes >= 0] = classes[codes[codes >= 0]]
+    return labels
 
 
 def check_classes_of_folds(

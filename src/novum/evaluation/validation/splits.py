@@ -35,6 +35,7 @@ from novum.core.errors import InputError
 from novum.core.learners import SharedFolds
 from novum.core.sums import Fold
 from novum.core.tables import check_classes, plain_target
+from novum.evaluation.validation.labelled_folds import LabelledFolds
 from novum.evaluation.validation.split_checks import (
     check_classes_of_folds,
     check_groups,
@@ -189,9 +190,11 @@ def plan_splits(
     ----------
     X, y
         The table and its targets.
-    cv : int, text, splitter, iterable of (train, test), Splits, RepeatedFolds or NestedFolds
+    cv : int, text, splitter, iterable of (train, test), Splits, RepeatedFolds, NestedFolds or \
+LabelledFolds
         Five folds by default. Text "10x5" is 10 repeats of 5 folds. Numbers and text give folds
-        with equal shares of the classes for a classifier. Of nested folds the outer ones.
+        with equal shares of the classes for a classifier. Of nested folds the outer ones. Labels
+        may be missing with `LabelledFolds`, whose unlabelled rows are in every training part.
     groups : array-like of shape (n_rows,), optional
         Rows of one group are never on both sides; for splitters that use groups.
     classifier : bool
@@ -219,6 +222,11 @@ def plan_splits(
     cv = cv.outer if isinstance(cv, NestedFolds) else cv
     if isinstance(cv, SharedFolds):
         return Splits(cv.folds, n_rows, 1, len(cv.folds), f"{len(cv.folds)} folds")
+    if isinstance(cv, LabelledFolds):
+        parts = checked_parts(cv.split(X, y, groups), n_rows)
+        n_folds = len(parts) // cv.n_repeats
+        name = _name(cv, cv.n_repeats, n_folds)
+        return Splits(parts, n_rows, cv.n_repeats, n_folds, name)
     target = None if y is None else plain_target(y)
     labels = None
     if classifier and target is not None and target.ndim == 1:
@@ -417,6 +425,7 @@ def _name(splitter: Any, n_repeats: int, n_folds: int) -> str:
         "StratifiedKFold": "stratified folds",
         "RepeatedStratifiedKFold": "stratified folds",
         "GroupKFold": "grouped folds",
+        "LabelledFolds": "stratified folds of labelled rows",
         "StratifiedGroupKFold": "stratified grouped folds",
         "TimeSeriesSplit": "time-ordered folds",
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -108,6 +109,17 @@ def name_box(item: Conditional, observed: Sequence[int]) -> Box:
     hover = _hover(item, None, observed)
     known = bool(observed)
     return Box(name, (), rest, hover, known, 0.0, inner + 2 * PADDING, height)
+
+
+def number_box(name: str, law: Any) -> Box:
+    """A box of a number: its value where it is known, else the mean and spread of its law."""
+    known = isinstance(law, (int, float))
+    text = f"= {law:.6g}" if known else f"{law.mean:.4g} ± {law.standard_deviation:.3g}"
+    title = shortened(printable(name), _LONGEST_NAME)
+    inner = max(1.1 * text_width(title), text_width(text), 30.0)
+    height = 2 * LINE + 2 * PADDING - 4
+    hover = f"{printable(name)}: {text if known else repr(law)}"
+    return Box(title, (), text, hover, known, 0.0, inner + 2 * PADDING, height)
 
 
 def plain_box(name: str) -> Box:

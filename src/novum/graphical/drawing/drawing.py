@@ -10,7 +10,9 @@ The same network gives the same text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.svg_text import SvgText
@@ -24,9 +26,11 @@ from novum.graphical.drawing.boxes import (
     Box,
     bar_box,
     name_box,
+    number_box,
     plain_box,
 )
 from novum.graphical.drawing.placement import Placement, placed
+from novum.graphical.models.conditional import Conditional
 from novum.graphical.models.questions import States, check_mapping, place_of, states_given
 from novum.graphical.models.states import names_in_order
 from novum.graphical.structure.dag import Dag
@@ -34,6 +38,8 @@ from novum.graphical.structure.dag import Dag
 if TYPE_CHECKING:
     from novum.graphical.inference.protocol import Engine
     from novum.graphical.models.bayesian_network import BayesianNetwork
+    from novum.graphical.models.linear_gaussian import ConditionalGaussianNetwork
+    from novum.graphical.structure.dag import Dag
 
 MAX_NODES = 5000
 # Colors of the palette.
@@ -95,13 +101,43 @@ def draw(
             "of them: nodes=[...]."
         )
     boxes = _boxes(network, shown, known, engine, max_bars, max_states)
+    n_observed = sum(network.places[name] in {*shown} for name in known)
+    return _placed_boxes(network.graph, shown, boxes, n_observed, max_bars)
+
+
+def draw_mixed(
+    network: ConditionalGaussianNetwork, given: Mapping[str, Any] | None, *, max_states: int
+) -> SvgText:
+    """A network with numbers as an SVG picture: a number's box has its mean and spread."""
+    if not len(network):
+        raise InputError("The network has no nodes to draw. Add one first.")
+    known = check_mapping(given, "given")
+    laws = network.marginals(known)
+    boxes = []
+    for place, name in enumerate(network.names):
+        node = network.nodes[place]
+        if network.is_numeric[place]:
+            boxes.append(number_box(name, known[name] if name in known else laws[name]))
+            continue
+        assert isinstance(node, Conditional)
+        chosen = states_given(node.variable, known[name]) if name in known else ()
+        shares = np.zeros(len(node.variable.states))
+        shares[list(chosen)] = 1.0
+        boxes.append(
+            bar_box(node, shares if chosen else laws[name].values, chosen, max(max_states, 2))
+        )
+    shown = list(range(len(network)))
+    return _placed_boxes(network.graph, shown, boxes, len(known), len(network))
+
+
+def _placed_boxes(
+    graph: Dag, shown: Sequence[int], boxes: list[Box], n_observed: int, max_bars: int
+) -> SvgText:
     numbers = {place: number for number, place in enumerate(shown)}
-    graph = network.graph
     parents = [[numbers[p] for p in graph.parents[place] if p in numbers] for place in shown]
     order = [numbers[place] for place in graph.order if place in numbers]
     places = placed(parents, order, [(box.width, box.height) for box in boxes])
-    n_observed = sum(network.places[name] in numbers for name in known)
-    title = _title(len(network), len(shown), sum(map(len, parents)), n_observed, max_bars)
+    title = _title(len(graph.names), len(shown), sum(map(len, parents)), n_observed, max_bars)
     return SvgText(_drawing(boxes, places, title).as_svg())
 
 

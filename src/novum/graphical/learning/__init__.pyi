@@ -6,9 +6,19 @@ from novum.graphical.learning.averaging import (
     edge_probabilities,
 )
 from novum.graphical.learning.best_first import BestFirst
-from novum.graphical.learning.coded_table import CodedTable, read_table
+from novum.graphical.learning.coded_table import (
+    CodedTable,
+    number_axis,
+    read_numbers,
+    read_table,
+)
 from novum.graphical.learning.comparison import GraphComparison, compare
 from novum.graphical.learning.constraints import Constraints
+from novum.graphical.learning.discretization import (
+    ByScore,
+    EqualFrequency,
+    MinimumDescription,
+)
 from novum.graphical.learning.edge_searches import (
     Annealing,
     HillClimbing,
@@ -19,12 +29,19 @@ from novum.graphical.learning.edge_searches import (
 from novum.graphical.learning.equivalence_search import GreedyEquivalence
 from novum.graphical.learning.exact import Exact
 from novum.graphical.learning.expectation import FittedNetwork, fit_expectation
+from novum.graphical.learning.gaussian_families import (
+    FamilyMoments,
+    family_moments,
+    fit_linear_gaussian,
+    gaussian_bic,
+)
 from novum.graphical.learning.independence import (
     PC,
     Independence,
     independence_test,
     missing_dependence,
 )
+from novum.graphical.learning.noisy_or import FittedNoisyOr, fit_noisy_or
 from novum.graphical.learning.parameters import (
     Dirichlet,
     FamilyCounts,
@@ -39,6 +56,7 @@ from novum.graphical.learning.scores import (
     NML,
     BDeu,
     BDs,
+    BGe,
     LogLikelihood,
     StructurePrior,
     score,
@@ -58,15 +76,20 @@ __all__ = [
     "AveragedNetwork",
     "BDeu",
     "BDs",
+    "BGe",
     "BestFirst",
+    "ByScore",
     "ChowLiu",
     "CodedTable",
     "Constraints",
     "Dirichlet",
     "EdgeProbabilities",
+    "EqualFrequency",
     "Exact",
     "FamilyCounts",
+    "FamilyMoments",
     "FittedNetwork",
+    "FittedNoisyOr",
     "GraphComparison",
     "GraphPosterior",
     "GreedyEquivalence",
@@ -75,6 +98,7 @@ __all__ = [
     "LearnedStructure",
     "LogLikelihood",
     "MEstimate",
+    "MinimumDescription",
     "Reinsertion",
     "StructurePrior",
     "Successive",
@@ -84,11 +108,17 @@ __all__ = [
     "compare",
     "edge_probabilities",
     "family_counts",
+    "family_moments",
     "fit_expectation",
+    "fit_linear_gaussian",
+    "fit_noisy_or",
     "fit_parameters",
+    "gaussian_bic",
     "independence_test",
     "learn_structure",
     "missing_dependence",
+    "number_axis",
+    "read_numbers",
     "read_table",
     "score",
 ]

@@ -16,15 +16,18 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.learners import Learner
-from novum.core.tables import check_sample, checked_weight, is_frame, level_key
+from novum.core.tables import Kind, check_sample, checked_weight, is_frame, level_key
 from novum.core.text import label_text, listed, meant
-from novum.distributions import StateAxis
+from novum.distributions import StateAxis, named_columns
 from novum.graphical.models.arrays import UNKNOWN
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.conditional import Tabular
-from novum.graphical.models.row_codes import read_rows
+from novum.graphical.models.row_codes import number_cells, read_rows, state_cells
 from novum.graphical.naive_network import ColumnStates, column_states, state_codes
 from novum.numerics import Codes, Floats, cached_property
+
+# The state of a variable whose cells are numbers as they are.
+NUMBER = "any number"
 
 
 class _TableReader(Learner):
@@ -45,12 +48,16 @@ class CodedTable:
     weights : array of shape (n_rows,), or None when every row counts once
     intervals : tuple of ColumnStates or None, one for each variable
         How numbers became states; None of columns that had states.
+    numbers : tuple of arrays of shape (n_rows,) or None, one for each variable
+        Columns of numbers that are kept as they are, NaN where missing; their variable has the one
+        state `NUMBER`. Empty where every column has states.
     """
 
     variables: tuple[StateAxis, ...]
     codes: Codes
     weights: Floats | None = None
     intervals: tuple[ColumnStates | None, ...] = ()
+    numbers: tuple[Floats | None, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -78,6 +85,11 @@ class CodedTable:
     def has_missing(self) -> bool:
         return bool((self.codes < 0).any())
 
+    @cached_property
+    def is_numeric(self) -> tuple[bool, ...]:
+        """Whether a variable is a column of numbers as they are."""
+        return tuple(is_number(axis) for axis in self.variables)
+
     def select(self, names: Sequence[str]) -> CodedTable:
         """The table of some variables, in the order named."""
         places = {name: place for place, name in enumerate(self.names)}
@@ -93,6 +105,7 @@ class CodedTable:
             np.ascontiguousarray(self.codes[chosen]),
             self.weights,
             tuple(self.intervals[place] for place in chosen) if self.intervals else (),
+            tuple(self.numbers[place] for place in chosen) if self.numbers else (),
         )
 
     def distinct(self) -> CodedTable:
@@ -110,8 +123,101 @@ class CodedTable:
         return CodedTable(self.variables, codes, weights, self.intervals)
 
 
-def read_table(
+def number_axis(name: str) -> StateAxis:
+    """The variable of a column of numbers that are kept as they are."""
+    return StateAxis(name, (NUMBER,))
+
+
+def is_number(axis: StateAxis) -> bool:
+    return axis.states == (NUMBER,)
+
+
+def read_numbers(
     table: Any, variables: Sequence[StateAxis] | None = None, sample_weight: Any = None
+) -> CodedTable:
+    """A table whose columns of numbers stay numbers; other columns are read as by `read_table`.
+
+    Parameters
+    ----------
+    variables : sequence of StateAxis, optional
+        Reads these columns only, by these states; of numbers by `number_axis(name)`.
+
+    Examples
+    --------
+    >>> table = read_numbers({"kind": ["a", "b", "a"], "size": [1.5, 2.5, 4.0]})
+    >>> table.is_numeric, table.numbers[1].tolist()
+    ((False, True), [1.5, 2.5, 4.0])
+    """
+    if isinstance(table, CodedTable):
+        if sample_weight is not None:
+            raise InputError("A CodedTable has its weights already. Leave out sample_weight.")
+        return table if variables is None else table.select([axis.name for axis in variables])
+    if isinstance(table, Mapping):
+        table = _frame_of_columns(table)
+    if variables is not None:
+        return _read_both(table, tuple(variables), sample_weight)
+    sample = check_sample(
+        _TableReader(), table, None, sample_weight, target="none", allow_missing=True
+    )
+    if not sample.n_rows:
+        raise InputError("The table has no rows of positive weight. Give at least one.")
+    axes: list[StateAxis] = []
+    codes: list[Any] = []
+    numbers: list[Floats | None] = []
+    numeric, levels = iter(np.asarray(sample.numeric).T), iter(np.asarray(sample.codes).T)
+    for column in sample.schema.columns:
+        if column.kind is Kind.NUMERIC:
+            cells = np.ascontiguousarray(next(numeric), np.float64)
+            axes.append(number_axis(column.name))
+            codes.append(np.where(np.isnan(cells), UNKNOWN, 0))
+            numbers.append(cells)
+        else:
+            states = next(levels)
+            # A column without levels has missing cells only, and is refused below.
+            known = column.levels or ("",)
+            axes.append(StateAxis(column.name, known, column.kind is Kind.ORDINAL))
+            codes.append(np.where(states >= 0, states, UNKNOWN))
+            numbers.append(None)
+        if not (codes[-1] >= 0).any():
+            raise InputError(
+                f"Nothing is known of {label_text(column.name)}: every cell is missing. Leave the "
+                "column out."
+            )
+    coded = np.ascontiguousarray(np.stack(codes), np.int32)
+    kept = tuple(numbers) if any(x is not None for x in numbers) else ()
+    return CodedTable(tuple(axes), coded, sample.weight, (), kept)
+
+
+def _read_both(table: Any, axes: tuple[StateAxis, ...], sample_weight: Any) -> CodedTable:
+    columns = named_columns(table, what="A table is read")
+    absent = [axis.name for axis in axes if axis.name not in columns]
+    if absent:
+        raise InputError(
+            f"The table has no column for {listed(absent)}: {meant(absent[0], list(columns))}"
+        )
+    numbers = [number_cells(a.name, columns[a.name]) if is_number(a) else None for a in axes]
+    codes = [
+        state_cells(axis, columns[axis.name]) if x is None else np.where(np.isnan(x), UNKNOWN, 0)
+        for axis, x in zip(axes, numbers, strict=True)
+    ]
+    weights = checked_weight(sample_weight, len(codes[0]))
+    kept = np.ones(len(codes[0]), bool) if weights is None else weights > 0
+    return CodedTable(
+        axes,
+        np.ascontiguousarray(np.stack(codes)[:, kept], np.int32),
+        None if weights is None else weights[kept],
+        (),
+        tuple(None if x is None else x[kept] for x in numbers)
+        if any(x is not None for x in numbers)
+        else (),
+    )
+
+
+def read_table(
+    table: Any,
+    variables: Sequence[StateAxis] | None = None,
+    sample_weight: Any = None,
+    numbers: Any = None,
 ) -> CodedTable:
     """A table of a user as codes.
 
@@ -123,6 +229,8 @@ def read_table(
         columns and states are those of the table.
     sample_weight : array of shape (n_rows,), optional
         How often each row counts; at least 0.
+    numbers : "normal" or a way to cut them, optional
+        How columns of numbers are read, as in `learn_structure`.
 
     Examples
     --------
@@ -134,6 +242,12 @@ def read_table(
         if sample_weight is not None:
             raise InputError("A CodedTable has its weights already. Leave out sample_weight.")
         return table if variables is None else _recoded(table, variables)
+    if numbers is not None and variables is None:
+        if isinstance(numbers, str) and numbers == "normal":
+            return read_numbers(table, None, sample_weight)
+        from novum.graphical.learning.discretization import check_discretization
+
+        return check_discretization(numbers).cut(read_numbers(table, None, sample_weight))
     if isinstance(table, Mapping):
         table = _frame_of_columns(table)
     if variables is not None:
@@ -205,14 +319,19 @@ def _read_by_states(table: Any, variables: Sequence[StateAxis], sample_weight: A
 
 def _categorical_codes(table: Any, axes: Sequence[StateAxis]) -> Codes | None:
     """Codes of a pandas frame whose categories are the states as they are; None of others."""
-    codes = []
-    for axis in axes if hasattr(table, "dtypes") and hasattr(table, "iloc") else ():
-        column = table[axis.name]
+    if not (axes and hasattr(table, "dtypes") and hasattr(table, "iloc")):
+        return None
+    out = np.empty((len(axes), len(table)), np.int32)
+    for place, axis in enumerate(axes):
+        # The array itself: a Series of its codes, and of its categories, costs more than counting.
+        column = getattr(table[axis.name], "array", None)
         categories = getattr(getattr(column, "dtype", None), "categories", None)
-        if categories is None or [*map(level_key, categories)] != [*axis.positions]:
+        if column is None or categories is None:
             return None
-        codes.append(column.cat.codes.to_numpy().astype(np.int32))
-    return np.stack(codes) if codes else None
+        if [*map(level_key, categories.to_numpy(object).tolist())] != [*axis.positions]:
+            return None
+        out[place] = column.codes
+    return out
 
 
 def _recoded(table: CodedTable, variables: Sequence[StateAxis]) -> CodedTable:

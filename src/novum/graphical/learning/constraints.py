@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -132,6 +132,18 @@ class Rules:
         except CyclicGraphError as error:
             raise InputError(f"The required edges cannot all be. {error}") from None
         return cls(names, allowed, required, most)
+
+    def with_numbers(self, is_numeric: Sequence[bool]) -> Rules:
+        """The rules of a table with columns of numbers: no column of states depends on them."""
+        allowed = self.allowed.copy()
+        allowed[np.ix_(~np.array(is_numeric, bool), np.array(is_numeric, bool))] = 0
+        for child, parent in np.argwhere((self.required > 0) & (allowed == 0)).tolist():
+            raise InputError(
+                f"The edge {label_text(self.names[parent])} -> {label_text(self.names[child])} is "
+                "required and leads from a number to a state, which no such network has. Cut the "
+                "numbers into intervals, or take it back."
+            )
+        return replace(self, allowed=allowed)
 
     @property
     def is_symmetric(self) -> bool:

@@ -6,9 +6,11 @@ without rows is cut, and the last variable is counted by the number of set bits.
 cells * rows / 64 steps, so tables of many cells, and weighted rows, are counted row by row instead.
 
     data    bitmaps (states, words), first bitmap of each variable, codes (variables, rows), weights
-            (or none), number of missing cells of each variable
-    rule    see `Rule`; floats are (prior size, penalty of a parameter, whether rows are whole), a
-            lookup table, log prior odds of edges (child, parent), log prior by number of parents
+            (or none), number of missing cells of each variable, columns of numbers (see
+            `gaussian_kernels`)
+    rule    see `Rule`; floats are (prior size, penalty of a parameter, whether rows are whole, rows
+            and degrees of a prior of numbers), a lookup table, log prior odds of edges (child,
+            parent), log prior by number of parents
     memory  keys (child and set of parents as words), scores, number of entries
     room    masks of prefixes, counts, small integers, cells of rows, a key
 """
@@ -21,9 +23,10 @@ from enum import IntEnum
 
 import numpy as np
 
+from novum.graphical.learning.gaussian_kernels import NO_DENSITY, NUMBERS, number_score
 from novum.numerics import inner_kernel, kernel, set_bits
 
-DATA = "Tuple((uint64[:, ::1], int64[::1], int32[:, ::1], float64[::1], int64[::1]))"
+DATA = f"Tuple((uint64[:, ::1], int64[::1], int32[:, ::1], float64[::1], int64[::1], {NUMBERS}))"
 RULE = "Tuple((int64[::1], float64[::1], float64[::1], float64[:, ::1], float64[::1]))"
 MEMORY = "Tuple((uint64[:, ::1], float64[::1], int64[::1]))"
 ROOM = "Tuple((uint64[:, ::1], float64[::1], int64[::1], int64[::1], uint64[::1]))"
@@ -48,6 +51,9 @@ class Kind(IntEnum):
     DIRICHLET_ONES = 2
     DIRICHLET_SPARSE = 3
     NORMALIZED = 4
+    # Of tables with columns of numbers.
+    PENALIZED_NORMAL = 5
+    NORMAL_WISHART = 6
 
 
 class Rule(IntEnum):
@@ -62,6 +68,8 @@ PENALIZED = int(Kind.PENALIZED)
 EQUIVALENT = int(Kind.DIRICHLET_EQUIVALENT)
 ONES = int(Kind.DIRICHLET_ONES)
 SPARSE = int(Kind.DIRICHLET_SPARSE)
+PENALIZED_NORMAL = int(Kind.PENALIZED_NORMAL)
+WISHART = int(Kind.NORMAL_WISHART)
 
 # --- Counting -------------------------------------------------------------------------------------
 
@@ -96,7 +104,7 @@ def join_bits(words, others, out):
 @inner_kernel()
 def count_bits(data, members, n_members, room):
     """Adds the rows of every cell of a family, the last member running fastest."""
-    bitmaps, starts, _, _, gaps = data
+    bitmaps, starts, _, _, gaps, _ = data
     masks, counts, numbers, _, _ = room
     child = members[n_members - 1]
     first, size = starts[child], starts[child + 1] - starts[child]
@@ -150,7 +158,7 @@ def count_bits(data, members, n_members, room):
 @inner_kernel()
 def count_rows(data, members, n_members, room):
     """The same row by row; rows with a missing cell belong nowhere."""
-    _, starts, codes, weights, _ = data
+    _, starts, codes, weights, _, _ = data
     _, counts, _, cells, _ = room
     n_rows = codes.shape[1]
     for begin in range(0, n_rows, BLOCK_ROWS):
@@ -249,7 +257,7 @@ def score_counts(counts, n_cells, size, rule):
     kind, lookup = rule[0][0], rule[2]
     rows = n_cells // size
     total, bound = 0.0, 0.0
-    if kind == PENALIZED:
+    if kind in (PENALIZED, PENALIZED_NORMAL):
         for j in range(rows):
             n = 0.0
             for k in range(size):
@@ -267,7 +275,7 @@ def score_counts(counts, n_cells, size, rule):
                 filled += 1
         if filled > before:
             occupied += 1
-    if kind == EQUIVALENT:
+    if kind in (EQUIVALENT, WISHART):
         each = rule[1][0] / n_cells
     elif kind == ONES:
         each = 1.0
@@ -341,6 +349,19 @@ def fresh_score(data, rule, room, child, parents, n_parents):
     for i in range(n_parents):
         members[i] = parents[i]
     members[n_parents] = child
+    number_of = data[5][0]
+    if number_of.size:
+        # Columns of numbers: a number has any parents, a state only such that have states.
+        prior = log_prior(rule, child, parents, n_parents)
+        if number_of[child] >= 0:
+            score, bound = number_score(
+                data[1], data[2], data[3], data[5], rule[1], rule[0][0] == WISHART, members,
+                n_parents, cells,
+            )  # fmt: skip
+            return score + prior, bound + prior
+        for i in range(n_parents):
+            if number_of[parents[i]] >= 0:
+                return NO_DENSITY, np.inf
     count_family(data, members, n_parents + 1, cells, room)
     size = data[1][child + 1] - data[1][child]
     score, bound = score_counts(room[1], cells, size, rule)

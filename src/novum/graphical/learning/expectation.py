@@ -18,8 +18,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -46,12 +46,17 @@ from novum.graphical.learning.scores import (
     check_families,
     family_shapes,
     graph_and_rows,
+    keeps_numbers,
     score_of_counts,
 )
 from novum.graphical.models.arrays import Evidence
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.linear_gaussian import ConditionalGaussianNetwork
 from novum.graphical.structure.dag import Dag
-from novum.numerics import Codes, Floats, SquaredExtrapolation
+from novum.numerics import Codes, Floats, SquaredExtrapolation, cached_property
+
+if TYPE_CHECKING:
+    from novum.graphical.learning.independence import Independence
 
 # Restarts where a variable is never seen: its states have no names, and maxima are many.
 RESTARTS = 10
@@ -71,18 +76,32 @@ class FittedNetwork:
 
     Attributes
     ----------
-    network : BayesianNetwork
+    network : BayesianNetwork, or ConditionalGaussianNetwork
     log_likelihood : float
         Of the known cells.
-    counts : FamilyCounts
+    counts : FamilyCounts, or FamilyMoments
         Expected under the network.
     certificate : Certificate
     """
 
-    network: BayesianNetwork
+    network: Any
     log_likelihood: float
-    counts: FamilyCounts
+    counts: Any
     certificate: Certificate
+    table: CodedTable = field(repr=False)
+
+    @cached_property
+    def missing_dependence(self) -> tuple[Independence, ...]:
+        """Columns whose gaps go along with what other columns say, which EM allows for.
+
+        None is found where cells are missing completely at random. What a cell would have said
+        cannot be tested: that it is missing at random given its row is assumed.
+        """
+        from novum.graphical.learning.independence import missing_dependence
+
+        seen = np.flatnonzero((self.table.codes >= 0).any(axis=1)).tolist()
+        names = [self.table.names[place] for place in seen]
+        return missing_dependence(self.table.select(names))
 
 
 class RowFamilies:
@@ -184,7 +203,7 @@ class _Expectation(SumProblem[Floats, ExpectedCounts]):
 
 
 def fit_expectation(
-    dag: Dag | BayesianNetwork,
+    dag: Dag | BayesianNetwork | ConditionalGaussianNetwork,
     table: Any,
     prior: TablePrior | None = None,
     *,
@@ -193,12 +212,13 @@ def fit_expectation(
     stop: StopRule | None = None,
     n_init: int | None = None,
     random_state: RandomSource = 0,
+    numbers: Any = None,
 ) -> FittedNetwork:
     """Tables of a given graph from rows with missing cells, with the certificate of EM.
 
     Parameters
     ----------
-    dag : Dag or BayesianNetwork
+    dag : Dag, BayesianNetwork or ConditionalGaussianNetwork
     table : data frame, mapping of columns or array
     prior : TablePrior, optional
         As in `fit_parameters`.
@@ -211,6 +231,8 @@ def fit_expectation(
         Restarts; 10 with hidden variables, else 1.
     random_state : None, int or generator
         For the start of hidden variables.
+    numbers : "normal" or a way to cut them, optional
+        As in `fit_parameters`.
 
     Examples
     --------
@@ -220,7 +242,19 @@ def fit_expectation(
     >>> fitted.network["rain"].table.round(3).tolist(), fitted.certificate.verdict.value
     ([0.5, 0.5], 'local')
     """
-    graph, coded = _with_hidden(dag, table, hidden or {}, sample_weight)
+    mixed = isinstance(dag, ConditionalGaussianNetwork)
+    if mixed or keeps_numbers(numbers, prior):
+        from novum.graphical.learning.gaussian_expectation import fit_numbers_expectation
+        from novum.graphical.learning.gaussian_families import read_graph
+
+        if hidden:
+            raise InputError(
+                "Hidden variables are learned beside columns of states. Cut the numbers into "
+                "intervals, or leave out `hidden`."
+            )
+        graph, coded = read_graph(dag, table, None, sample_weight)
+        return fit_numbers_expectation(graph, coded, prior, stop=stop)
+    graph, coded = _with_hidden(dag, table, hidden or {}, sample_weight, numbers)
     check_families(graph, coded.cards)
     shapes = family_shapes(graph, coded.cards)
     added = pseudo_counts(prior, shapes, graph.names)
@@ -248,15 +282,16 @@ def fit_expectation(
         fitted.statistics.log_likelihood,
         counts,
         replace(fitted.certificate, details=details),
+        coded,
     )
 
 
 def _with_hidden(
-    dag: Any, table: Any, hidden: Mapping[str, Any], sample_weight: Any
+    dag: Any, table: Any, hidden: Mapping[str, Any], sample_weight: Any, numbers: Any = None
 ) -> tuple[Dag, CodedTable]:
     """The graph and its columns, with columns of unknown cells for hidden nodes."""
     if not hidden:
-        return graph_and_rows(dag, table, sample_weight)
+        return graph_and_rows(dag, table, sample_weight, numbers=numbers)
     axes = {}
     for name, states in hidden.items():
         if name not in dag.names:
@@ -269,7 +304,7 @@ def _with_hidden(
         coded = read_table(table, seen, sample_weight)
         dag = dag.graph
     else:
-        coded = read_table(table, None, sample_weight)
+        coded = read_table(table, None, sample_weight, numbers)
     known = coded.select([name for name in dag.names if name not in hidden])
     unknown = np.full((len(axes), known.n_rows), -1, np.int32)
     joined = CodedTable(

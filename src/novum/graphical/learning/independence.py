@@ -8,28 +8,33 @@ joined collide at a common neighbor that did not separate them; Meek's rules dir
     G2 = 2 sum of N_xys log(N_xys N_s / (N_xs N_ys))
 
 has about a chi-square distribution under independence, with one degree of freedom for each cell
-that could have been filled otherwise.
+that could have been filled otherwise. Of columns of numbers as they are, the partial correlation r
+given s others is tested: atanh(r) sqrt(n - s - 3) is about standard normal (Fisher).
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from novum.core.errors import InputError
 from novum.core.text import label_text
 from novum.distributions import StateAxis
 from novum.graphical.learning import independence_kernels as kernels
-from novum.graphical.learning.coded_table import CodedTable, read_table
+from novum.graphical.learning.coded_table import CodedTable, read_numbers, read_table
 from novum.graphical.learning.constraints import Rules
+from novum.graphical.learning.discretization import EqualFrequency
 from novum.graphical.learning.equivalence_kernels import directed_graph
 from novum.graphical.learning.scores import FamilyScores, LogLikelihood
 from novum.graphical.learning.search import Search, SearchProblem
 from novum.graphical.structure.equivalence import PartialDag, completed
+from novum.numerics import Floats
 
 # Cells of a test, and degrees of freedom: beyond, a test has no power in any usual table.
 MOST_CELLS = 2**16
@@ -61,7 +66,7 @@ def independence_test(
     b: str,
     given: tuple[str, ...] | list[str] = (),
     *,
-    statistic: Literal["g2", "chi2"] = "g2",
+    statistic: Literal["g2", "chi2", "correlation"] = "g2",
     permutations: int = 0,
     random_state: Any = 0,
 ) -> Independence:
@@ -73,7 +78,8 @@ def independence_test(
         Rows with a missing cell in one of the columns are left out of the test.
     a, b : str
     given : names
-    statistic : {"g2", "chi2"}
+    statistic : {"g2", "chi2", "correlation"}
+        The last is the partial correlation of columns of numbers, which are not cut.
     permutations : int
         Shuffles of `b` within the strata in place of the chi-square distribution, for small counts.
     random_state : None, int or generator
@@ -86,9 +92,11 @@ def independence_test(
     """
     from scipy.stats import chi2
 
-    _check_statistic(statistic)
     if a == b or {a, b} & {*given}:
         raise InputError("A test of independence takes two columns, given others than these.")
+    if statistic == "correlation":
+        return _correlation_test(table, a, b, tuple(given))
+    _check_statistic(statistic)
     coded = read_table(table).select([*given, a, b])
     coded = _whole_rows(coded)
     if math.prod(coded.cards.tolist()) > MOST_CELLS * 64:
@@ -101,6 +109,34 @@ def independence_test(
     if permutations:
         p_value = _permuted(coded, statistic, value, permutations, random_state)
     return Independence(a, b, tuple(given), value, freedom, p_value)
+
+
+def _correlation_test(table: Any, a: str, b: str, given: tuple[str, ...]) -> Independence:
+    coded = _whole_rows(read_numbers(table).select([*given, a, b]))
+    if not all(coded.is_numeric):
+        name = coded.names[coded.is_numeric.index(False)]
+        raise InputError(
+            f"A correlation is one of numbers, and {label_text(name)} has states. Use 'g2'."
+        )
+    # The spread, and products of columns in units of it, are those of the scores.
+    _, _, scatter, *_ = FamilyScores(coded, LogLikelihood()).data[5]
+    size = len(given)
+    z, freedom = fisher_score(scatter / coded.total, coded.total, size, size + 1, range(size))
+    return Independence(a, b, given, z, freedom, 2 * float(ndtr(-abs(z))))
+
+
+def fisher_score(
+    correlation: Floats, rows: float, a: int, b: int, given: Sequence[int]
+) -> tuple[float, int]:
+    """Fisher's z of a partial correlation, and its degrees of freedom; 0 where there are none."""
+    freedom = rows - len(given) - 3
+    if not freedom > 0:
+        return 0.0, 0
+    members = [a, b, *given]
+    inverse = np.linalg.pinv(correlation[np.ix_(members, members)], hermitian=True)
+    scale = math.sqrt(max(inverse[0, 0] * inverse[1, 1], 1e-300))
+    share = float(np.clip(-inverse[0, 1] / scale, -1 + 1e-15, 1 - 1e-15))
+    return math.atanh(share) * math.sqrt(freedom), int(freedom)
 
 
 def missing_dependence(table: Any, alpha: float = 0.05) -> tuple[Independence, ...]:
@@ -118,6 +154,8 @@ def missing_dependence(table: Any, alpha: float = 0.05) -> tuple[Independence, .
     [('test is missing', 'ill')]
     """
     coded = read_table(table)
+    if coded.numbers:
+        coded = EqualFrequency().cut(coded)
     gaps = [i for i in range(coded.n_variables) if (coded.codes[i] < 0).any()]
     tests = []
     for i in gaps:
@@ -138,7 +176,9 @@ def missing_dependence(table: Any, alpha: float = 0.05) -> tuple[Independence, .
 def _whole_rows(coded: CodedTable) -> CodedTable:
     whole = (coded.codes >= 0).all(axis=0)
     weights = None if coded.weights is None else coded.weights[whole]
-    return CodedTable(coded.variables, np.ascontiguousarray(coded.codes[:, whole]), weights)
+    numbers = tuple(None if x is None else x[whole] for x in coded.numbers)
+    codes = np.ascontiguousarray(coded.codes[:, whole])
+    return CodedTable(coded.variables, codes, weights, (), numbers)
 
 
 def _statistic(coded: CodedTable, statistic: str) -> tuple[float, int]:
@@ -236,6 +276,8 @@ class PC(Search):
 
         scores = problem.scores
         d = scores.table.n_variables
+        numbers = bool(scores.table.numbers)
+        correlation, limit = scores.data[5][2] / scores.table.total, float(-ndtri(self.alpha / 2))
         critical = np.concatenate([[math.inf], chi2.isf(self.alpha, np.arange(1, MOST_FREEDOM))])
         joined = problem.rules.allowed.astype(bool)
         sets: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -255,7 +297,14 @@ class PC(Search):
                     asked_before = size == 0 and x == b
                     if not joined[a, b] or len(others) < size or asked_before:
                         continue
-                    if kernels.separating_set(
+                    if numbers:
+                        chosen = _separating_numbers(
+                            correlation, scores.table.total, a, b, others, size, limit
+                        )
+                        if chosen is not None:
+                            joined[a, b] = joined[b, a] = False
+                            sets[a, b] = chosen
+                    elif kernels.separating_set(
                         scores.data, scores.room, a, b, others, size, critical, most, by_squares,
                         out,
                     ):  # fmt: skip
@@ -264,6 +313,16 @@ class PC(Search):
             problem.steps += 1
             problem.progress.advance(note=f"sets of {size}: {int(joined.sum()) // 2} edges left")
         return joined, sets
+
+
+def _separating_numbers(
+    correlation: Floats, rows: float, a: int, b: int, others: Any, size: int, limit: float
+) -> tuple[int, ...] | None:
+    """A set of so many others given which two columns of numbers look independent."""
+    for given in itertools.combinations(others.tolist(), size):
+        if abs(fisher_score(correlation, rows, a, b, given)[0]) <= limit:
+            return tuple(given)
+    return None
 
 
 def _pattern(

@@ -25,16 +25,22 @@ from novum.core.sums import Sums
 from novum.core.text import label_text, listed
 from novum.distributions import StateAxis
 from novum.graphical.learning import counts_kernels as kernels
-from novum.graphical.learning.coded_table import CodedTable, read_table
+from novum.graphical.learning.coded_table import CodedTable, read_numbers, read_table
+from novum.graphical.learning.discretization import ByScore, cut_for_graph
 from novum.graphical.learning.scores import (
+    BIC,
     FamilyScores,
     LogLikelihood,
     check_families,
     family_shapes,
     graph_and_rows,
+    keeps_numbers,
 )
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.compact import NoisyOr
 from novum.graphical.models.conditional import Tabular
+from novum.graphical.models.linear_gaussian import ConditionalGaussianNetwork
+from novum.graphical.models.states import names_in_order
 from novum.graphical.structure.dag import Dag
 from novum.numerics import Floats, cached_property
 
@@ -273,24 +279,38 @@ def counted(coded: CodedTable, parents: Sequence[Sequence[int]]) -> Floats:
 
 
 def fit_parameters(
-    dag: Dag | BayesianNetwork,
+    dag: Dag | BayesianNetwork | ConditionalGaussianNetwork,
     table: Any,
     prior: TablePrior | None = None,
     *,
     sample_weight: Any = None,
-) -> BayesianNetwork:
+    numbers: Any = None,
+    noisy_or: Sequence[str] = (),
+) -> Any:
     """The network with a given graph whose tables fit a table best.
 
     Parameters
     ----------
-    dag : Dag or BayesianNetwork
-        Of a network its graph and its states are kept, and its tables estimated anew.
+    dag : Dag, BayesianNetwork or ConditionalGaussianNetwork
+        Of a network its graph and its states are kept, and its tables estimated anew; a noisy or
+        stays one.
     table : data frame, mapping of columns or array
         Columns are nodes. Missing cells are expected under the network itself, by EM
         (`fit_expectation`, which also says how that went): they are taken as missing at random.
     prior : TablePrior, optional
         `BDeu(10.0)`, `K2()`, `MEstimate(2.0)`, `Dirichlet(...)`; maximum likelihood without.
+        `BGe()` is a prior of columns of numbers too.
     sample_weight : array of shape (n_rows,), optional
+    numbers : "normal" or a way to cut them, optional
+        "normal" keeps columns of numbers as they are, each normal with a mean that is linear in its
+        numeric parents, in each configuration of its discrete ones. By default they are cut at
+        quantiles; see `learn_structure`.
+    noisy_or : sequence of names
+        Nodes that become a noisy or (`fit_noisy_or`, which also proves its maximum).
+
+    Returns
+    -------
+    BayesianNetwork, or with numbers a ConditionalGaussianNetwork or LinearGaussianNetwork
 
     Examples
     --------
@@ -303,7 +323,23 @@ def fit_parameters(
     >>> fit_parameters(graph, table, K2())["wet"].table.tolist()
     [[0.75, 0.25], [0.5, 0.5]]
     """
-    graph, coded = graph_and_rows(dag, table, sample_weight)
+    has_numbers = isinstance(table, CodedTable) and bool(table.numbers)
+    mixed = isinstance(dag, ConditionalGaussianNetwork)
+    if mixed or has_numbers or keeps_numbers(numbers, prior):
+        from novum.graphical.learning.gaussian_expectation import fit_numbers_expectation
+        from novum.graphical.learning.gaussian_families import read_graph, summed
+
+        graph, coded = read_graph(dag, table, None, sample_weight)
+        if coded.has_missing:
+            return fit_numbers_expectation(graph, coded, prior).network
+        return summed(graph, coded).network(prior)
+    graph, coded = graph_and_rows(dag, table, sample_weight, numbers=numbers)
+    if isinstance(numbers, ByScore) and isinstance(dag, Dag):
+        raw = read_numbers(table, None, sample_weight).select(graph.names)
+        coded = cut_for_graph(numbers, raw, graph, BIC())
+    compact = _noisy_nodes(dag, graph, noisy_or)
+    if compact:
+        return _with_noisy_or(graph, coded, prior, compact)
     check_families(graph, coded.cards)
     if coded.has_missing:
         from novum.graphical.learning.expectation import fit_expectation
@@ -311,3 +347,41 @@ def fit_parameters(
         return fit_expectation(graph, coded, prior).network
     cells = counted(coded, graph.parents)
     return FamilyCounts(coded.variables, graph.parents, coded.total, cells).network(prior)
+
+
+def _noisy_nodes(dag: Any, graph: Dag, names: Sequence[str]) -> dict[int, Any]:
+    """Nodes that are fitted as a noisy or, with the one that a network has there."""
+    chosen: dict[int, Any] = {graph.place(name): None for name in names_in_order(names, "noisy_or")}
+    for place, name in enumerate(graph.names):
+        node = dag[name] if isinstance(dag, BayesianNetwork) else None
+        if isinstance(node, NoisyOr):
+            chosen[place] = node
+    return chosen
+
+
+def _with_noisy_or(
+    graph: Dag, coded: CodedTable, prior: Any, compact: Mapping[int, Any]
+) -> BayesianNetwork:
+    """A network some of whose nodes are noisy ors; the others have tables."""
+    from novum.graphical.learning.noisy_or import noisy_or_of
+
+    if coded.has_missing:
+        column, row = np.argwhere(coded.codes < 0)[0].tolist()
+        raise InputError(
+            f"Column {label_text(coded.names[column])} has a missing cell in row {row}, and a "
+            "network with a noisy or is fitted from whole rows. Leave such rows out, or fit "
+            "tables, for which missing cells are expected."
+        )
+    # A noisy or of many parents has no table to count.
+    parents = [() if place in compact else above for place, above in enumerate(graph.parents)]
+    bare = Dag(graph.names, tuple(parents))
+    check_families(bare, coded.cards)
+    tables = FamilyCounts(coded.variables, bare.parents, coded.total, counted(coded, parents))
+    others = prior
+    if isinstance(prior, Dirichlet) and isinstance(prior.counts, Mapping):
+        left_out = {graph.names[place] for place in compact}
+        others = Dirichlet({n: cells for n, cells in prior.counts.items() if n not in left_out})
+    nodes = list(tables.network(others).conditionals)
+    for place, node in compact.items():
+        nodes[place] = noisy_or_of(graph, coded, place, node, prior).conditional
+    return BayesianNetwork(nodes)

@@ -20,7 +20,7 @@ from novum.core.runtime import SILENT, Progress, track
 from novum.core.text import label_text, listed
 from novum.distributions import StateAxis
 from novum.graphical.learning import search_kernels as kernels
-from novum.graphical.learning.coded_table import CodedTable, read_table
+from novum.graphical.learning.coded_table import CodedTable, read_numbers, read_table
 from novum.graphical.learning.constraints import (
     Constraints,
     Matrix,
@@ -28,14 +28,15 @@ from novum.graphical.learning.constraints import (
     adjacency_of,
     parents_of,
 )
+from novum.graphical.learning.discretization import ByScore, learn_with_cuts
 from novum.graphical.learning.parameters import TablePrior, fit_parameters
 from novum.graphical.learning.scores import (
     Criterion,
     FamilyScores,
     StructurePrior,
     check_criterion,
+    keeps_numbers,
 )
-from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.structure.dag import Dag
 
 GAIN = kernels.SMALLEST_GAIN
@@ -129,7 +130,7 @@ class LearnedStructure:
     def variables(self) -> tuple[StateAxis, ...]:
         return self.table.variables
 
-    def network(self, prior: TablePrior | None = None) -> BayesianNetwork:
+    def network(self, prior: TablePrior | None = None) -> Any:
         """The graph with its tables, by `fit_parameters` from the same rows."""
         return fit_parameters(self.dag, self.table, prior)
 
@@ -159,6 +160,7 @@ def learn_structure(
     sample_weight: Any = None,
     structure_prior: StructurePrior | None = None,
     start: Dag | None = None,
+    numbers: Any = None,
     on_interrupt: Literal["raise", "keep"] = "raise",
     verbose: bool = False,
 ) -> LearnedStructure:
@@ -167,8 +169,8 @@ def learn_structure(
     Parameters
     ----------
     table : data frame, mapping of columns or array
-        Every column is a node. Numbers become intervals. Missing cells are expected under the
-        network that is being learned (structural EM).
+        Every column is a node. Missing cells are expected under the network that is being learned
+        (structural EM), where all columns have states or intervals.
     criterion : Criterion
         `BIC()` by default.
     search : Search
@@ -179,6 +181,12 @@ def learn_structure(
     structure_prior : StructurePrior, optional
     start : Dag, optional
         Where the search begins; the required edges alone by default.
+    numbers : "normal" or a way to cut them, optional
+        What columns of numbers become. By default `EqualFrequency()` intervals;
+        `MinimumDescription(target)` cuts where a target changes; `ByScore()` cuts anew while the
+        graph is learned. "normal" keeps them as they are, each normal with a mean linear in its
+        numeric parents given its discrete ones; discrete columns then have no numeric parents.
+        With `BGe()` this is the default.
     on_interrupt : {"raise", "keep"}
         Whether Ctrl-C, or a `time_limit`, gives up or returns the best graph so far.
     verbose : bool
@@ -197,18 +205,31 @@ def learn_structure(
     """
     if on_interrupt not in ("raise", "keep"):
         raise InputError(f"on_interrupt is 'raise' or 'keep', got {on_interrupt!r}.")
-    coded = read_table(table, None, sample_weight)
+    rule = check_criterion(criterion)
+    if isinstance(numbers, ByScore) and not isinstance(table, CodedTable):
+        raw = read_numbers(table, None, sample_weight)
+
+        def learn(coded: CodedTable, first: Dag | None) -> LearnedStructure:
+            return learn_structure(
+                coded, rule, search, constraints, structure_prior=structure_prior, start=first,
+                on_interrupt=on_interrupt, verbose=verbose,
+            )  # fmt: skip
+
+        return learn_with_cuts(numbers, raw, rule, learn, start)
+    if keeps_numbers(numbers, rule):
+        coded = read_numbers(table, None, sample_weight)
+    else:
+        coded = read_table(table, None, sample_weight, numbers)
     if coded.n_rows < 2 and coded.total < 2:
         raise InputError(
             "A structure is learned from what goes together in many rows, and the table has 1. "
             "Give at least 2, or build the network by hand: BayesianNetwork().add "
             "(n_samples = 1)."
         )
-    rule = check_criterion(criterion)
-    rules = _checked_constraints(constraints).rules(coded.names)
+    rules = _checked_constraints(constraints).rules(coded.names).with_numbers(coded.is_numeric)
     chosen = _checked_search(search, rules, structure_prior)
     first = _first_graph(start, rules)
-    if coded.has_missing:
+    if coded.has_missing and not coded.numbers:
         from novum.graphical.learning.structural_em import structural_em
 
         return structural_em(coded, rule, chosen, rules, structure_prior, first, on_interrupt)

@@ -32,7 +32,7 @@ from novum.graphical.models.states import refuse_set, state_like
 from novum.numerics import Floats, Integers, cached_property
 
 # Of two states, the one that says that something is there.
-_AFFIRMATIVE = ("true", "yes", "present", "on", "1", "t", "y")
+_AFFIRMATIVE = ("true", "yes", "present", "on", "1", "1.0", "t", "y")
 
 
 @dataclass(frozen=True, eq=False)

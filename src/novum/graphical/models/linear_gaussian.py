@@ -1,15 +1,16 @@
-"""Linear-Gaussian networks: every node is normal with a mean that is linear in its parents.
+"""Networks with numbers: every numeric node is normal with a mean that is linear in its parents.
 
-    x_i = b_i + sum over parents p of w_ip x_p + e_i,      e_i normal with variance v_i
+    x_i = b_i[s] + sum over numeric parents p of w_ip[s] x_p + e_i,   e_i normal, variance v_i[s]
 
-The joint distribution is normal, with precision (I - W)' V^-1 (I - W), so every question is one of
-conditioning a normal distribution: exact, and as quick as a factorization. Tables with columns of
-numbers are fitted family by family, by least squares; the score of a family is its largest
-log-likelihood minus log(n)/2 for each of its parameters (Gaussian BIC).
+where s is the configuration of its discrete parents; discrete nodes have discrete parents and a
+table. Given all discrete nodes the numbers are jointly normal, so every question is one of
+conditioning normal distributions, mixed over the discrete nodes that are not known
+(`gaussian_parts`): exact. Without discrete nodes the joint distribution is normal, with precision
+(I - W)' V^-1 (I - W).
 
 References
 ----------
-Shachter and Kenley (1989). Koller and Friedman (2009), chapter 7.
+Shachter and Kenley (1989). Lauritzen (1992). Koller and Friedman (2009), chapters 7 and 14.
 """
 
 from __future__ import annotations
@@ -17,37 +18,406 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.core.learners import Learner
 from novum.core.runtime import RandomSource, stream
-from novum.core.tables import Kind, check_sample
-from novum.core.text import label_text, listed, meant
-from novum.distributions import Normal
+from novum.core.text import label_text, meant
+from novum.distributions import StateAxis
+from novum.graphical.models.arrays import UNKNOWN
+from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.conditional import Conditional, Tabular, row_text
+from novum.graphical.models.gaussian_evidence import (
+    KnownNetwork,
+    checked_number,
+    row_log_densities,
+)
+from novum.graphical.models.gaussian_parts import (
+    Part,
+    part_moments,
+)
+from novum.graphical.models.questions import check_mapping, states_given
 from novum.graphical.structure.dag import Dag
-from novum.numerics import Floats, cached_property
+from novum.numerics import Floats, Integers, cached_property
 
-
-class _NumberReader(Learner):
-    """Reads tables of numbers as every learner does."""
-
-    categorical_features = "auto"
+if TYPE_CHECKING:
+    from novum.core.svg_text import SvgText
 
 
 @dataclass(frozen=True, eq=False)
 class LinearGaussian:
-    """A node: intercept, a coefficient for each parent in its order, and a variance above 0."""
+    """A numeric node.
 
-    intercept: float
-    coefficients: tuple[float, ...]
-    variance: float
+    Parameters
+    ----------
+    intercept : float, or array with an axis for each discrete parent
+    coefficients : sequence of float, or array with these axes and one for the numeric parents last
+        In the order of the graph's parents.
+    variance : float, or array with these axes
+        Above 0.
+
+    Examples
+    --------
+    >>> LinearGaussian([0.0, 5.0], [[2.0], [1.0]], [1.0, 4.0]).n_parameters
+    6
+    """
+
+    intercept: Any
+    coefficients: Any
+    variance: Any
+
+    @property
+    def n_parameters(self) -> int:
+        return sum(int(np.size(part)) for part in self._parts)
+
+    @property
+    def _parts(self) -> tuple[Any, Any, Any]:
+        return (self.intercept, self.coefficients, self.variance)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LinearGaussian) and all(
+            np.array_equal(a, b) for a, b in zip(self._parts, other._parts, strict=True)
+        )
+
+    def __hash__(self) -> int:
+        return hash(tuple(np.asarray(part, float).tobytes() for part in self._parts))
+
+
+Node = LinearGaussian | Conditional
 
 
 @dataclass(frozen=True, eq=False)
-class LinearGaussianNetwork:
+class ConditionalGaussianNetwork:
+    """Numeric and discrete nodes: normal given the discrete ones.
+
+    Parameters
+    ----------
+    graph : Dag
+        No discrete node has a numeric parent.
+    nodes : tuple of LinearGaussian and of Tabular
+        In the order of the graph's nodes.
+
+    Examples
+    --------
+    >>> kind = StateAxis("kind", ("cat", "dog"))
+    >>> graph = Dag.from_edges([("kind", "weight"), ("weight", "food")])
+    >>> network = ConditionalGaussianNetwork(graph, (
+    ...     Tabular(kind, (), [0.5, 0.5]),
+    ...     LinearGaussian([4.0, 12.0], np.zeros((2, 0)), [1.0, 16.0]),
+    ...     LinearGaussian(10.0, (20.0,), 100.0),
+    ... ))
+    >>> law = network.marginals()["food"]
+    >>> round(law.mean, 3), round(law.standard_deviation, 3)
+    (170.0, 99.499)
+    >>> network.marginals({"food": 120.0})["kind"].probabilities.round(4).tolist()
+    [0.8432, 0.1568]
+    """
+
+    graph: Dag
+    nodes: tuple[Node, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nodes", tuple(self.nodes))
+        if len(self.nodes) != len(self.graph.names):
+            raise InputError(
+                f"A graph of {len(self.graph.names)} nodes needs as many distributions, got "
+                f"{len(self.nodes)}."
+            )
+        for place, node in enumerate(self.nodes):
+            self._check_numeric(place, node) if isinstance(
+                node, LinearGaussian
+            ) else self._check_discrete(place, node)
+
+    def _check_discrete(self, place: int, node: Any) -> None:
+        name = self.graph.names[place]
+        above = [self.graph.names[p] for p in self.graph.parents[place]]
+        numbers = [p for p in self.graph.parents[place] if self.is_numeric[p]]
+        if numbers:
+            raise InputError(
+                f"The discrete node {label_text(name)} has the numeric parent "
+                f"{label_text(self.names[numbers[0]])}; only numeric nodes may. Turn the edge, or "
+                "cut the numbers into intervals."
+            )
+        if not isinstance(node, Conditional):
+            raise InputError(
+                f"The node {label_text(name)} is a LinearGaussian or a Tabular, got "
+                f"{label_text(node)}."
+            )
+        if node.name != name or [axis.name for axis in node.parents] != above:
+            raise InputError(
+                f"The table of {label_text(node.name)} given {[a.name for a in node.parents]} "
+                f"stands at the node {label_text(name)} with the parents {above}."
+            )
+
+    def _check_numeric(self, place: int, node: LinearGaussian) -> None:
+        name = label_text(self.names[place])
+        shape = tuple(self.card(p) for p in self.discrete_parents[place])
+        wanted = (shape, (*shape, len(self.numeric_parents[place])), shape)
+        given = tuple(np.shape(part) for part in node._parts)
+        if given != wanted:
+            if not shape and given[1] != wanted[1]:
+                raise InputError(
+                    f"{name} has {len(self.numeric_parents[place])} parents and "
+                    f"{math.prod(given[1])} coefficients. Give one for each."
+                )
+            raise InputError(
+                f"{name} has intercepts, coefficients and variances of shapes {given}; they need "
+                f"{wanted}: one axis for each discrete parent, and one for the numeric parents."
+            )
+        numbers = [np.asarray(part, float) for part in node._parts]
+        if not all(np.isfinite(part).all() for part in numbers) or not (numbers[2] > 0).all():
+            raise InputError(
+                f"{name} has coefficients {node.coefficients} and variance "
+                f"{node.variance!r}; they are finite numbers, the variance above 0."
+            )
+
+    # Structure
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.graph.names
+
+    @cached_property
+    def is_numeric(self) -> tuple[bool, ...]:
+        """Of each node."""
+        return tuple(isinstance(node, LinearGaussian) for node in self.nodes)
+
+    @cached_property
+    def numeric_parents(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(p for p in above if self.is_numeric[p]) for above in self.graph.parents)
+
+    @cached_property
+    def discrete_parents(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(
+            tuple(p for p in above if not self.is_numeric[p]) for above in self.graph.parents
+        )
+
+    @cached_property
+    def discrete(self) -> BayesianNetwork:
+        """The network of the discrete nodes, which depends on no number."""
+        return BayesianNetwork(node for node in self.nodes if isinstance(node, Conditional))
+
+    @cached_property
+    def tables(self) -> dict[int, tuple[Floats, Floats, Floats]]:
+        """Intercepts (q,), coefficients (q, n_numeric_parents) and variances (q,) by node."""
+        return {
+            place: (
+                np.asarray(node.intercept, float).reshape(-1),
+                np.asarray(node.coefficients, float).reshape(
+                    np.size(node.intercept), len(self.numeric_parents[place])
+                ),
+                np.asarray(node.variance, float).reshape(-1),
+            )
+            for place, node in enumerate(self.nodes)
+            if isinstance(node, LinearGaussian)
+        }
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that are free to choose."""
+        return sum(node.n_parameters for node in self.nodes)
+
+    def axis(self, place: int) -> StateAxis:
+        """The states of a discrete node."""
+        node = self.nodes[place]
+        assert isinstance(node, Conditional)
+        return node.variable
+
+    def card(self, place: int) -> int:
+        return len(self.axis(place).states)
+
+    def configuration(self, node: int, states: Integers) -> Integers:
+        """Rows of a node's tables for states of all nodes, of shape (..., n_nodes)."""
+        row = np.zeros(states.shape[:-1], np.int64)
+        for parent in self.discrete_parents[node]:
+            row = row * self.card(parent) + states[..., parent]
+        return row
+
+    # Questions
+
+    def marginals(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What is known of each node that is not given.
+
+        Parameters
+        ----------
+        given : mapping from nodes to states or numbers, optional
+
+        Returns
+        -------
+        dict from nodes to `Posterior` (discrete), `Normal` or `MixtureOfNormals` (numeric)
+        """
+        known = KnownNetwork.of(self, given)
+        answers: dict[str, Any] = {}
+        for place, name in enumerate(self.names):
+            if name in known.given:
+                continue
+            answers[name] = known.law(place) if self.is_numeric[place] else known.states(place)
+        return answers
+
+    def query(self, name: str, given: Mapping[str, Any] | None = None) -> Any:
+        """What is known of one node."""
+        place = self.place(name)
+        known = KnownNetwork.of(self, given)
+        return known.law(place) if self.is_numeric[place] else known.states(place)
+
+    def log_evidence(self, given: Mapping[str, Any] | None = None) -> float:
+        """Logarithm of the density of what is given; all else is summed over."""
+        return KnownNetwork.of(self, given).log_evidence
+
+    def log_density(self, rows: Any) -> Any:
+        """Logarithm of the density of one row (a mapping) or of each row of a table.
+
+        Cells that are missing, and nodes without a column, are summed over.
+        """
+        is_row = isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values())
+        table = {k: [v] for k, v in rows.items()} if is_row else rows
+        states, numbers = self.read(table)
+        logs = row_log_densities(self, states, numbers)
+        return float(logs[0]) if is_row else logs
+
+    def sample(self, size: int, random_state: RandomSource = None) -> dict[str, Any]:
+        """Independent rows, as columns by name: numbers, and states of discrete nodes."""
+        rng = stream(random_state, "linear Gaussian")
+        numbers, states = np.zeros((size, len(self))), np.zeros((size, len(self)), np.int64)
+        for i in self.graph.order:
+            node = self.nodes[i]
+            if isinstance(node, Conditional):
+                # The state is where a uniform draw falls in the cumulated row.
+                rows = np.cumsum(node.table.reshape(-1, self.card(i)), axis=1)
+                ends = rows[self.configuration(i, states)]
+                draws = rng.random(size) * ends[:, -1]
+                states[:, i] = np.minimum((draws[:, None] >= ends).sum(axis=1), self.card(i) - 1)
+                continue
+            intercepts, coefficients, variances = self.tables[i]
+            row = self.configuration(i, states)
+            mean = intercepts[row] + np.einsum(
+                "np,np->n", coefficients[row], numbers[:, list(self.numeric_parents[i])]
+            )
+            numbers[:, i] = mean + np.sqrt(variances[row]) * rng.standard_normal(size)
+        return {
+            name: numbers[:, i].copy()
+            if self.is_numeric[i]
+            else np.array(self.axis(i).states)[states[:, i]]
+            for i, name in enumerate(self.names)
+        }
+
+    def do(self, values: Mapping[str, Any]) -> Self:
+        """The network after setting nodes from outside: they lose parents and spread."""
+        parents, nodes = list(self.graph.parents), list(self.nodes)
+        for name, value in check_mapping(values, "values").items():
+            place = self.place(name)
+            parents[place] = ()
+            if self.is_numeric[place]:
+                spread = KnownNetwork.of(self, None).law(place).variance
+                tiny = 1e-12 * max(float(spread), 1e-300)
+                nodes[place] = LinearGaussian(checked_number(value, name), (), tiny)
+            else:
+                axis = self.axis(place)
+                table = np.zeros(len(axis.states))
+                (state,) = states_given(axis, value)
+                table[state] = 1.0
+                nodes[place] = Tabular(axis, (), table)
+        return type(self)(Dag(self.names, tuple(parents)), tuple(nodes))
+
+    # Reading
+
+    def place(self, name: Any) -> int:
+        """The number of a node; an unknown name is an error that suggests one."""
+        if name not in self.graph.places:
+            raise InputError(
+                f"The network has no node {label_text(name)}: {meant(name, self.names)}"
+            )
+        return self.graph.places[name]
+
+    def read(self, rows: Any) -> tuple[Integers, Floats]:
+        """States by number (-1 missing) and numbers (NaN missing), of shape (n_rows, n_nodes)."""
+        from novum.distributions import named_columns
+        from novum.graphical.models.row_codes import number_cells, state_cells
+
+        columns = named_columns(rows, what="Rows are read")
+        lengths = {len(cells) for cells in columns.values()}
+        if len(lengths) > 1:
+            raise InputError(
+                f"The columns have {min(lengths)} to {max(lengths)} rows. Give all columns one "
+                "cell for each row."
+            )
+        n = lengths.pop() if lengths else 0
+        numbers = np.full((n, len(self.names)), np.nan)
+        states = np.full((n, len(self.names)), UNKNOWN, np.int64)
+        for name, cells in columns.items():
+            place = self.graph.places.get(name)
+            if place is None:
+                continue
+            if self.is_numeric[place]:
+                numbers[:, place] = number_cells(name, cells)
+            else:
+                states[:, place] = state_cells(self.axis(place), cells)
+        return states, numbers
+
+    # Shown
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.graph.places
+
+    def __getitem__(self, name: str) -> Node:
+        return self.nodes[self.place(name)]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ConditionalGaussianNetwork)
+            and self.graph == other.graph
+            and self.nodes == other.nodes
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.graph, self.nodes))
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def to_text(self) -> str:
+        """Every equation and table, a line for each configuration of discrete parents."""
+        return "\n".join(self._lines()) + "\n"
+
+    def _lines(self) -> Iterator[str]:
+        for place, (name, node) in enumerate(zip(self.names, self.nodes, strict=True)):
+            switches = tuple(self.axis(p) for p in self.discrete_parents[place])
+            q = math.prod(len(axis.states) for axis in switches)
+            for row in range(q):
+                case = f" given {row_text(switches, row)}:" if switches else ""
+                if isinstance(node, Conditional):
+                    shares = node.table.reshape(-1, self.card(place))[row]
+                    cells = zip(node.variable.states, shares, strict=True)
+                    text = ", ".join(f"{s} {p:.4g}" for s, p in cells)
+                    yield f"{name}{case or ':'} {text}"
+                    continue
+                intercepts, coefficients, variances = self.tables[place]
+                above = [self.names[p] for p in self.numeric_parents[place]]
+                terms = "".join(
+                    f" {w:+.4g} {p}" for p, w in zip(above, coefficients[row], strict=True)
+                )
+                spread = f"variance {variances[row]:.4g}"
+                yield f"{name}{case or ' ='} {intercepts[row]:.4g}{terms}, {spread}"
+
+    def draw(self, given: Mapping[str, Any] | None = None, *, max_states: int = 8) -> SvgText:
+        """The network as an SVG picture: bars of states, means and spreads of numbers."""
+        from novum.graphical.drawing.drawing import draw_mixed
+
+        return draw_mixed(self, given, max_states=max_states)
+
+    def _repr_html_(self) -> str:
+        return str(self.draw())
+
+
+class LinearGaussianNetwork(ConditionalGaussianNetwork):
     """A normal distribution of named variables, as a graph of linear regressions.
 
     Parameters
@@ -67,265 +437,47 @@ class LinearGaussianNetwork:
     (24.5, 0.9)
     """
 
-    graph: Dag
-    nodes: tuple[LinearGaussian, ...]
-
     def __post_init__(self) -> None:
-        if len(self.nodes) != len(self.graph.names):
-            raise InputError(
-                f"A graph of {len(self.graph.names)} nodes needs as many distributions, got "
-                f"{len(self.nodes)}."
-            )
-        for name, parents, node in zip(
-            self.graph.names, self.graph.parents, self.nodes, strict=True
-        ):
-            if len(node.coefficients) != len(parents):
+        super().__post_init__()
+        for name, is_number in zip(self.names, self.is_numeric, strict=True):
+            if not is_number:
                 raise InputError(
-                    f"{label_text(name)} has {len(parents)} parents and "
-                    f"{len(node.coefficients)} coefficients. Give one for each."
+                    f"{label_text(name)} is discrete, and a LinearGaussianNetwork has numbers "
+                    "only. Use ConditionalGaussianNetwork."
                 )
-            numbers = (node.intercept, *node.coefficients, node.variance)
-            if not all(math.isfinite(x) for x in numbers) or not node.variance > 0:
-                raise InputError(
-                    f"{label_text(name)} has coefficients {node.coefficients} and variance "
-                    f"{node.variance!r}; they are finite numbers, the variance above 0."
-                )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.graph.names
 
     @cached_property
     def mean(self) -> Floats:
         """Of all nodes, of shape (n,)."""
-        means = np.zeros(len(self.nodes))
-        for i in self.graph.order:
-            node = self.nodes[i]
-            above = means[list(self.graph.parents[i])]
-            means[i] = node.intercept + np.dot(node.coefficients, above)
-        return means
+        return self._moments[0]
 
     @cached_property
     def covariance(self) -> Floats:
-        """Of all nodes, of shape (n, n): a node's column follows from those of its parents."""
-        n = len(self.nodes)
-        sigma = np.zeros((n, n))
-        done: list[int] = []
-        for i in self.graph.order:
-            node, parents = self.nodes[i], list(self.graph.parents[i])
-            weights = np.array(node.coefficients)
-            sigma[i, done] = sigma[done, i] = weights @ sigma[parents][:, done]
-            sigma[i, i] = node.variance + weights @ sigma[parents][:, parents] @ weights
-            done.append(i)
-        return sigma
+        """Of all nodes, of shape (n, n)."""
+        return self._moments[1]
+
+    @cached_property
+    def _moments(self) -> tuple[Floats, Floats]:
+        order = list(self.graph.order)
+        part = Part(tuple(order), tuple(range(len(order))), (), ())
+        size = (1, len(order))
+        moments = part_moments(self, part, np.zeros(size, np.int64), np.zeros(size))
+        back = np.argsort(order)
+        return moments.means[0, 0][back], moments.covariances[0][np.ix_(back, back)]
 
     def conditioned(self, given: Mapping[str, float] | None = None) -> tuple[Floats, Floats]:
         """Means and covariances of all nodes given some; those given have no spread."""
-        known = dict(given or {})
-        places = [self._place(name) for name in known]
-        values = np.array([_number(known[name], name) for name in known])
-        if not places:
-            return self.mean, self.covariance
-        inner = self.covariance[np.ix_(places, places)]
-        gain = np.linalg.solve(inner, self.covariance[places]).T
-        mean = self.mean + gain @ (values - self.mean[places])
-        sigma = self.covariance - gain @ self.covariance[places]
-        mean[places] = values
-        sigma[places, :] = sigma[:, places] = 0.0
-        return mean, (sigma + sigma.T) / 2
-
-    def marginals(self, given: Mapping[str, float] | None = None) -> dict[str, Normal]:
-        """The normal law of each node that is not given."""
-        mean, sigma = self.conditioned(given)
-        return {
-            name: Normal(float(mean[i]), float(sigma[i, i]))
-            for i, name in enumerate(self.names)
-            if name not in (given or {})
-        }
-
-    def log_density(self, rows: Any) -> Any:
-        """Logarithm of the density of one row (a mapping) or of each row of a table.
-
-        Cells that are missing, and nodes without a column, are summed over.
-        """
-        is_row = isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values())
-        cells = self._cells({k: [v] for k, v in rows.items()} if is_row else rows)
-        logs = np.empty(len(cells))
-        known = ~np.isnan(cells)
-        for pattern in np.unique(known, axis=0):
-            chosen = (known == pattern).all(axis=1)
-            logs[chosen] = self._log_densities(cells[chosen][:, pattern], np.flatnonzero(pattern))
-        return float(logs[0]) if is_row else logs
-
-    def _log_densities(self, cells: Floats, places: Any) -> Floats:
-        if not len(places):
-            return np.zeros(len(cells))
-        factor = np.linalg.cholesky(self.covariance[np.ix_(places, places)])
-        scaled = np.linalg.solve(factor, (cells - self.mean[places]).T)
-        constant = len(places) * math.log(2 * math.pi) / 2 + np.log(np.diagonal(factor)).sum()
-        return -0.5 * (scaled**2).sum(axis=0) - constant
-
-    def sample(self, size: int, random_state: RandomSource = None) -> dict[str, Floats]:
-        """Independent rows, as columns by name."""
-        rng = stream(random_state, "linear Gaussian")
-        columns = np.empty((len(self.nodes), size))
-        for i in self.graph.order:
-            node, parents = self.nodes[i], list(self.graph.parents[i])
-            mean = node.intercept + np.array(node.coefficients) @ columns[parents]
-            columns[i] = mean + math.sqrt(node.variance) * rng.standard_normal(size)
-        return dict(zip(self.names, columns, strict=True))
-
-    def do(self, values: Mapping[str, float]) -> LinearGaussianNetwork:
-        """The network after setting nodes from outside: they lose parents and spread."""
-        parents, nodes = list(self.graph.parents), list(self.nodes)
-        for name, value in values.items():
-            place = self._place(name)
-            parents[place] = ()
-            tiny = 1e-12 * max(float(self.covariance[place, place]), 1e-300)
-            nodes[place] = LinearGaussian(_number(value, name), (), tiny)
-        return LinearGaussianNetwork(Dag(self.names, tuple(parents)), tuple(nodes))
-
-    def _place(self, name: str) -> int:
-        if name not in self.graph.places:
-            raise InputError(
-                f"The network has no node {label_text(name)}: {meant(name, self.names)}"
-            )
-        return self.graph.places[name]
-
-    def _cells(self, rows: Any) -> Floats:
-        names, numbers = number_columns(rows)
-        cells = np.full((len(numbers), len(self.names)), np.nan)
-        for name, column in zip(names, numbers.T, strict=True):
-            if name in self.graph.places:
-                cells[:, self.graph.places[name]] = column
-        return cells
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __repr__(self) -> str:
-        lines = []
-        for name, parents, node in zip(self.names, self.graph.parents, self.nodes, strict=True):
-            terms = "".join(
-                f" {w:+.4g} {self.names[p]}"
-                for p, w in zip(parents, node.coefficients, strict=True)
-            )
-            lines.append(f"{name} = {node.intercept:.4g}{terms}, variance {node.variance:.4g}")
-        return "\n".join(lines)
-
-
-# --- Fitting --------------------------------------------------------------------------------------
-
-
-def fit_linear_gaussian(
-    dag: Dag, table: Any, *, sample_weight: Any = None
-) -> LinearGaussianNetwork:
-    """The linear-Gaussian network of a graph with the largest likelihood: least squares by node.
-
-    Parameters
-    ----------
-    dag : Dag
-    table : data frame, mapping of columns or array
-        Columns of numbers, none missing.
-    sample_weight : array of shape (n_rows,), optional
-
-    Examples
-    --------
-    >>> rows = {"x": [0.0, 1.0, 2.0, 3.0], "y": [1.1, 2.9, 5.1, 6.9]}
-    >>> fit_linear_gaussian(Dag.from_edges([("x", "y")]), rows)
-    x = 1.5, variance 1.25
-    y = 1.06 +1.96 x, variance 0.008
-    """
-    moments = Moments.of(dag, table, sample_weight)
-    nodes = []
-    for i, name in enumerate(dag.names):
-        weights, variance = moments.regression(i, dag.parents[i])
-        if not variance > 0:
-            raise InputError(
-                f"{label_text(name)} has no variance left given its parents "
-                f"({listed([dag.names[p] for p in dag.parents[i]]) or 'none'}): it is constant, or "
-                "a linear function of them. Leave the column out, or remove a parent."
-            )
-        intercept = moments.mean[i] - weights @ moments.mean[list(dag.parents[i])]
-        nodes.append(LinearGaussian(float(intercept), tuple(weights.tolist()), variance))
-    return LinearGaussianNetwork(dag, tuple(nodes))
-
-
-def gaussian_bic(dag: Dag, table: Any, *, sample_weight: Any = None) -> float:
-    """Log-likelihood of the best linear-Gaussian network minus log(n)/2 for each parameter.
-
-    A node has a parameter for each parent, its intercept and its variance.
-    """
-    moments = Moments.of(dag, table, sample_weight)
-    total = 0.0
-    for i, parents in enumerate(dag.parents):
-        _, variance = moments.regression(i, parents)
-        if not variance > 0:
-            return math.inf
-        fit = -0.5 * moments.weight * (math.log(2 * math.pi * variance) + 1)
-        total += fit - 0.5 * math.log(moments.weight) * (len(parents) + 2)
-    return total
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """Weight, means and covariances of the columns of a graph's nodes."""
-
-    weight: float
-    mean: Floats
-    covariance: Floats
-
-    @classmethod
-    def of(cls, dag: Dag, table: Any, sample_weight: Any) -> Moments:
-        names, numbers = number_columns(table)
-        absent = [name for name in dag.names if name not in names]
-        if absent:
-            raise InputError(f"The table has no column {listed(absent)}: {meant(absent[0], names)}")
-        cells = numbers[:, [names.index(name) for name in dag.names]]
-        if np.isnan(cells).any():
-            row, column = np.argwhere(np.isnan(cells))[0]
-            raise InputError(
-                f"Column {label_text(dag.names[column])} has a missing cell in row {row}; the fit "
-                "of a linear-Gaussian network needs whole rows. Leave such rows out."
-            )
-        weights = np.ones(len(cells)) if sample_weight is None else np.asarray(sample_weight, float)
-        weight = float(weights.sum())
-        mean = weights @ cells / weight
-        centered = cells - mean
-        return cls(weight, mean, (centered * weights[:, None]).T @ centered / weight)
-
-    def regression(self, i: int, parents: tuple[int, ...]) -> tuple[Floats, float]:
-        """Coefficients of a node's parents, and the variance that is left."""
-        above = list(parents)
-        solved = np.linalg.lstsq(
-            self.covariance[above][:, above], self.covariance[above, i], rcond=None
+        fixed = {self.place(name): checked_number(x, name) for name, x in (given or {}).items()}
+        order = list(self.graph.order)
+        hidden = [i for i, node in enumerate(order) if node not in fixed]
+        part = Part(
+            tuple(order), tuple(hidden), tuple(i for i in range(len(order)) if i not in hidden), ()
         )
-        weights = np.asarray(solved[0], np.float64)
-        left = float(self.covariance[i, i] - weights @ self.covariance[above, i])
-        return weights, left if left > 1e-12 * float(self.covariance[i, i]) else 0.0
-
-
-def number_columns(table: Any) -> tuple[list[str], Floats]:
-    """Names and cells of a table of numbers; NaN where a cell is missing."""
-    if isinstance(table, Mapping):
-        import pyarrow as pa
-
-        table = pa.table({str(name): np.asarray(cells, float) for name, cells in table.items()})
-    sample = check_sample(_NumberReader(), table, target="none", allow_missing=True)
-    others = [c.name for c in sample.schema.columns if c.kind is not Kind.NUMERIC]
-    if others:
-        raise InputError(
-            f"Columns of a linear-Gaussian network are numbers, and {listed(others)} are not. "
-            "Select columns of numbers, or learn a discrete network (learn_structure)."
-        )
-    return list(sample.schema.names), np.asarray(sample.numeric)
-
-
-def _number(value: Any, name: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise InputError(f"{label_text(name)} is given as {label_text(value)}; give a number.")
-    return number
+        numbers = np.zeros((1, len(order)))
+        numbers[0, list(fixed)] = list(fixed.values())
+        moments = part_moments(self, part, np.zeros((1, len(order)), np.int64), numbers)
+        mean, sigma = numbers[0].copy(), np.zeros((len(order), len(order)))
+        free = [order[i] for i in hidden]
+        mean[free] = moments.means[0, 0]
+        sigma[np.ix_(free, free)] = moments.covariances[0]
+        return mean, sigma

@@ -22,8 +22,8 @@ from novum.distributions import StateAxis, named_columns
 from novum.graphical.models.arrays import UNKNOWN
 from novum.graphical.models.conditional import NetworkWarning
 from novum.graphical.models.questions import NamedModel
-from novum.graphical.models.states import refuse_set, state_like
-from novum.numerics import Integers, Positions
+from novum.graphical.models.states import interval_cuts, refuse_set, state_like
+from novum.numerics import Floats, Integers, Positions
 
 # Columns with names near to those of nodes that a warning names.
 MOST_NEAR = 8
@@ -203,10 +203,44 @@ def _names_twice(columns: Any) -> object:
     return None
 
 
+def number_cells(name: str, values: Any) -> Floats:
+    """The cells of a numeric node, NaN where missing; what is no finite number is an error."""
+    import pyarrow as pa
+
+    from novum.core.tables import arrow_column
+
+    array = arrow_column(values, name)
+    try:
+        cells = array.cast(pa.float64()).to_numpy(zero_copy_only=False).astype(np.float64)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError(
+            f"Column {label_text(name)} holds {array.type} and its node numbers. Give numbers."
+        ) from None
+    if np.isinf(cells).any():
+        row = int(np.flatnonzero(np.isinf(cells))[0])
+        raise InputError(
+            f"Column {label_text(name)} is infinite in row {row}. Give a finite number, or leave "
+            "the cell missing."
+        )
+    return cells
+
+
+def state_cells(axis: StateAxis, values: Any) -> Integers:
+    """The cells of a discrete node by number; what is no state is an error."""
+    return _codes(axis, values, strict=True)
+
+
 def _codes(axis: StateAxis, values: Any, strict: bool) -> Integers:
+    import pyarrow as pa
+
     from novum.core.tables import arrow_column, codes_of
 
     array = arrow_column(values, axis.name)
+    cuts = interval_cuts(axis.states)
+    if cuts is not None and (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
+        # Numbers belong to the intervals that hold them.
+        cells = number_cells(axis.name, array)
+        return np.where(np.isnan(cells), UNKNOWN, np.searchsorted(cuts, cells, side="left"))
     # An ordinal column keeps its levels as listed: codes are the network's.
     column = Column(axis.name, Kind.ORDINAL, axis.states)
     codes = codes_of(array, column).astype(np.int64)

@@ -8,6 +8,9 @@ written alike.
 
 from __future__ import annotations
 
+import functools
+import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,6 +20,11 @@ from novum.core.errors import InputError
 from novum.core.tables import Level
 from novum.core.text import label_text
 from novum.distributions import StateAxis, names_of
+from novum.numerics import Floats
+
+_END = r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?"
+# How intervals are written: "up to 3", "3 to 4.5", "above 4.5".
+_INTERVAL = re.compile(rf"(?:(?:up|(?:above )?(?P<low>{_END})) ?(?:to (?P<high>{_END}))?)")
 
 
 def refuse_set(values: object, what: str) -> None:
@@ -38,7 +46,8 @@ def names_in_order(names: Any, what: str) -> tuple[str, ...]:
 def state_like(axis: StateAxis, state: object) -> int | None:
     """The number of a state, or of the only one that is written alike where the types differ.
 
-    `"1"` is found for 1 or 1.0, `True` for `"true"`, and the other way round.
+    `"1"` is found for 1 or 1.0, `True` for `"true"`, and the other way round. A number that is no
+    state belongs to the interval that holds it, where the states are intervals.
 
     Examples
     --------
@@ -55,7 +64,40 @@ def state_like(axis: StateAxis, state: object) -> int | None:
     if not isinstance(plain, (str, bool, int, float)):
         return None
     alike = [place for place, known in enumerate(axis.states) if _are_alike(plain, known)]
-    return alike[0] if len(alike) == 1 else None
+    if len(alike) == 1:
+        return alike[0]
+    cuts = interval_cuts(axis.states)
+    if cuts is None or isinstance(plain, bool):
+        return None
+    try:
+        number = float(plain)
+    except ValueError:
+        return None
+    return None if math.isnan(number) else int(np.searchsorted(cuts, number, side="left"))
+
+
+@functools.lru_cache(maxsize=4096)
+def interval_cuts(states: tuple[Level, ...]) -> Floats | None:
+    """The cuts between states that are intervals of numbers; None of other states.
+
+    Examples
+    --------
+    >>> interval_cuts(("up to 3", "3 to 4.5", "above 4.5"))
+    array([3. , 4.5])
+    >>> interval_cuts(("low", "high")) is None
+    True
+    """
+    if len(states) < 2 or not all(isinstance(state, str) for state in states):
+        return None
+    parts = [_INTERVAL.fullmatch(str(state)) for state in states]
+    if not all(parts) or not str(states[0]).startswith("up") or str(states[-1])[0] != "a":
+        return None
+    lows = [part["low"] for part in parts if part]
+    highs = [part["high"] for part in parts if part]
+    if lows[0] is not None or highs[-1] is not None or None in lows[1:] or lows[1:] != highs[:-1]:
+        return None
+    cuts = np.array([float(end) for end in highs[:-1]])
+    return cuts if bool((np.diff(cuts) > 0).all()) else None
 
 
 def _are_alike(one: Level, other: Level) -> bool:

@@ -50,7 +50,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Trail:
-    """An open trail.
+    """A trail, open if nothing blocks it.
 
     Attributes
     ----------
@@ -59,11 +59,15 @@ class Trail:
         "->" or "<-" between each two nodes.
     openers : tuple of (collider, observed node)
         Why its colliders let pass: themselves, or a descendant, is observed.
+    blockers : tuple of (node, whether it is a collider)
+        Nodes that do not let pass: observed ones of chains and forks, and colliders without
+        observation at or below them.
     """
 
     nodes: tuple[str, ...]
     arrows: tuple[str, ...]
     openers: tuple[tuple[str, str], ...] = ()
+    blockers: tuple[tuple[str, bool], ...] = ()
 
     def __str__(self) -> str:
         parts = [self.nodes[0]]
@@ -73,6 +77,12 @@ class Trail:
             f"{collider} is observed" if collider == observed else f"{observed} below {collider} is"
             for collider, observed in self.openers
         ]
+        blocks = [
+            f"nothing at or below {node} is observed" if is_collider else f"{node} is observed"
+            for node, is_collider in self.blockers
+        ]
+        if blocks:
+            return f"{' '.join(parts)} (blocked: {'; '.join(blocks)})"
         return " ".join(parts) + (f" (open: {'; '.join(reasons)})" if reasons else "")
 
 
@@ -121,8 +131,24 @@ def separation(graph: Dag, a: Names, b: Names, given: Names = ()) -> Separation:
     if not connected(graph, left, known) & right:
         return Separation(statement, True)
     # Long trails are beyond the search for several; the shortest is always found.
-    trails = tuple(islice(_open_trails(graph, left, right, known), MOST_TRAILS))
+    trails = tuple(islice(_trails(graph, left, right, known, open_only=True), MOST_TRAILS))
     return Separation(statement, False, trails or (_shortest(graph, left, right, known),))
+
+
+def trails(graph: Dag, a: str, b: str, given: Names = (), most: int = MOST_TRAILS) -> list[Trail]:
+    """Trails between two nodes, open and blocked, shorter ones first, with what decides.
+
+    Examples
+    --------
+    >>> graph = Dag.from_edges([("Burglary", "Alarm"), ("Earthquake", "Alarm"), ("Alarm", "Call")])
+    >>> print(*trails(graph, "Burglary", "Earthquake"), sep="\\n")
+    Burglary -> Alarm <- Earthquake (blocked: nothing at or below Alarm is observed)
+    >>> print(*trails(graph, "Burglary", "Call", given="Alarm"), sep="\\n")
+    Burglary -> Alarm -> Call (blocked: Alarm is observed)
+    """
+    left, right, known = (set(graph.numbers(names)) for names in (a, b, given))
+    _check_disjoint(graph, left, right, known)
+    return list(islice(_trails(graph, left, right, known, open_only=False), most))
 
 
 def connected(graph: Dag, start: set[int], known: set[int]) -> set[int]:
@@ -196,18 +222,21 @@ def global_independences(graph: Dag, most_given: int | None = None) -> tuple[Sta
 # --- Trails ---------------------------------------------------------------------------------------
 
 
-def _open_trails(graph: Dag, left: set[int], right: set[int], known: set[int]) -> Iterator[Trail]:
-    """Open trails without repeated nodes, shorter ones first."""
+def _trails(
+    graph: Dag, left: set[int], right: set[int], known: set[int], *, open_only: bool
+) -> Iterator[Trail]:
+    """Trails without repeated nodes, shorter ones first."""
     above_known = _observed_below(graph, known)
     paths: list[tuple[tuple[int, ...], tuple[bool, ...]]] = [((node,), ()) for node in sorted(left)]
     steps = 0
     for path, downs in paths:
         node = path[-1]
         if node in right:
-            yield _trail(graph, path, downs, above_known)
+            yield _trail(graph, path, downs, known, above_known)
             continue
         for down, near in ((False, graph.parents[node]), (True, graph.children[node])):
-            if len(path) > 1 and not _passes(node, downs[-1], down, known, above_known):
+            is_blocked = len(path) > 1 and not _passes(node, downs[-1], down, known, above_known)
+            if is_blocked and open_only:
                 continue
             for other in near:
                 if other not in path and other not in left:
@@ -253,7 +282,8 @@ def _walked(
         visits.append(earlier)
     visits.reverse()
     path = tuple(node for node, _ in visits)
-    return _trail(graph, path, tuple(down for _, down in visits[1:]), above_known)
+    # An open trail meets no observed node that would matter.
+    return _trail(graph, path, tuple(down for _, down in visits[1:]), set(), above_known)
 
 
 def _observed_below(graph: Dag, known: set[int]) -> dict[int, int]:
@@ -279,15 +309,21 @@ def _passes(
 
 
 def _trail(
-    graph: Dag, path: tuple[int, ...], downs: tuple[bool, ...], above_known: dict[int, int]
+    graph: Dag,
+    path: tuple[int, ...],
+    downs: tuple[bool, ...],
+    known: set[int],
+    above_known: dict[int, int],
 ) -> Trail:
-    openers = tuple(
-        (graph.names[node], graph.names[above_known[node]])
-        for node, came_down, goes_down in zip(path[1:-1], downs, downs[1:], strict=False)
-        if came_down and not goes_down
-    )
+    openers, blockers = [], []
+    for node, came_down, goes_down in zip(path[1:-1], downs, downs[1:], strict=False):
+        name, is_collider = graph.names[node], came_down and not goes_down
+        if not _passes(node, came_down, goes_down, known, above_known):
+            blockers.append((name, is_collider))
+        elif is_collider:
+            openers.append((name, graph.names[above_known[node]]))
     arrows = tuple("->" if down else "<-" for down in downs)
-    return Trail(tuple(graph.names[node] for node in path), arrows, openers)
+    return Trail(tuple(graph.names[node] for node in path), arrows, tuple(openers), tuple(blockers))
 
 
 def _check_disjoint(graph: Dag, left: set[int], right: set[int], known: set[int]) -> None:

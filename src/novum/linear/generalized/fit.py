@@ -15,12 +15,16 @@ less, the information is not computed again.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from novum.core.learners import Certificate, Stopwatch, Verdict
+from novum.core.runtime import check_memory
+from novum.core.tables import Coding, Sample, treatment_rows
+from novum.linear.column_range import check_range
 from novum.linear.generalized.laws import Link
 from novum.numerics import EPSILON, Floats
 
@@ -30,6 +34,12 @@ _PART = 10_000
 _BLOCK = 2048
 # A fit that has reached its optimum moves scores by much less, one without optimum by about 1.
 _MOVING = 0.1
+
+
+def blocks(n: int) -> Iterator[slice]:
+    """Rows that stay in cache together."""
+    for first in range(0, n, _BLOCK):
+        yield slice(first, first + _BLOCK)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +59,34 @@ class Rows:
     y: Floats
     weight: Floats
     offset: Floats
+
+    @classmethod
+    def of(cls, sample: Sample, target: Floats, offset: Floats, is_centered: bool) -> Rows:
+        """The rows of a sample, read block by block."""
+        n, names = sample.n_rows, Coding(sample.schema).names
+        check_memory(
+            3 * 8 * n * (len(names) + 1),
+            f"The design of {n} rows and {len(names)} columns",
+            "Select columns, or use PenalizedRegression or LogisticRegression.",
+        )
+        design = np.asarray(treatment_rows(sample, 0, n), np.float64)
+        weight, center = sample.weights, np.zeros(len(names))
+        least, most = np.full(len(names), np.inf), np.full(len(names), -np.inf)
+        for rows in blocks(n):
+            np.minimum(least, design[rows].min(axis=0), out=least)
+            np.maximum(most, design[rows].max(axis=0), out=most)
+            if is_centered:
+                center += weight[rows] @ (design[rows] - design[0])
+        if is_centered:
+            center = design[0] + center / weight.sum()
+            constant = least == most
+            center[constant] = design[0, constant]
+        X = np.empty(design.shape)
+        for rows in blocks(n):
+            np.subtract(design[rows], center, out=X[rows])
+        spread = np.maximum(np.abs(least - center), np.abs(most - center))
+        check_range(center, spread, lambda: names)
+        return cls(X, center, target, weight, offset)
 
     def every(self, step: int) -> Rows:
         """Every `step`-th row."""
@@ -72,12 +110,11 @@ class Rows:
         p = self.X.shape[1]
         found = np.zeros((p + fit_intercept, p + fit_intercept))
         root = np.sqrt(weight)
-        for first in range(0, len(weight), _BLOCK):
-            part = slice(first, first + _BLOCK)
-            scaled = self.X[part] * root[part, np.newaxis]
+        for rows in blocks(len(weight)):
+            scaled = self.X[rows] * root[rows, np.newaxis]
             found[:p, :p] += scaled.T @ scaled
             if fit_intercept:
-                found[:p, p] += root[part] @ scaled
+                found[:p, p] += root[rows] @ scaled
         if fit_intercept:
             found[p, :p], found[p, p] = found[:p, p], weight.sum()
         return found
@@ -167,11 +204,13 @@ def score_rows(
     if fit_intercept:
         penalty[-1] = 0.0
     b, eta = _start(rows, law, link, fit_intercept, start)
-    value = _value(rows, law, link, eta, penalty, b)
+    mean = link.mean(eta)
+    value = _value(rows, law, mean, penalty, b)
+    smallest = EPSILON * _scale(rows, law)
     trace, stopped_by, steps = [value / total], "max_iter", 0
-    decrement, highest = np.inf, 0
+    decrement, highest, move = np.inf, 0, 0.0
     while True:
-        mean, slope = link.mean(eta), link.slope(eta)
+        slope = link.slope(eta)
         variance = np.maximum(law.variance(mean), 1e-300)
         weight = rows.weight * slope**2 / variance
         if information is None:
@@ -181,7 +220,7 @@ def score_rows(
         step, rank = _solved(information + np.diag(penalty), gradient)
         highest = max(highest, rank)
         before, decrement = decrement, max(float(gradient @ step), 0.0) / total
-        size = max(abs(value) / total, EPSILON * _scale(rows, law))
+        size = max(abs(value) / total, smallest)
         if decrement <= tol**2 * size or decrement <= 1e-30:
             stopped_by = "tol"
         elif steps >= max_iter:
@@ -190,10 +229,14 @@ def score_rows(
         for _ in range(_HALVINGS):
             trial = b + length * step
             there = rows.scores(trial, fit_intercept)
-            if law.is_inside(link.mean(there)):
-                found = _value(rows, law, link, there, penalty, trial)
+            mean_there = link.mean(there)
+            if length == 1.0:
+                with np.errstate(invalid="ignore"):
+                    move = float(np.abs(there - eta).max(initial=0.0))
+            if law.is_inside(mean_there):
+                found = _value(rows, law, mean_there, penalty, trial)
                 if found <= value + 1e-12 * abs(value) + 1e-300:
-                    b, eta, value, moved = trial, there, found, True
+                    b, eta, mean, value, moved = trial, there, mean_there, found, True
                     break
             length *= 0.5
         if length < 1.0 or decrement > 0.1 * before or (is_of_part and decrement < 1e-4 * size):
@@ -203,9 +246,10 @@ def score_rows(
         if stopped_by == "tol" or not moved:
             stopped_by = "tol" if stopped_by == "tol" else "precision"
             break
-    mean, slope = link.mean(eta), link.slope(eta)
-    weight = rows.weight * slope**2 / np.maximum(law.variance(mean), 1e-300)
-    information = rows.information(weight, fit_intercept)
+    # Standard errors, which ask for the information at the optimum, hold without a penalty only.
+    if alpha == 0 or information is None:
+        weight = rows.weight * link.slope(eta) ** 2 / np.maximum(law.variance(mean), 1e-300)
+        information = rows.information(weight, fit_intercept)
     coef = b[:-1] if fit_intercept else b
     return Scoring(
         float(b[-1]) if fit_intercept else 0.0,
@@ -217,7 +261,7 @@ def score_rows(
         steps,
         stopped_by,
         tuple(trace),
-        float(np.abs(rows.scores(step, fit_intercept) - rows.offset).max(initial=0.0)),
+        move,
         rank < highest,
     )
 
@@ -260,9 +304,9 @@ def _scale(rows: Rows, law: Any) -> float:
     return float(np.average(law.deviance(rows.y, mean), weights=rows.weight))
 
 
-def _value(rows: Rows, law: Any, link: Link, eta: Floats, penalty: Floats, b: Floats) -> float:
+def _value(rows: Rows, law: Any, mean: Floats, penalty: Floats, b: Floats) -> float:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        deviance = float(rows.weight @ law.deviance(rows.y, link.mean(eta)))
+        deviance = float(rows.weight @ law.deviance(rows.y, mean))
     return 0.5 * deviance + 0.5 * float((penalty * b) @ b)
 
 

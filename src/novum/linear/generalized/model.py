@@ -27,9 +27,8 @@ from novum.core.learners import (
     parameter,
     warn_if_stopped,
 )
-from novum.core.runtime import answered, check_memory, fitting, round_attributes
-from novum.core.tables import Coding, Sample, Schema, check_features, check_sample, treatment_rows
-from novum.linear.column_range import check_range
+from novum.core.runtime import answered, fitting, round_attributes
+from novum.core.tables import Coding, Sample, Schema, check_features, check_sample
 from novum.linear.generalized.fit import Rows, score_rows
 from novum.linear.generalized.inference import (
     GeneralizedInference,
@@ -98,7 +97,7 @@ class GeneralizedRegression(RegressorMixin, Learner):
             shift = self._offset(offset, exposure, link, sample, sample_weight)
             if self.penalty is not None and not isinstance(self.penalty, L2):
                 return self._fit_sparse(sample, shift, law, link, watch)
-            rows = self._rows(sample, shift, law)
+            rows = Rows.of(sample, self._target(sample, law), shift, self.fit_intercept)
             found = score_rows(
                 rows,
                 law,
@@ -184,7 +183,7 @@ class GeneralizedRegression(RegressorMixin, Learner):
             )
             law, link = self._parts()
             shift = self._offset(offset, exposure, link, sample, sample_weight)
-            rows = self._rows(sample, shift, law)
+            rows = Rows.of(sample, self._target(sample, law), shift, self.fit_intercept)
             found = sandwich(rows, law, link, self.coef_, self.intercept_, self.fit_intercept)
             if covariance == "HC1":
                 found = found * summary.rows / summary.df_residual
@@ -341,26 +340,6 @@ class GeneralizedRegression(RegressorMixin, Learner):
         self.certificate_ = fit.certified("mean deviance / 2 + penalty", self.tol, watch)
         warn_if_stopped(self.certificate_, type(self).__name__)
         return self
-
-    def _rows(self, sample: Sample, shift: Floats, law: Any) -> Rows:
-        target = self._target(sample, law)
-        width = len(Coding(sample.schema).names)
-        check_memory(
-            3 * 8 * sample.n_rows * (width + 1),
-            f"The design of {sample.n_rows} rows and {width} columns",
-            "Select columns, or use PenalizedRegression or LogisticRegression.",
-        )
-        X = np.array(treatment_rows(sample, 0, sample.n_rows), np.float64)
-        weight, center = sample.weights, np.zeros(width)
-        least, most = X.min(axis=0), X.max(axis=0)
-        if self.fit_intercept:
-            center = X[0] + weight @ (X - X[0]) / weight.sum()
-            constant = least == most
-            center[constant] = X[0, constant]
-            X -= center
-        spread = np.maximum(np.abs(least - center), np.abs(most - center))
-        check_range(center, spread, lambda: Coding(sample.schema).names)
-        return Rows(X, center, target, weight, shift)
 
     def _earlier(self, rows: Rows) -> Floats | None:
         if not (self.warm_start and hasattr(self, "coef_")):

@@ -142,6 +142,12 @@ def world_of(given: Any, longest: int | None, discount: float) -> TableWorld | G
             "Agents act in a MarkovDecisionProcess, a GridWorld or a Gymnasium environment, got "
             f"{label_text(given)}."
         )
+    if hasattr(given, "num_envs"):
+        raise InputError(
+            "Agents with a table act in one environment, and this is a vector of "
+            f"{given.num_envs}. Pass one of them, or learn by "
+            "LinearQLearning(features=StateIndicators(...))."
+        )
     n_actions = check_discrete_actions(given)
     n_states = discrete_size(given.observation_space)
     if n_states is None:

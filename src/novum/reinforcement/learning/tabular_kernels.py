@@ -135,6 +135,16 @@ def expected_value(exploration, values, start, visits, state, step):
 
 
 @inner_kernel()
+def first_table_learns(key, step):
+    """The coin of double Q-learning.
+
+    Of a key of its own: were it one of the four numbers of the step, the table that learns from the
+    first step of an episode would depend on where the episode began.
+    """
+    return chance(~key, np.uint64(step)) < 0.5
+
+
+@inner_kernel()
 def following_value(rule, exploration, values, others, start, visits, state, pair, step, key):
     """What the next state is worth to the pair that led there."""
     low, high = start[state], start[state + 1]
@@ -143,7 +153,7 @@ def following_value(rule, exploration, values, others, start, visits, state, pai
     if rule == _EXPECTED:
         return expected_value(exploration, values, start, visits, state, step)
     if rule == _DOUBLE:
-        if chance(key, np.uint64(4 * step + 3)) < 0.5:
+        if first_table_learns(key, step):
             return others[best_pair(values, low, high)]
         return values[best_pair(others, low, high)]
     return values[pair]
@@ -232,7 +242,7 @@ def learn(
             target = gained + discount * ahead
             alpha = scheduled(step_size, 0, float(out_visits[pair] - 1), float(t))
             if rule == _DOUBLE:
-                if chance(key, np.uint64(4 * t + 3)) < 0.5:
+                if first_table_learns(key, t):
                     out_values[pair] += alpha * (target - out_values[pair])
                 else:
                     out_others[pair] += alpha * (target - out_others[pair])
@@ -366,7 +376,7 @@ def learn_from_steps(
             )  # fmt: skip
         alpha = scheduled(step_size, 0, float(out_visits[p] - 1), float(first_step + i))
         target = reward[i] + discount * ahead
-        if rule == _DOUBLE and chance(key, np.uint64(4 * (first_step + i) + 3)) >= 0.5:
+        if rule == _DOUBLE and not first_table_learns(key, first_step + i):
             error = target - out_others[p]
             out_others[p] += alpha * error
         else:

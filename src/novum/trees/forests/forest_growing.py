@@ -24,7 +24,7 @@ from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.growing import grow_general
 from novum.trees.growth import growing_columns as at
 from novum.trees.growth.conversion import TargetScale, tree_of
-from novum.trees.growth.growing import CodedTable, GrownNodes, growth_of
+from novum.trees.growth.growing import CodedTable, GrownNodes, GrowthRules, growth_of
 from novum.trees.model import TreeModel
 from novum.trees.pruning.cost_complexity import cost_complexity_path
 from novum.trees.settings import general_rules, growth_rules
@@ -63,6 +63,8 @@ class TreeGrower:
         self.member, self.rows, self.draws, self.balanced = member, rows, draws, balanced
         self.table, self.scale = table, scale
         self._of_thread = threading.local()
+        self._rules_of_sizes: dict[tuple[float, float], GrowthRules] = {}
+        self.has_nominal = table is not None and bool(table.coding.nominal.any())
         narrow = table is not None and table.coding.is_narrow
         self.edges = padded_edges(table.coding) if table is not None and narrow else None
 
@@ -70,21 +72,32 @@ class TreeGrower:
         """The forest of tree `number` alone."""
         chosen, weight = self.drawn(number)
         rng = self.draws.growing_stream(number)
-        of_tree = replace(self.rows, weight=weight)
-        criterion = self.member._criterion()
         if self.table is None:
-            rules = general_rules(self.member, of_tree, criterion)
+            rules = general_rules(
+                self.member, replace(self.rows, weight=weight), self.member._criterion()
+            )
             taken = self.rows.rows(chosen)
             about = (taken.schema, taken.classes, rules, rng)
             tree = grow_general(taken.cells, taken.targets, weight, *about)
             return Forest.of_tree(self._pruned(tree))
-        assert isinstance(criterion, str)
-        binary = growth_rules(self.member, of_tree, criterion)
-        if self.scale is not None:
-            binary = binary.scaled(self.scale.unit**-2)
-        growth = growth_of(self.table, binary, getattr(self._of_thread, "growth", None))
+        last = getattr(self._of_thread, "growth", None)
+        growth = growth_of(self.table, self._rules(weight), last)
         self._of_thread.growth = growth
         return self._forest(growth.planted(weight, rng, chosen).run(), self.table)
+
+    def _rules(self, weight: Floats) -> GrowthRules:
+        """The rules of a tree of these weights; those of the tree before, where they hold again."""
+        # All that rules depend on.
+        sizes = (float(weight.sum()), float(weight.min()))
+        rules = self._rules_of_sizes.get(sizes)
+        if rules is None:
+            criterion = self.member._criterion()
+            assert isinstance(criterion, str)
+            rules = growth_rules(self.member, replace(self.rows, weight=weight), criterion)
+            if self.scale is not None:
+                rules = rules.scaled(self.scale.unit**-2)
+            self._rules_of_sizes = {sizes: rules}
+        return rules
 
     def drawn(self, number: int) -> tuple[Codes, Floats]:
         """The rows of a tree, each once and in order, and their weights."""
@@ -143,7 +156,10 @@ class TreeGrower:
     def _sides(self, grown: GrownNodes, table: CodedTable) -> dict[str, Any]:
         """The arrays that not every forest needs."""
         directed = bool((grown.integers[:, at.MISSING_BRANCH] >= 0).any())
-        level_start, level_branch = level_branches(grown, table)
+        level_start: Any = np.empty(0, np.int32)
+        level_branch: Any = np.empty(0, np.int8)
+        if self.has_nominal:
+            level_start, level_branch = level_branches(grown, table)
         return {
             "threshold": np.empty(0),
             "share": grown.numbers[:, at.SHARE].copy() if directed else np.empty(0),

@@ -158,7 +158,7 @@ def growth_of(table: CodedTable, rules: GrowthRules, last: Growth | None = None)
         or last.rules.max_features != rules.max_features
     ):
         return kind(table, rules)
-    if last.rules != rules:
+    if last.rules is not rules and last.rules != rules:
         last.fix(rules)
     return last
 

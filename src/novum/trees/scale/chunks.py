@@ -96,20 +96,6 @@ def with_classes(rows: CellRows, classes: Labels | None) -> CellRows:
     return replace(rows, targets=targets, classes=classes)
 
 
-def united_labels(a: Array, b: Array) -> Array:
-    """All labels of either chunk, sorted; text and numbers do not mix."""
-    if a.size and b.size and _is_text(a) != _is_text(b):
-        raise InputError(
-            f"y holds {a.tolist()[0]!r} in one chunk and {b.tolist()[0]!r} in another. Convert all "
-            "labels to one type, such as text."
-        )
-    return np.union1d(a, b)
-
-
-def _is_text(labels: Array) -> bool:
-    return labels.dtype.kind in "OUST"
-
-
 # --- Passes ---------------------------------------------------------------------------------------
 #
 # One pass over chunks, wherever they are: in a list, behind a callable, in a file, on a cluster.

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from novum.core.errors import InputError, NotAdditiveError
-from novum.core.tables import Column, Kind, Schema, level_key
+from novum.core.tables import Column, Kind, Schema, level_key, united_labels
 from novum.numerics import Floats, Integers, cached_property
 from novum.trees.growth.coding import TableCoding, midpoints
 from novum.trees.growth.conversion import TargetScale
-from novum.trees.scale.chunks import ChunkReader, Labels, united_labels
+from novum.trees.scale.chunks import ChunkReader, Labels
 from novum.trees.training import CellRows
 
 

@@ -82,10 +82,13 @@ def features_of(
         elif name not in declared and (n_values := _few_whole(cells)):
             whole.append((name, n_values))
     if not features:
+        what = "tell rows apart"
+        if request.task not in ("clusters", "novelty"):
+            what = "say something about the target"
         reasons = "; ".join(f"{printable(c.name)!r} is {c.reason}" for c in left_out[:5])
         raise InputError(
             f"{printable(loaded.name)} has no column left to learn from: {reasons}. Add columns "
-            "that say something about the target."
+            f"that {what}."
         )
     apart = {*natures["date"], *natures["text"]}
     plain = [column for column in features if column.name not in apart]

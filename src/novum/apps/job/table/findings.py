@@ -48,7 +48,8 @@ def row_findings(evidence: Evidence) -> Iterator[Finding]:
             (task.target,),
             f"{counted(count, 'row')} of {task.n_rows:,} without a target "
             f"({percent(count / task.n_rows)}).",
-            "This run neither learns from them nor judges on them; they get predictions.",
+            "This run does not judge on them; they get predictions. What it learns from them, if "
+            "that helps, the verdict says.",
         )
 
 

@@ -395,7 +395,12 @@ def _without_target(target: Target) -> tuple[str, ...]:
     if not count:
         return ()
     rows = "1 row has" if count == 1 else f"{count:,} rows have"
-    return (f"{rows} no target: not used for learning or judging, but predicted at the end.",)
+    if target.classes is None:
+        return (f"{rows} no target: not used for learning or judging, but predicted at the end.",)
+    return (
+        f"{rows} no target: not used for judging, learned from only where that helps, and "
+        "predicted at the end.",
+    )
 
 
 def _codes_like(cells: Cells, classes: Array, name: str) -> Integers:

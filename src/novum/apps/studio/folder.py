@@ -1,0 +1,143 @@
+"""The folder that the studio was opened in: its tables, and the files that are dropped into it.
+
+A browser names things, never paths. A name is one of those that the folder lists, or it is refused;
+it is never put together to a path before. Links are not listed, so nothing leads outside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import unicodedata
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from novum.core.errors import InputError
+from novum.core.text import printable
+
+# What `novum.data.read` takes, also packed; folders of Parquet files are opened by the command.
+TABLES = (".csv", ".tsv", ".txt", ".arff", ".json", ".jsonl", ".parquet", ".xlsx", ".duckdb",
+          ".db", ".sqlite", ".sqlite3")  # fmt: skip
+NETWORKS = (".bif", ".xmlbif", ".xml", ".uai", ".net", ".dsl")
+PACKED = ".gz"
+# For what the studio itself notes, such as the progress of a run.
+NOTES = ".novum-studio"
+_LONGEST = 120
+# Names of devices on Windows, where the folder may be shared.
+_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+
+
+class OpenedFolder:
+    """A folder of tables and runs.
+
+    Parameters
+    ----------
+    path : path
+        Exists.
+
+    Attributes
+    ----------
+    path : path
+        Resolved.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        if not self.path.is_dir():
+            raise InputError(f"There is no folder {str(path)!r} to open. Name one that exists.")
+
+    def files(self, suffixes: tuple[str, ...] = TABLES) -> dict[str, os.stat_result]:
+        """Plain files of these kinds by their names, in order."""
+        found = {}
+        with os.scandir(self.path) as entries:
+            for entry in entries:
+                if not entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
+                    stem = entry.name.lower().removesuffix(PACKED)
+                    if stem.endswith(suffixes):
+                        found[entry.name] = entry.stat(follow_symlinks=False)
+        return dict(sorted(found.items(), key=lambda one: one[0].lower()))
+
+    def folders(self) -> list[str]:
+        """Names of the folders inside, in order."""
+        with os.scandir(self.path) as entries:
+            names = [
+                entry.name
+                for entry in entries
+                if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+            ]
+        return sorted(names, key=str.lower)
+
+    def file(self, name: str, suffixes: tuple[str, ...] = TABLES) -> Path:
+        """The path of a file that the folder lists."""
+        if name not in self.files(suffixes):
+            raise InputError(
+                f"The opened folder has no file {printable(name, 80)!r} of this kind. Drop it into "
+                "the window, or copy it into the folder."
+            )
+        return self.path / name
+
+    def notes(self) -> Path:
+        """Where the studio keeps what it notes; nobody else reads it."""
+        path = self.path / NOTES
+        path.mkdir(mode=0o700, exist_ok=True)
+        return path
+
+    async def receive(
+        self, name: str, pieces: AsyncIterator[bytes], suffixes: tuple[str, ...] = TABLES
+    ) -> str:
+        """Writes a file piece by piece and returns the name that it got.
+
+        Nobody else may read it, and no other file is overwritten: one that exists keeps its name,
+        and the new one gets a number.
+        """
+        clean = clean_name(name)
+        if not clean.lower().removesuffix(PACKED).endswith(suffixes):
+            raise InputError(
+                f"{clean!r} is no file of a kind that is read here. The kinds are "
+                f"{', '.join(suffixes)}."
+            )
+        partial = self.notes() / f"upload-{secrets.token_hex(8)}"
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                async for piece in pieces:
+                    file.write(piece)
+            return self._settle(partial, clean)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                partial.unlink()
+
+    def _settle(self, partial: Path, clean: str) -> str:
+        """Gives a received file the first free name; `link` never overwrites."""
+        stem, dot, rest = clean.partition(".")
+        for number in range(1, 10_000):
+            name = clean if number == 1 else f"{stem}-{number}{dot}{rest}"
+            try:
+                os.link(partial, self.path / name)
+            except FileExistsError:
+                continue
+            return name
+        raise InputError(f"There are too many files named like {clean!r}. Remove some.")
+
+
+def clean_name(name: str) -> str:
+    """A name of a file that is a name on every system, as near to the given one as possible.
+
+    Examples
+    --------
+    >>> clean_name("../../etc/passwd.csv"), clean_name("a\\\\b\\\\next year.csv")
+    ('passwd.csv', 'next year.csv')
+    >>> clean_name("nul.csv"), clean_name("<b>x</b>.csv"), clean_name("\\u202efdp.csv")
+    ('_nul.csv', 'b_.csv', 'fdp.csv')
+    """
+    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
+    shown = "".join(c for c in last if unicodedata.category(c)[0] != "C")
+    safe = re.sub(r'[<>:"|?*]+', "_", shown).strip(" ._-") or "table.csv"
+    if _DEVICES.fullmatch(safe):
+        safe = f"_{safe}"
+    if len(safe) > _LONGEST:
+        stem, dot, suffix = safe.rpartition(".")
+        safe = f"{stem[: _LONGEST - len(suffix) - 1]}{dot}{suffix}" if stem else safe[:_LONGEST]
+    return safe

@@ -1,0 +1,135 @@
+"""The server of the studio: files of its page, routes of its rooms, errors as one sentence."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+import novum
+from novum.apps.cli.failures import sentence
+from novum.apps.studio.guard import Gate, Guard
+from novum.apps.studio.rooms import ROOMS, Studio
+from novum.core.errors import InputError
+
+PAGE = Path(__file__).with_name("page")
+PORT = 8750
+MOST_BYTES = 2 * 2**30
+_KINDS = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+
+
+def application(studio: Studio) -> FastAPI:
+    """The application without its guard: `/` and its files, `/api/studio`, and all rooms."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    for path in sorted(PAGE.rglob("*")):
+        if path.suffix in _KINDS:
+            name = path.relative_to(PAGE).as_posix()
+            at = "/" if name == "index.html" else f"/page/{name}"
+            app.add_api_route(at, _file(path), methods=["GET", "HEAD"])
+
+    @app.get("/api/studio")
+    def about() -> dict[str, Any]:
+        rooms = [
+            {"name": room.name, "title": room.title, "description": room.description}
+            for room in ROOMS
+        ]
+        return {"version": novum.__version__, "folder": studio.folder.path.name, "rooms": rooms}
+
+    for room in ROOMS:
+        app.include_router(room.routes(studio), prefix=f"/api/{room.name}")
+
+    # What nobody thought of is shown in the terminal, too.
+    @app.exception_handler(Exception)
+    @app.exception_handler(InputError)
+    @app.exception_handler(OSError)
+    @app.exception_handler(MemoryError)
+    @app.exception_handler(ModuleNotFoundError)
+    async def failed(_: Request, error: Exception) -> Response:
+        if studio.debug:
+            traceback.print_exception(error)
+        status = 400 if isinstance(error, (InputError, OSError)) else 500
+        # Paths on this machine are no business of a page.
+        said = sentence(error).replace(f"{studio.folder.path}/", "")
+        return JSONResponse({"error": said}, status)
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(_: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        where = ".".join(str(name) for name in first["loc"][1:]) or "the body"
+        said = f"The request is not as it should be at {where}: {first['msg']}."
+        return JSONResponse({"error": said}, 422)
+
+    @app.exception_handler(HTTPException)
+    async def refused(_: Request, error: HTTPException) -> Response:
+        return JSONResponse({"error": str(error.detail)}, error.status_code)
+
+    return app
+
+
+def guarded(studio: Studio, gate: Gate, most_bytes: int = MOST_BYTES, **limits: float) -> Guard:
+    """The application behind its guard, which is what is served."""
+    return Guard(application(studio), gate, most_bytes, **limits)
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket at the port, or at the next free one; port 0 takes any."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    tried = [port] if port == 0 else range(port, port + 20)
+    for number in tried:
+        found = socket.socket(family, socket.SOCK_STREAM)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((host, number))
+            # From now on a browser may come, and waits until it is answered.
+            found.listen(512)
+        except OSError as error:
+            found.close()
+            failure = error
+        else:
+            return found
+    raise InputError(
+        f"The studio cannot listen at {host}, port {port}: {failure.strerror}. Name another --port."
+    )
+
+
+def serve(
+    studio: Studio, gate: Gate, listening: socket.socket, most_bytes: int = MOST_BYTES
+) -> None:
+    """Serves until Ctrl-C or SIGTERM."""
+    config = uvicorn.Config(
+        guarded(studio, gate, most_bytes),
+        # Addresses with tokens must not get into a log.
+        access_log=False,
+        log_level="info" if studio.debug else "error",
+        server_header=False,
+        date_header=False,
+        lifespan="off",
+        ws="none",
+        timeout_graceful_shutdown=2,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+    sys.stdout.flush()
+
+
+def _file(path: Path) -> Callable[[], Response]:
+    """A file of the page; read at every request, so that a change shows on reload."""
+    kind = f"{_KINDS[path.suffix]}; charset=utf-8"
+
+    def answer() -> Response:
+        return Response(path.read_bytes(), media_type=kind)
+
+    return answer
