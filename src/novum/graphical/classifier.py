@@ -120,6 +120,9 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
     target: str | None = parameter(default=None, kw_only=False)
     structure: str = parameter({*STRUCTURES}, default="naive")
 
+    averaged_: AveragedNetwork | None
+    edge_probabilities_: EdgeProbabilities | None
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Checks a table against the network, or estimates one from it.
@@ -242,8 +245,7 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
 
     def _store(self, network: BayesianNetwork, target: str, order: Integers) -> None:
         self.network_, self.target_ = network, target
-        self.averaged_: AveragedNetwork | None = None
-        self.edge_probabilities_: EdgeProbabilities | None = None
+        self.averaged_, self.edge_probabilities_ = None, None
         self._order = order
         self.class_prior_ = network.query(target).probabilities[order]
 

@@ -324,7 +324,7 @@ class BayesianNetworkDensity(OutlierMixin, Learner):
         table = CodedTable(self.network_.variables, np.ascontiguousarray(codes.T.astype(np.int32)))
         for number in range(int(draws)):
             rng = stream(random_state, "cells", number)
-            drawn = drawn_rows(self.network_, table, 1, rng).codes.T
+            drawn = drawn_rows(self.network_, table, 1, rng).codes.T.astype(np.int64)
             numbers = [
                 None if own is None else own.drawn(drawn[:, node], rng)
                 for node, own in enumerate(self.number_states_)
