@@ -3,8 +3,8 @@ Shapes and parameters of a convolution
 ======================================
 
 A window of k cells that moves by s over n cells with p zeros at either end gives
-:math:`\\lfloor (n + 2p - k) / s \\rfloor + 1` cells. A stack of layers says its shapes and its number
-of parameters before anything is trained.
+:math:`\\lfloor (n + 2p - k) / s \\rfloor + 1` cells. A stack of layers says its shapes and its
+number of parameters before anything is trained.
 
 *Scope: C7.*
 """
