@@ -76,6 +76,10 @@ def test_sliders_move_everything(browser_page: Opened, served: Served) -> None:
     )
     page.wait_for_selector("text=Rows decided otherwise:")
     assert page.locator("tbody tr").count() > 2
+    # What came out is announced when the slider rests.
+    page.evaluate("() => (document.getElementById('live').textContent = '')")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("() => document.getElementById('live').innerText.startsWith('Cost')")
     # The link keeps the point.
     shown = page.locator("table.heat").inner_text()
     page.reload()
