@@ -15,6 +15,7 @@ from novum.core import WorkingPoint
 from novum.core.files import registry
 from novum.core.files.registered_names import ESTIMATOR_NAMES
 from novum.linear import LogisticRegression, Ridge
+from novum.mixture import GaussianMixture
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(20, 3)), np.arange(20) % 2
@@ -45,6 +46,8 @@ def unfitted(name: str) -> Any:
         "steps": [("a", learner)],
         "param_grid": {},
         "param_distributions": {},
+        "density": GaussianMixture(),
+        "views": [[0], [1, 2]],
     }
     return cls(**{parameter: known[parameter] for parameter in required})
 

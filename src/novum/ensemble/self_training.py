@@ -427,7 +427,8 @@ termination_condition_, n_iter_, certificate_, n_features_in_, feature_names_in_
 
     def predict(self, X: Any) -> Array:
         """The class of largest mean probability, the first of equals."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        shares = self.predict_proba(X)
+        return self.classes_[shares.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Floats:
         """Mean of the views' calibrated probabilities (n_rows, n_classes)."""

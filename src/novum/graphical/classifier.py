@@ -120,8 +120,9 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
     target: str | None = parameter(default=None, kw_only=False)
     structure: str = parameter({*STRUCTURES}, default="naive")
 
-    averaged_: AveragedNetwork | None
-    edge_probabilities_: EdgeProbabilities | None
+    # Files of models that average nothing may lack them.
+    averaged_: AveragedNetwork | None = None
+    edge_probabilities_: EdgeProbabilities | None = None
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -334,7 +334,10 @@ VALUE_NAMES = {
     "novum.graphical.learning.equivalence_search": ("GreedyEquivalence",),
     "novum.graphical.learning.exact": ("Exact",),
     "novum.graphical.learning.independence": ("PC",),
-    "novum.graphical.learning.parameters": ("MEstimate",),
+    "novum.graphical.learning.parameters": (
+        "Dirichlet as TableDirichlet",
+        "MEstimate as TableMEstimate",
+    ),
     "novum.graphical.learning.scores": ("AIC", "BDeu", "BDs", "BIC", "K2", "LogLikelihood", "NML"),
     "novum.graphical.learning.trees": ("AroundClass", "ChowLiu"),
     "novum.graphical.models.bayesian_network": ("BayesianNetwork",),
@@ -354,7 +357,7 @@ VALUE_NAMES = {
     "novum.graphical.structure.dag": ("Dag",),
     "novum.distances.learned": ("ClassFrequencies", "ColumnRanges"),
     "novum.distances.mixed": ("Gower", "Overlap", "ValueDifference"),
-    "novum.distances.other": ("FromFunction", "FromKernel", "Precomputed"),
+    "novum.distances.other": ("FromFunction", "FromKernel", "Precomputed as PrecomputedDistances"),
     "novum.distances.vectors": (
         "Chebyshev",
         "Cosine",

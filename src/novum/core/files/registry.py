@@ -22,7 +22,16 @@ from novum.core.files.registered_names import ESTIMATOR_NAMES, VALUE_NAMES
 
 
 def _by_name(homes: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    return {name: f"{home}:{name}" for home, names in homes.items() for name in names}
+    """Where each name leads; a class whose name is taken is written `Name as OtherName`."""
+    found: dict[str, str] = {}
+    for home, names in homes.items():
+        for written in names:
+            own, _, other = written.partition(" as ")
+            name = other or own
+            if name in found:
+                raise ValueError(f"{name} is registered by {found[name]} and by {home}.")
+            found[name] = f"{home}:{own}"
+    return found
 
 
 ESTIMATORS: Mapping[str, str] = _by_name(ESTIMATOR_NAMES)
