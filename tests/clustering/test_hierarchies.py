@@ -333,3 +333,11 @@ def test_tables_with_levels_are_grouped_by_gower_without_being_asked() -> None:
         AgglomerativeClustering(2).fit(table)
     with pytest.raises(InputError, match="'centroid' merges means of numbers"):
         linkage(table, "centroid")
+
+
+@pytest.mark.parametrize("method", ["single", "ward", "average", "complete"])
+def test_the_rows_of_the_caller_stay_as_they_are(method: str) -> None:
+    X = np.random.default_rng(0).normal(size=(9, 1))
+    before = X.copy()
+    linkage(X, method)
+    np.testing.assert_array_equal(X, before)

@@ -14,6 +14,7 @@ from novum.core.errors import InputError
 from novum.core.files.registry import ESTIMATORS, estimator
 from novum.distributions import Normal
 from novum.linear import LogisticRegression
+from novum.mixture import GaussianMixture
 from novum.numerics import Array, Floats
 
 SIZES = [1e-300, 1e-150, 1e-8, 1.0, 1e8, 1e20, 1e150, 1e300]
@@ -21,7 +22,9 @@ MEMBERS = [("a", GaussianNB()), ("b", LogisticRegression())]
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "BaggingClassifier": (GaussianNB(), 3),
     "CalibratedClassifierCV": (GaussianNB(),),
+    "CoTraining": (GaussianNB(), [[0], [1, 2]]),
     "ConformalClassifier": (GaussianNB(),),
+    "DensityClassifier": (GaussianMixture(),),
     "FixedThresholdClassifier": (GaussianNB(),),
     "GridSearchCV": (GaussianNB(), {"var_smoothing": [1e-9, 1e-8]}),
     "HalvingGridSearchCV": (GaussianNB(), {"var_smoothing": [1e-9, 1e-8]}),
@@ -31,6 +34,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "OpenSet": (GaussianNB(),),
     "Pipeline": ([("a", GaussianNB())],),
     "RandomizedSearchCV": (GaussianNB(), {"var_smoothing": [1e-9, 1e-8]}),
+    "SelfTraining": (GaussianNB(),),
     "StackingClassifier": (MEMBERS,),
     "TunedThresholdClassifierCV": (GaussianNB(),),
 }

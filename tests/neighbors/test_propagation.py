@@ -188,7 +188,11 @@ def test_far_rows_have_an_answer_and_a_callable_is_a_kernel() -> None:
 
 
 def test_minus_one_is_a_missing_label_only_where_it_can_be_nothing_else() -> None:
-    np.testing.assert_array_equal(without_minus_one([0, 1, -1], "L"), [0, 1, np.nan])
+    assert without_minus_one([0, 1, -1], "L").tolist() == [0, 1, None]
+    np.testing.assert_array_equal(without_minus_one([0.0, 1.0, -1.0], "L"), [0, 1, np.nan])
+    # Labels that floats would not tell apart.
+    large = LabelSpreading().fit([[0.0], [1.0], [2.0]], [2**53, 2**53 + 1, -1])
+    assert large.classes_.tolist() == [2**53, 2**53 + 1]
     # With marked gaps, texts, or fractions -1 is a label as any other.
     for y in ([0.0, -1.0, np.nan], ["a", "-1"], [0.5, -1.0], [-2, 3]):
         assert without_minus_one(y, "L") is y

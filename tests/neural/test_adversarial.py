@@ -178,3 +178,12 @@ def test_collapse_and_balance_are_told() -> None:
     report = model._reported(model._rows(line(100)))
     assert report.has_collapsed
     assert report.test.p_value < 0.05
+
+
+def test_the_energy_test_takes_numbers_and_refuses_gaps() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=40), rng.normal(size=40) + 3
+    assert energy_test(x, y) == energy_test(x[:, np.newaxis], y[:, np.newaxis])
+    assert energy_test(x, y).p_value == 0.005
+    with pytest.raises(InputError, match="finite"):
+        energy_test(x, np.where(y > 3, np.nan, y))

@@ -125,7 +125,9 @@ MixtureColumn or BinnedColumn, optional
     def _refused_with_em(self) -> str:
         laws = {type(law) for law in (self.numeric, *(self.columns or {}).values())}
         others = [
-            law.__name__ for law in (StudentTColumn, KernelColumn, BinnedColumn) if law in laws
+            law.__name__
+            for law in (StudentTColumn, KernelColumn, MixtureColumn, BinnedColumn)
+            if law in laws
         ]
         return f"the laws of {others[0]} do not maximize one" if others else ""
 

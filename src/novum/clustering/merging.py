@@ -214,7 +214,8 @@ def vector_spanning_tree(X: Floats, power: float) -> tuple[Integers, Floats]:
     from novum.clustering import merging_kernels as kernels
 
     n, _ = X.shape
-    columns = np.ascontiguousarray(X[1:].T)
+    # A copy, also of one column: the kernel reorders it.
+    columns = np.array(X[1:].T, order="C")
     outside = columns, np.arange(1, n), np.full(n - 1, np.inf), np.zeros(n - 1, np.int64)
     point, state = X[0].copy(), np.zeros(2, np.int64)
     edges, lengths = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
@@ -234,7 +235,7 @@ def _ward_of_centers(X: Floats) -> tuple[Integers, Floats]:
     from novum.clustering import merging_kernels as kernels
 
     n, p = X.shape
-    columns, sizes, rows = np.ascontiguousarray(X.T), np.ones(n), np.arange(n)
+    columns, sizes, rows = np.array(X.T, order="C"), np.ones(n), np.arange(n)
     chain, state = np.empty(n + 1, np.int64), np.zeros(2, np.int64)
     merges, rises = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
     left = n

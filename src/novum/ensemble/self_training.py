@@ -464,7 +464,8 @@ termination_condition_, n_iter_, certificate_, n_features_in_, feature_names_in_
         return [columns_of(table, np.array(view, np.intp)) for view in views]
 
     def _store(self, models: list[Any], scales: list[float]) -> None:
-        self.estimators_, self.inverse_temperatures_ = models, np.array(scales)
+        # Not 0: a view that proves nothing still has an order of the classes.
+        self.estimators_, self.inverse_temperatures_ = models, np.maximum(scales, 1e-6)
 
     def _check_state(self) -> None:
         super()._check_state()

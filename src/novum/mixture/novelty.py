@@ -130,6 +130,12 @@ class DensityDetector(OutlierMixin, Learner):
             self.training_scores_ = self._scores_by_others(table, n, schema)
             # The largest offset that leaves no more than the share of scores below it.
             self.offset_ = float(np.sort(self.training_scores_)[int(self.false_alarms * n)])
+            if not np.isfinite(self.offset_):
+                n_impossible = int(np.isneginf(self.training_scores_).sum())
+                raise InputError(
+                    f"{n_impossible} of {n} rows are impossible under what is learned from the "
+                    "others, so no line leaves so few. Choose a wider density."
+                )
             rate, interval = rate_of_false_alarms(self.training_scores_, self.offset_)
             self.false_alarm_rate_, self.false_alarm_interval_ = rate, list(interval)
         return self

@@ -114,6 +114,11 @@ class GraphLabels(DecisionMixin, ClassifierMixin, KNeighborsMixin):
         """Symmetric weights of pairs of rows, without those of rows with themselves."""
         n = self.n_samples_fit_
         if callable(self.kernel):
+            if not self.schema_.is_numeric:
+                raise InputError(
+                    "A function as kernel is given rows of numbers, but the table has columns of "
+                    "levels. Encode them, or use kernel='knn'."
+                )
             rows = self.numbers_
             graph = self.kernel(rows, rows)
             if np.shape(graph) != (n, n):
@@ -179,9 +184,16 @@ class GraphLabels(DecisionMixin, ClassifierMixin, KNeighborsMixin):
         out = np.empty((len(rows), len(self.classes_)))
         for start in range(0, len(rows), _ROWS):
             block = rows.take(np.arange(start, min(start + _ROWS, len(rows))))
-            powers = -self.gamma * block.cross(self._index.rows) ** 2
+            distances = block.cross(self._index.rows)
+            if not np.isfinite(distances).all():
+                raise InputError(
+                    "Distances of some rows overflow. Divide the columns by a larger unit."
+                )
             # Relative to the nearest row, so that far rows still have an answer.
-            weights = np.exp(powers - powers.max(axis=1, keepdims=True))
+            nearest = distances.min(axis=1, keepdims=True)
+            with np.errstate(over="ignore"):
+                gaps = (distances - nearest) * (distances + nearest)
+            weights = np.exp(-self.gamma * gaps)
             shares = weights @ self.label_distributions_
             out[start : start + len(shares)] = shares / shares.sum(axis=1, keepdims=True)
         return out
@@ -372,7 +384,12 @@ def without_minus_one(y: Any, learner: str) -> Any:
             f"y holds -1 and 1 only, so {learner} cannot tell whether -1 is a class or, as in "
             "scikit-learn, a row without a label. Mark rows without a label by None or NaN."
         )
-    return np.where(absent, np.nan, values)
+    if values.dtype.kind == "f":
+        return np.where(absent, np.nan, values)
+    # Whole numbers stay what they are.
+    labels = values.astype(object)
+    labels[absent] = None
+    return labels
 
 
 # --- Linear systems -------------------------------------------------------------------------------

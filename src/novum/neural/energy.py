@@ -54,12 +54,16 @@ def energy_test(
     >>> energy_test(x, y).p_value
     0.005
     """
-    x, y = np.atleast_2d(x), np.atleast_2d(y)
-    if x.ndim != 2 or x.shape[1] != y.shape[1] or min(len(x), len(y)) < 1:
+    x, y = (np.asarray(sample, np.float64) for sample in (x, y))
+    # Samples of numbers are rows of one column.
+    x, y = (sample[:, np.newaxis] if sample.ndim == 1 else sample for sample in (x, y))
+    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1] or min(len(x), len(y)) < 1:
         raise InputError(
             f"Two samples of rows with the same columns are compared, got shapes {x.shape} "
             f"and {y.shape}."
         )
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise InputError("Distances need finite numbers. Leave rows with missing cells out.")
     n, m = len(x), len(y)
     check_memory(24 * (n + m) ** 2, "The distances of all rows", "Pass fewer rows.")
     between = _distances(np.vstack([x, y]))

@@ -67,6 +67,8 @@ class Stack:
                 "(width,): give whole numbers of at least 1."
             )
         object.__setattr__(self, "input_shape", tuple(int(n) for n in shape))
+        if not isinstance(self.layers, Sequence):
+            raise InputError(f"layers is a list of layers, got {self.layers!r}.")
         object.__setattr__(self, "layers", tuple(self.layers))
         for at, layer in enumerate(self.layers):
             if not isinstance(layer, Layer):

@@ -32,7 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 from novum.core.errors import InputError
 from novum.core.learners import count, fitted, parameter, share
 from novum.core.runtime import RandomSource, stream
-from novum.core.tables import check_features
+from novum.core.tables import UNSEEN, as_table, cells_of, check_features
 from novum.neural.autoencoder import AutoencoderNetwork
 from novum.neural.backend import device_of, one_torch_thread, torch_library
 from novum.neural.detector import NeuralDetector
@@ -376,22 +376,31 @@ class VariationalAutoencoder(NeuralDetector, ExplainedCells):
         """Rows whose missing cells hold what is expected given the others.
 
         Numbers are means and levels the likeliest ones, over draws of the code that are weighted by
-        importance. Cells that are there stay as they are.
+        importance. Cells that are there stay as they are, and columns of which training knew no
+        cell stay missing.
         """
         check_is_fitted(self, "weights_")
-        sample = check_features(self, image_rows(X), allow_missing=True)
+        given = as_table(image_rows(X))
+        sample = check_features(self, given, allow_missing=True)
         rows, coding = self.coding_.rows(sample), self.coding_
         found = self._log_weights(rows, _DRAWS, stream(random_state))
         expected = np.concatenate([_expectation(*some, coding) for some in found])
         codes, start = np.empty_like(rows.codes), coding.n_numeric
         for j, n_levels in enumerate(coding.level_counts):
             best = expected[:, start : start + n_levels].argmax(axis=1)
+            # Unlike any level, so that the cell is empty.
+            best[:] = n_levels if coding.empty[coding.n_numeric + j] else best
             codes[:, j] = np.where(sample.codes[:, j] >= 0, sample.codes[:, j], best)
             start += n_levels
         table = coding.cells(expected[:, : coding.n_numeric], codes)
         for j, place in enumerate(coding.schema.numeric):
             is_there = ~np.isnan(sample.numeric[:, j])
+            if coding.empty[j]:
+                table[:, place] = np.nan
             table[is_there, place] = np.asarray(sample.numeric)[is_there, j]
+        for j, place in enumerate(coding.schema.categorical):
+            unseen = np.flatnonzero(sample.codes[:, j] == UNSEEN)
+            table[unseen, place] = cells_of(given, int(place), unseen)
         return table
 
     def sample(self, n_samples: int = 1, random_state: RandomSource = None) -> Any:

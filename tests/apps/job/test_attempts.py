@@ -37,7 +37,7 @@ STEPS = {
     "find_mistakes": "ending",
     "dependences": "ending",
     "contributions": "ending",
-    "_learning_curve": "ending",
+    "curve_in_time": "ending",
 }
 
 

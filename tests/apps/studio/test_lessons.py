@@ -67,8 +67,13 @@ def test_em_never_falls_and_ends_at_a_fixed_point_of_the_library() -> None:
     found = lesson("mixture", points, groups=2, seed=1)
     likelihoods = [numbers(frame)["log L"] for frame in found if "log L" in numbers(frame)]
     assert (np.diff(likelihoods) > -1e-9).all()
-    middles = np.array(places(found[-1], "center"))
-    best = GaussianMixture(2, means_init=middles, moves=0, tol=1e-9).fit(points.X)
+    # The same start: equal weights, round laws, and the means of the first frame.
+    start = {
+        "weights_init": [0.5, 0.5],
+        "means_init": places(found[0], "center"),
+        "precisions_init": np.tile(2 * np.eye(2) / points.X.var(axis=0).mean(), (2, 1, 1)),
+    }
+    best = GaussianMixture(2, moves=0, tol=1e-9, random_state=0, **start).fit(points.X)
     assert likelihoods[-1] == pytest.approx(best.log_likelihood_, abs=0.01)
 
 
@@ -154,3 +159,17 @@ def test_lines_end_at_the_border_of_the_square(w: tuple[float, float]) -> None:
         assert float(weights @ end + inside) == pytest.approx(0.0, abs=1e-3)
         assert np.abs(end - 0.5).max() == pytest.approx(0.5, abs=1e-3)
     assert line(weights, 100.0) == line(np.zeros(2), 1.0) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("machine", {}),
+        ("machine", {"kernel": "bent"}),
+        ("descent", {}),
+        ("tree", {}),
+        ("regions", {"learner": "nearest neighbors"}),
+    ],
+)
+def test_two_classes_on_one_place_have_frames(name: str, settings: dict[str, Any]) -> None:
+    assert lesson(name, Points(np.full((2, 2), 0.5), np.array([0, 1])), **settings)

@@ -140,3 +140,32 @@ def test_what_cannot_be_is_said_in_a_sentence(served: Served) -> None:
     assert "Open its file again" in refused(served, "show", {"version": "0" * 16})
     assert "has no file" in refused(served, "open", {"name": "../../etc/passwd"})
     assert "cycle" in refused(served, "change", {**asked, "node": "asia", "parents": ["dysp"]})
+
+
+def test_a_file_is_replaced_only_where_that_is_asked_for(served: Served) -> None:
+    version = opened(served)["version"]
+    (served.folder / "mine.bif").write_text("mine")
+    asked = {"version": version, "name": "mine.bif"}
+    assert "already" in refused(served, "save", asked)
+    assert (served.folder / "mine.bif").read_text() == "mine"
+    served.post(f"{API}/save", {**asked, "replace": True})
+    assert BayesianNetwork.read(served.folder / "mine.bif").names
+    (served.folder / "link.bif").symlink_to(served.folder / "mine.bif")
+    assert "link" in refused(served, "save", {**asked, "name": "link.bif", "replace": True})
+
+
+def test_tables_that_no_page_can_hold_are_refused_before_they_are_made(served: Served) -> None:
+    network = served.post(f"{API}/change", {"node": "n0", "states": [f"s{i}" for i in range(50)]})
+    for number in range(1, 5):
+        network = served.post(
+            f"{API}/change",
+            {
+                "version": network["version"],
+                "node": f"n{number}",
+                "states": [f"s{i}" for i in range(50 if number < 4 else 2)],
+            },
+        )
+    asked = {"version": network["version"], "node": "n4"}
+    assert "cells" in refused(served, "change", {**asked, "parents": ["n0", "n1", "n2", "n3"]})
+    assert "twice" in refused(served, "change", {**asked, "parents": ["n0", "n0"]})
+    assert "as many cells" in refused(served, "change", {**asked, "table": [[1.0], [0.5, 0.5]]})

@@ -25,6 +25,10 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 _LONGEST = 2000
 _ADVICE = "Run again with --debug to see where."
+# Extras of packages that not every command needs.
+_EXTRAS = dict.fromkeys(("fastapi", "starlette", "uvicorn", "pydantic"), "studio") | {
+    "torch": "neural"
+}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -68,7 +72,8 @@ def sentence(error: BaseException) -> str:
     elif isinstance(error, OSError):
         text = _of_the_system(error)
     elif isinstance(error, ModuleNotFoundError):
-        text = f"This needs the package {error.name}: pip install 'novum[cli,plot]'"
+        extra = _EXTRAS.get(str(error.name).partition(".")[0], "cli,plot")
+        text = f"This needs the package {error.name}: pip install '.[{extra}]' in the sources"
     elif isinstance(error, MemoryError):
         text = str(error) or "The memory is used up. Give the run fewer rows or columns."
     else:

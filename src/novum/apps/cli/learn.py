@@ -135,10 +135,7 @@ def _read(table: str, ignore: str, missing: str, sheet: str | None, sql: str | N
         rows = load(table).table
     else:
         rows = read(table, missing=marks or None, sheet=sheet, sql=sql).table
-    for place, column in enumerate(rows.schema):
-        # As they are usually written in the table, and as `novum query` is asked.
-        if str(column.type) == "bool":
-            rows = rows.set_column(place, column.name, rows.column(place).cast("string"))
+    rows = with_truth_as_text(rows)
     left_out = [name.strip() for name in ignore.split(",") if name.strip()]
     strange = [name for name in left_out if name not in rows.column_names]
     if strange:
@@ -147,6 +144,14 @@ def _read(table: str, ignore: str, missing: str, sheet: str | None, sql: str | N
             f"{', '.join(rows.column_names[:20])}."
         )
     return rows.drop_columns(left_out) if left_out else rows
+
+
+def with_truth_as_text(rows: Any) -> Any:
+    """Truth values as they are usually written in a table, and as `novum query` is asked."""
+    for place, column in enumerate(rows.schema):
+        if str(column.type) == "bool":
+            rows = rows.set_column(place, column.name, rows.column(place).cast("string"))
+    return rows
 
 
 def _edges(given: list[str] | None, option: str) -> list[tuple[str, str]]:

@@ -308,9 +308,7 @@ FAMILIES: tuple[Family, ...] = (
         Role(
             "novum.graphical:BayesianNetworkClassifier",
             Price(0.02, 1e-5, 4e-6, class_power=0.5, missing_factor=3.0),
-            candidates=tuple(
-                {"structure": form} for form in ("tree", "averaged", "forest", "general")
-            ),
+            candidates=({"structure": "tree"}, {"structure": "general"}),
         ),
         None,
         has_near_relative=True,

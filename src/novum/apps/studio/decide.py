@@ -8,6 +8,7 @@ moved to the priors of the point, and every decision is the one of least expecte
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 from dataclasses import dataclass, replace
@@ -174,10 +175,12 @@ def routes(studio: Studio) -> APIRouter:
         found = []
         for name in studio.runs.names():
             if studio.runs.state(name) == "finished":
-                record = studio.runs.record(name)
-                if record.get("task_record", {}).get("classes"):
-                    task = record["task_record"]
-                    found.append({"name": name, "target": task["target"], "kind": task["kind"]})
+                # A run whose record is damaged is told where it is opened.
+                with contextlib.suppress(InputError):
+                    task = studio.runs.record(name).get("task_record", {})
+                    if task.get("classes"):
+                        entry = {"name": name, "target": task["target"], "kind": task["kind"]}
+                        found.append(entry)
         return {"runs": found}
 
     @room.get("/{name}")
@@ -233,7 +236,7 @@ def routes(studio: Studio) -> APIRouter:
         there = WorkingPoint(
             tuple(source.classes_), point.priors, point.cost, point.reject_cost, tuple(actions)
         )
-        path = studio.runs.path(name) / DECIDED
+        path = studio.runs.place_for(name, DECIDED)
         save(source.at(there), path)
         os.chmod(path, 0o600)
         return {"file": DECIDED}
@@ -242,7 +245,7 @@ def routes(studio: Studio) -> APIRouter:
     def export(name: str, asked: Point) -> Any:
         """Writes the decisions at the point to a file that is inert in a spreadsheet."""
         found = answered(name).part(asked.part)
-        path = studio.runs.path(name) / DECISIONS
+        path = studio.runs.place_for(name, DECISIONS)
         return {"file": DECISIONS, "n_rows": write_decisions(found, found.point(asked), path)}
 
     @room.get("/{name}/files/{file}")
@@ -270,6 +273,15 @@ def read_answers(record_path: Path, path: Path) -> Answered:
     classes = tuple(record.task.classes)
     if not classes:
         raise InputError("This run predicts numbers, so there is nothing to decide between.")
+    try:
+        return _read_rows(record, classes, path)
+    except (ValueError, StopIteration, IndexError):
+        raise InputError(
+            "predictions.csv of the run is not as the run wrote it. Run it again."
+        ) from None
+
+
+def _read_rows(record: RunRecord, classes: tuple[str, ...], path: Path) -> Answered:
     with path.open(encoding="utf-8", newline="") as file:
         head = next(csv.reader(file))
     identifier = record.settings.get("id")

@@ -20,7 +20,7 @@ from novum.core.text import printable
 # What `novum.data.read` takes, also packed; folders of Parquet files are opened by the command.
 TABLES = (".csv", ".tsv", ".txt", ".arff", ".json", ".jsonl", ".parquet", ".xlsx", ".duckdb",
           ".db", ".sqlite", ".sqlite3")  # fmt: skip
-NETWORKS = (".bif", ".xmlbif", ".xml", ".uai", ".net", ".dsl")
+NETWORKS = (".network", ".bif", ".xmlbif", ".bifxml", ".xml", ".uai", ".net")
 PACKED = ".gz"
 # For what the studio itself notes, such as the progress of a run.
 NOTES = ".novum-studio"
@@ -80,7 +80,13 @@ class OpenedFolder:
 
     def notes(self) -> Path:
         """Where the studio keeps what it notes; nobody else reads it."""
-        path = self.path / NOTES
+        return self.own(self.path / NOTES)
+
+    @staticmethod
+    def own(path: Path) -> Path:
+        """A folder of the studio's own, made if it is not there; never a link to elsewhere."""
+        if path.is_symlink():
+            raise InputError(f"{path.name} in the opened folder is a link to elsewhere. Remove it.")
         path.mkdir(mode=0o700, exist_ok=True)
         return path
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from novum.apps.studio.frames import Frame
 from novum.core.errors import InputError
 from novum.numerics import Floats, Integers
 from novum.reinforcement import (
@@ -26,7 +27,6 @@ from novum.reinforcement import (
     solve,
 )
 
-Frame = dict[str, Any]
 MOST_FIELDS = 100
 MOST_SWEEPS = 60
 METHODS = {
@@ -40,7 +40,7 @@ def world_of(
     fields: str, living_reward: float = -0.04, slip: float = 0.2, discount: float = 1.0
 ) -> GridWorld:
     """The world of a map, which must have an end that pays."""
-    if len(fields) > 2 * MOST_FIELDS:
+    if sum(not sign.isspace() for sign in fields) > MOST_FIELDS:
         raise InputError(f"The map has too many fields; {MOST_FIELDS} are enough for a class room.")
     world = GridWorld(fields, living_reward, slip, discount)
     if not world.terminal_rewards:
@@ -90,10 +90,10 @@ def _value_iteration(world: GridWorld) -> Iterator[Frame]:
 
 
 def _policy_iteration(world: GridWorld) -> Iterator[Frame]:
-    process = world.process
+    process, nearly = world.process, ""
     if process.discount == 1.0:
         # A policy that never ends has no value; nearly no discount is nearly the same world.
-        process = process.at(discount=0.999)
+        process, nearly = process.at(discount=0.999), " (discount 0.999)"
     actions = np.zeros(process.n_states, np.int64)
     for number in range(1, 30):
         names = {
@@ -111,9 +111,9 @@ def _policy_iteration(world: GridWorld) -> Iterator[Frame]:
         at = int(np.nan_to_num(gain - own).argmax())
         yield _frame(
             world,
-            f"Policy {number}: {int(changes.sum())} fields would rather go elsewhere"
+            f"Policy {number}{nearly}: {int(changes.sum())} fields would rather go elsewhere"
             if changes.any()
-            else f"Policy {number}: no field would rather go elsewhere, so it is the best",
+            else f"Policy {number}{nearly}: no field would rather go elsewhere, so it is the best",
             V,
             None,
             *_bellman(process, at, V, Q, V),

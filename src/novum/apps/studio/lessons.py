@@ -150,7 +150,6 @@ def k_means(points: Points, groups: int, seed: int) -> Iterator[Frame]:
             far = int(distances[np.arange(len(X)), labels].argmax())
             labels[far], distances[far] = k, 0.0
         means = np.array([X[labels == k].mean(axis=0) for k in range(groups)])
-        last = cost
         moved = float(((X - means[labels]) ** 2).sum())
         yield frame(
             "Each center to the mean of its points",
@@ -246,6 +245,9 @@ def descent(points: Points) -> Iterator[Frame]:
     for steps in (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 30, 40, 60, 100, 200, 500):
         if steps:
             run = GradientDescent(max_iter=steps).minimize(LogisticLoss(), X, t, alpha=1e-3)
+            if not len(run.lengths):
+                # The start is the best: no line tells the classes apart.
+                return
             w, b = run.coef, run.intercept
             reached = [
                 ("objective", run.objectives[-1]),
@@ -277,7 +279,8 @@ def machine(points: Points, kernel: str) -> Iterator[Frame]:
         marks = [region((scores > 0).astype(int), np.abs(scores) < 1)]
         if kernel == "straight":
             w, b = model.coef_[0], float(model.intercept_[0])
-            numbers.append(("margin 2/‖w‖", 2.0 / float(np.linalg.norm(w))))
+            length = float(np.linalg.norm(w))
+            numbers.append(("margin 2/‖w‖", 2.0 / length if length > 0 else None))
             marks += [*line(w, b), *line(w, b - 1, dashed=True), *line(w, b + 1, dashed=True)]
         numbers.append(("gap at most", model.certificate_.gap))
         yield frame(
@@ -345,7 +348,6 @@ def neighbors(points: Points) -> Iterator[Frame]:
 def tree(points: Points) -> Iterator[Frame]:
     """Splits of a decision tree, the best one first."""
     points.labeled()
-    last: DecisionTreeClassifier | None = None
     for leaves in range(1, 16):
         if leaves == 1:
             values, counts = np.unique(points.y, return_counts=True)
@@ -362,8 +364,6 @@ def tree(points: Points) -> Iterator[Frame]:
             continue
         model = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0)
         model.fit(points.X, points.y)
-        if last is not None and model.get_n_leaves() == last.get_n_leaves():
-            return
         if model.get_n_leaves() < leaves:
             return
         errors = int((model.predict(points.X) != points.y).sum())
@@ -375,7 +375,6 @@ def tree(points: Points) -> Iterator[Frame]:
         )
         if not errors:
             return
-        last = model
 
 
 LEARNERS: dict[str, Callable[[], Any]] = {
@@ -395,7 +394,10 @@ LEARNERS: dict[str, Callable[[], Any]] = {
 def regions(points: Points, learner: str) -> Iterator[Frame]:
     """Where a classifier says what."""
     points.labeled()
-    model = LEARNERS[learner]().fit(points.X, points.y)
+    model = LEARNERS[learner]()
+    if isinstance(model, KNeighborsClassifier):
+        model.set_params(n_neighbors=min(5, len(points.X)))
+    model.fit(points.X, points.y)
     errors = int((model.predict(points.X) != points.y).sum())
     unsure = None
     if hasattr(model, "predict_proba"):

@@ -25,8 +25,10 @@ from novum.core.text import printable
 from novum.graphical import (
     BayesianNetwork,
     BDeu,
+    Constraints,
     learn_structure,
     placed,
+    table_notes,
     trails,
 )
 from novum.numerics import Floats
@@ -35,7 +37,9 @@ Text = Annotated[str, Field(max_length=200)]
 Version = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 # Of a box on the page: its width, a line, and what a name and the borders take.
 WIDTH, LINE, HEAD = 170.0, 18.0, 34.0
-MOST_NODES = 400
+MOST_NODES, MOST_STATES, MOST_CELLS = 400, 60, 20_000
+# Columns of a table that a network is learned from while a page waits.
+MOST_LEARNED = 60
 
 
 class Opened(BaseModel):
@@ -59,7 +63,7 @@ class AskedTrails(Asked):
 
 
 class Changed(BaseModel):
-    """One change of a version: exactly one of the three parts is there."""
+    """What changes of a version: a new node, its parents, its table, or its removal."""
 
     version: Version | None = None
     node: Text
@@ -73,7 +77,7 @@ class Learned(BaseModel):
     """A table of the folder, or a bundled one."""
 
     table: Text
-    max_parents: Annotated[int, Field(ge=1, le=6)] = 3
+    max_parents: Annotated[int, Field(ge=1, le=20)] | None = None
 
 
 class Saved(BaseModel):
@@ -81,6 +85,7 @@ class Saved(BaseModel):
 
     version: Version
     name: Text
+    replace: bool = False
 
 
 class Versions:
@@ -104,13 +109,17 @@ class Versions:
             raise InputError(
                 "This version of the network is not there any more. Open its file again."
             )
-        network: BayesianNetwork = self._kept(name, lambda: BayesianNetwork.read(path))
+
+        def read() -> BayesianNetwork:
+            # A sheet without nodes has no text.
+            return BayesianNetwork.read(path) if path.stat().st_size > 1 else BayesianNetwork()
+
+        network: BayesianNetwork = self._kept(name, read)
         return network
 
     def _path(self, name: str) -> Path:
-        folder = self._studio.folder.notes() / "networks"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        return folder / f"{name}.network"
+        folder = self._studio.folder
+        return folder.own(folder.notes() / "networks") / f"{name}.network"
 
 
 def routes(studio: Studio) -> APIRouter:
@@ -202,7 +211,7 @@ def routes(studio: Studio) -> APIRouter:
     @router.post("/learn")
     def learn(asked: Learned) -> dict[str, Any]:
         from novum import data
-        from novum.graphical import Constraints
+        from novum.apps.cli.learn import with_truth_as_text
 
         if asked.table in data.available():
             key: Any = (asked.table, asked.max_parents)
@@ -210,15 +219,20 @@ def routes(studio: Studio) -> APIRouter:
             key = (asked.table, stamp_of(studio.folder.file(asked.table)), asked.max_parents)
 
         def found() -> tuple[str, str]:
-            rows = studio.tables.read(asked.table)
-            structure = learn_structure(
-                rows, constraints=Constraints(max_parents=asked.max_parents)
-            )
+            rows = with_truth_as_text(studio.tables.read(asked.table))
+            if rows.num_columns > MOST_LEARNED or rows.num_rows * rows.num_columns > 2_000_000:
+                raise InputError(
+                    f"The table has {rows.num_rows:,} rows of {rows.num_columns} columns, more "
+                    "than a page should wait for. Learn it with: novum learn TABLE -o net.bif"
+                )
+            constraints = Constraints(max_parents=asked.max_parents)
+            structure = learn_structure(rows, constraints=constraints)
             score = f"{structure.score:,.1f}".replace("-", "−")
             said = (
                 f"{len(structure.dag.names)} columns and {rows.num_rows:,} rows: "
                 f"{len(structure.dag.edges)} edges, BIC {score}."
             )
+            said = " ".join([said, *table_notes(structure.table)])
             return versions.put(structure.network(BDeu(1.0))), said
 
         name, said = learned(key, found)
@@ -232,6 +246,8 @@ def routes(studio: Studio) -> APIRouter:
         path = studio.folder.path / name
         if path.is_symlink():
             raise InputError(f"{name!r} is a link to elsewhere. Choose another name.")
+        if path.exists() and not asked.replace:
+            raise InputError(f"There is a file {name!r} already. Choose another name.")
         versions.get(asked.version).write(path)
         path.chmod(0o600)
         return {"name": name}
@@ -253,6 +269,12 @@ def shown(version: str, network: BayesianNetwork) -> dict[str, Any]:
             f"The network has {len(names)} nodes; the page shows up to {MOST_NODES}. Ask it with "
             "novum query."
         )
+    for variable in network.variables:
+        if len(variable.states) > MOST_STATES:
+            raise InputError(
+                f"{printable(variable.name, 60)} has {len(variable.states)} states; the page shows "
+                f"up to {MOST_STATES}. Leave out columns that name rows, or use novum query."
+            )
     number = {name: i for i, name in enumerate(names)}
     parents = [[number[p] for p in network.parents(name)] for name in names]
     sizes = [(WIDTH, HEAD + LINE * len(one.states)) for one in network.variables]
@@ -266,7 +288,9 @@ def shown(version: str, network: BayesianNetwork) -> dict[str, Any]:
                 "name": name,
                 "states": [str(state) for state in variable.states],
                 "parents": list(network.parents(name)),
-                "table": table.reshape(-1, table.shape[-1]).tolist(),
+                "table": table.reshape(-1, table.shape[-1]).tolist()
+                if table.size <= MOST_CELLS
+                else None,
                 "x": round(x, 1),
                 "y": round(y, 1),
                 "height": sizes[i][1],
@@ -330,6 +354,8 @@ def changed(network: BayesianNetwork, asked: Changed) -> BayesianNetwork:
         network = network.replace(name, table, asked.parents)
     if asked.table is not None:
         item = network.conditionals[network.names.index(name)]
+        if len({len(row) for row in asked.table}) != 1:
+            raise InputError("The rows of a table have as many cells each.")
         cells = np.array(asked.table, np.float64)
         if cells.size != math.prod(item.shape):
             raise InputError(
@@ -349,9 +375,18 @@ def with_parents(network: BayesianNetwork, name: str, parents: list[str]) -> Flo
             table = table.mean(axis=axis)
     left = [one for one in old if one in parents]
     sizes = {one.name: len(one.states) for one in network.variables}
+    if len(set(parents)) < len(parents):
+        raise InputError("A parent is named twice.")
     for one in parents:
         if one not in sizes:
             raise InputError(f"The network has no node {printable(one, 60)!r}.")
+    n_cells = math.prod(sizes[one] for one in parents) * len(item.variable.states)
+    if n_cells > MOST_CELLS:
+        raise InputError(
+            f"The table of {printable(name, 60)} would have {n_cells:,} cells; {MOST_CELLS:,} are "
+            "the most here. Take fewer parents."
+        )
+    for one in parents:
         if one not in left:
             table = np.repeat(table[np.newaxis], sizes[one], axis=0)
             left = [one, *left]

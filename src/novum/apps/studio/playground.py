@@ -38,7 +38,6 @@ class World(BaseModel):
     living_reward: Annotated[float, Field(ge=-10, le=10)] = -0.04
     slip: Annotated[float, Field(ge=0, le=1)] = 0.2
     discount: Annotated[float, Field(gt=0, le=1)] = 1.0
-    seed: Annotated[int, Field(ge=0, le=1000)] = 0
 
 
 def routes(studio: Studio) -> APIRouter:
@@ -84,7 +83,7 @@ def routes(studio: Studio) -> APIRouter:
         return {
             "width": made.width,
             "height": made.height,
-            "frames": frames(made, asked.method, asked.seed),
+            "frames": frames(made, asked.method),
         }
 
     return router

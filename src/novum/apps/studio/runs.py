@@ -64,7 +64,10 @@ class Runs:
             or (self._folder.path / name / RUN).is_file()
         }
         for path in self._folder.notes().glob(f"*{PROGRESS}"):
-            found.add(path.name.removesuffix(PROGRESS))
+            name = path.name.removesuffix(PROGRESS)
+            # A link, or a name such as "..", would lead outside.
+            if name[:1] not in ("", ".") and not (self._folder.path / name).is_symlink():
+                found.add(name)
         return sorted(found, key=lambda name: (-self._begun(name), name))
 
     def path(self, name: str) -> Path:
@@ -81,6 +84,13 @@ class Runs:
                 f"The run {printable(name, 80)!r} has no {file}: it is not finished, or the task "
                 "has none."
             )
+        return path
+
+    def place_for(self, name: str, file: str) -> Path:
+        """Where a file of a run is written; never through a link, which may lead elsewhere."""
+        path = self.path(name) / file
+        if path.is_symlink():
+            raise InputError(f"{file} of this run is a link to elsewhere. Remove it.")
         return path
 
     def summary(self, name: str) -> Plain:
@@ -118,7 +128,15 @@ class Runs:
 
     def record(self, name: str) -> Plain:
         """What a finished run says, as plain data: verdict, leaderboard, measures."""
-        content = json.loads(self.file(name, RUN).read_text(encoding="utf-8"))
+        path = self.file(name, RUN)
+        try:
+            return self._told(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InputError(
+                f"{RUN} of {printable(name, 80)!r} is not as a run writes it. Run it again."
+            ) from None
+
+    def _told(self, content: Plain) -> Plain:
         record: Plain = content.get("record", content)
         if "runs" in record:
             runs = record["runs"]
@@ -159,6 +177,11 @@ class Runs:
 
     def start(self, request: Request) -> str:
         """Starts a run in a folder of its own, whose name is returned."""
+        # One at a time: what another one has begun and not yet locked looks like a failed run.
+        with self._starting:
+            return self._started(request)
+
+    def _started(self, request: Request) -> str:
         notes = self._folder.notes()
         for name in folder_names(request.table):
             if (self._folder.path / name).exists():
@@ -166,7 +189,7 @@ class Runs:
             try:
                 descriptor = os.open(
                     notes / f"{name}{PROGRESS}",
-                    os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL,
+                    os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW,
                     0o600,
                 )
                 break
@@ -183,7 +206,8 @@ class Runs:
         """Goes on with a run that was interrupted."""
         self.path(name)
         path = self._folder.notes() / f"{name}{PROGRESS}"
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        descriptor = os.open(path, flags, 0o600)
         with self._starting:
             state = self.state(name)
             if state != "interrupted":
@@ -206,6 +230,7 @@ class Runs:
 
     def forget(self, name: str) -> None:
         """Removes what the studio noted about a run that left nothing else."""
+        self.path(name)
         if self.state(name) != "failed":
             raise InputError(f"The run {name} has files, which are removed by hand.")
         for suffix in (PROGRESS, LOG, ASKED):
@@ -219,9 +244,8 @@ class Runs:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         # What an earlier process said must not be taken for this one: its number above all.
         os.ftruncate(descriptor, 0)
-        log = os.open(
-            self._folder.notes() / f"{name}{LOG}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
-        )
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        log = os.open(self._folder.notes() / f"{name}{LOG}", flags, 0o600)
         command = [sys.executable, "-m", "novum.apps.studio.child", str(descriptor), name, *asked]
         try:
             self._processes[name] = subprocess.Popen(
@@ -244,7 +268,8 @@ class Runs:
         if process is not None and process.poll() is not None:
             del self._processes[name]
         try:
-            descriptor = os.open(self._folder.notes() / f"{name}{PROGRESS}", os.O_RDONLY)
+            path = self._folder.notes() / f"{name}{PROGRESS}"
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         except FileNotFoundError:
             return False
         try:

@@ -131,6 +131,8 @@ def routes(studio: Studio) -> APIRouter:
 
     @room.get("/compare")
     def compare(first: str, second: str) -> Any:
+        if first == second:
+            raise InputError("Choose two different runs.")
         records = {name: runs.record(name) for name in (first, second)}
         return {"runs": records, **compared(*records.values())}
 

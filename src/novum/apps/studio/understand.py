@@ -8,6 +8,7 @@ that it has not seen. Contributions, dependences and reasons are those of the re
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,9 +158,12 @@ def routes(studio: Studio) -> APIRouter:
         found = []
         for name in studio.runs.names():
             if studio.runs.state(name) == "finished":
-                task = studio.runs.record(name).get("task_record")
-                if task is not None and (studio.runs.path(name) / MODEL).is_file():
-                    found.append({"name": name, "target": task["target"], "kind": task["kind"]})
+                # A run whose record is damaged is told where it is opened.
+                with contextlib.suppress(InputError):
+                    task = studio.runs.record(name).get("task_record")
+                    if task is not None and (studio.runs.path(name) / MODEL).is_file():
+                        entry = {"name": name, "target": task["target"], "kind": task["kind"]}
+                        found.append(entry)
         return {"runs": found}
 
     @room.get("/{name}")

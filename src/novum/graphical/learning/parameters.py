@@ -326,6 +326,11 @@ def fit_parameters(
     has_numbers = isinstance(table, CodedTable) and bool(table.numbers)
     mixed = isinstance(dag, ConditionalGaussianNetwork)
     if mixed or has_numbers or keeps_numbers(numbers, prior):
+        if noisy_or:
+            raise InputError(
+                "A noisy or is fitted among columns with states. Leave noisy_or out, or cut the "
+                "numbers into intervals: numbers=EqualFrequency()."
+            )
         from novum.graphical.learning.gaussian_expectation import fit_numbers_expectation
         from novum.graphical.learning.gaussian_families import read_graph, summed
 

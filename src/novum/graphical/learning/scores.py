@@ -190,6 +190,17 @@ def _numbers(table: CodedTable, criterion: Criterion) -> tuple[Any, ...]:
         )
     columns = np.ascontiguousarray(columns / spreads[:, None])
     scatter = np.ascontiguousarray((columns * weights) @ columns.T)
+    if not isinstance(criterion, BGe):
+        from novum.graphical.learning.gaussian_kernels import LEAST_VARIANCE
+
+        left = 1.0 - (scatter / total) ** 2 + np.eye(len(scatter))
+        if (left <= LEAST_VARIANCE).any():
+            one, other = np.argwhere(left <= LEAST_VARIANCE)[0].tolist()
+            raise InputError(
+                f"Column {label_text(table.names[places[other]])} is a linear function of "
+                f"{label_text(table.names[places[one]])}, so given it, it has no density. Leave "
+                "one of them out, or use BGe()."
+            )
     prior = np.ones(len(places))
     if isinstance(criterion, BGe):
         prior *= criterion.scale(len(places))

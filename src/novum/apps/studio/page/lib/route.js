@@ -29,9 +29,19 @@ export function go(room, parts, params) {
 
 // The same room with other parameters, without a step in the history and without drawing anew:
 // for sliders, whose every position would be one.
+let late = 0;
+let waiting = {};
 export function keep(params) {
   const now = route();
-  history.replaceState(null, "", link(now.room, now.parts, { ...now.params, ...params }));
+  clearTimeout(late);
+  waiting = { ...waiting, ...params };
+  try {
+    history.replaceState(null, "", link(now.room, now.parts, { ...now.params, ...waiting }));
+    waiting = {};
+  } catch {
+    // Browsers allow so many notes in some seconds; the last one is made a little later.
+    late = setTimeout(() => (route().room === now.room ? keep({}) : (waiting = {})), 2000);
+  }
 }
 
 export const onRoute = (listener) => addEventListener("hashchange", listener);

@@ -13,7 +13,9 @@ const API = "/api/decide";
 export async function enter(view, { parts: [name], params, signal }) {
   if (!name) return choose(view, signal);
   const run = await get(`${API}/${encodeURIComponent(name)}`, {}, signal);
-  const point = { ...run.point, reject: null, ...given(params.point, run) };
+  // A copy: sliders write into it, and the run keeps its own.
+  const own = () => ({ ...structuredClone(run.point), reject: null });
+  const point = { ...own(), ...given(params.point, run) };
   const state = { run, point, rows: params.rows === "aside" && run.n_aside ? "aside" : "unseen" };
   const results = h("div", { class: "stack" });
   const said = h("p", { role: "status", class: "quiet" });
@@ -40,7 +42,7 @@ export async function enter(view, { parts: [name], params, signal }) {
   const drawControls = () => show(controls, state.run.classes.length === 2 && same(run.classes, run.actions) ? binary(state, move) : general(state, move), reject(state, move));
   drawControls();
   const reset = () => {
-    state.point = { ...run.point, reject: null };
+    state.point = own();
     drawControls();
     move();
   };

@@ -4,6 +4,7 @@
 //   #/networks/NAME?version=&given=&node=&a=&b=    given is a JSON object of observed states
 
 import { get, post, upload } from "../lib/api.js";
+import { short } from "../lib/chart.js";
 import { field, h, latest, s, select, show } from "../lib/dom.js";
 import { go, keep, link } from "../lib/route.js";
 import { number, percent, say } from "../lib/say.js";
@@ -31,7 +32,7 @@ export async function enter(view, { parts, params, signal }) {
     show(main, h("h1", null, parts[0]), h("p", { class: "notice danger", role: "alert" }, error.message));
     return;
   }
-  room(main, parts[0], network, params, signal, said);
+  room(main, parts[0], network, params, signal, said, found);
 }
 
 function side(found, chosen, signal) {
@@ -66,8 +67,9 @@ function start(main) {
 
 // --- One network ---------------------------------------------------------------------------------
 
-function room(main, title, first, params, signal, said) {
-  let network = first ?? { version: null, nodes: [], bends: [], width: 0, height: 0, box: 170, parameters: 0 };
+function room(main, title, first, params, signal, said, found) {
+  const empty = () => ({ version: null, nodes: [], bends: [], width: 0, height: 0, box: 170, parameters: 0 });
+  let network = first ?? empty();
   let given = known(params.given, network);
   let marginals = {};
   let chosen = params.node ?? null;
@@ -93,34 +95,33 @@ function room(main, title, first, params, signal, said) {
   };
   const ask = latest(guarded(async () => {
     if (!network.nodes.length) return draw();
-    const found = await post(`${API}/posteriors`, { version: network.version, given }, signal);
-    marginals = found.marginals;
+    const answer = await post(`${API}/posteriors`, { version: network.version, given }, signal);
+    marginals = answer.marginals;
     const count = Object.keys(given).length;
-    facts.textContent = `${network.nodes.length} nodes, ${number(network.parameters)} free parameters. ${count ? `What is observed has probability ${number(Math.exp(found.log_evidence), 3)}.` : said || "Nothing is observed."}`;
+    facts.textContent = `${network.nodes.length} nodes, ${number(network.parameters)} free parameters. ${count ? `What is observed has probability ${number(Math.exp(answer.log_evidence), 3)}.` : said || "Nothing is observed."}`;
     draw();
   }));
-  const observe = guarded(async (name, state) => {
-    const before = given;
-    given = { ...given };
-    if (given[name] === state) delete given[name];
-    else given[name] = state;
+  const note = () => keep({ given: Object.keys(given).length ? JSON.stringify(given) : null });
+  // One after the other, so that each starts from what the one before has left.
+  let queue = Promise.resolve();
+  const inTurn = (work) => (...input) => (queue = queue.then(() => (signal.aborted ? null : guarded(work)(...input))));
+  const observe = inTurn(async (name, state) => {
+    const was = given[name];
+    const next = { ...given };
+    if (was === state) delete next[name];
+    else next[name] = state;
+    // What cannot be is told, and not taken.
+    await post(`${API}/posteriors`, { version: network.version, given: next }, signal);
+    given = next;
     marked = null;
-    keep({ given: Object.keys(given).length ? JSON.stringify(given) : null });
-    try {
-      const found = await post(`${API}/posteriors`, { version: network.version, given }, signal);
-      marginals = found.marginals;
-      say(given[name] ? `${name} is ${state}` : `${name} is not observed any more`);
-    } catch (error) {
-      // What cannot be is told and taken back.
-      given = before;
-      keep({ given: Object.keys(given).length ? JSON.stringify(given) : null });
-      throw error;
-    }
-    ask();
+    note();
+    say(given[name] ? `${name} is ${state}` : `${name} is not observed any more`);
+    separation();
+    await ask();
   });
-  const change = guarded(async (body) => {
+  const change = inTurn(async (body) => {
     const next = await post(`${API}/change`, { version: network.version, ...body }, signal);
-    if (network.version) past.push(network.version);
+    past.push(network.version);
     take(next);
   });
   const take = (next) => {
@@ -129,13 +130,17 @@ function room(main, title, first, params, signal, said) {
     if (!next.nodes.some((one) => one.name === chosen)) chosen = null;
     marginals = {};
     marked = null;
-    keep({ version: network.version, given: Object.keys(given).length ? JSON.stringify(given) : null, node: chosen, learn: null });
+    keep({ version: network.version, node: chosen, learn: null });
+    note();
     ask();
     panels();
   };
-  const undo = guarded(async () => {
+  const undo = inTurn(async () => {
     if (!past.length) return say("There is nothing to undo.");
-    take(await post(`${API}/show`, { version: past.pop() }, signal));
+    const version = past.at(-1);
+    const before = version ? await post(`${API}/show`, { version }, signal) : empty();
+    past.pop();
+    take(before);
   });
   const choose = (name) => {
     chosen = name;
@@ -170,7 +175,7 @@ function room(main, title, first, params, signal, said) {
     const shares = marginals[one.name] ?? one.states.map(() => null);
     const onTrail = marked?.some((pair) => pair.includes(one.name));
     const name = s("g", { class: "name", tabindex: "0", role: "button", "aria-label": `${one.name}: show its table`, "data-key": one.name, onclick: () => choose(one.name), onkeydown: pressed(() => choose(one.name)) },
-      s("rect", { class: "hit", width: network.box, height: 24 }), s("text", { class: "node", x: 8, y: 17 }, cut(one.name, 22), s("title", null, one.name)));
+      s("rect", { class: "hit", width: network.box, height: 24 }), s("text", { class: "node", x: 8, y: 17 }, short(one.name, 22), s("title", null, one.name)));
     const states = one.states.map((state, i) => {
       const share = shares[i];
       const isSeen = given[one.name] === state;
@@ -179,9 +184,9 @@ function room(main, title, first, params, signal, said) {
         s("rect", { class: "hit", width: network.box, height: LINE }),
         s("rect", { class: "track-of-state", x: 84, y: 4, width: 34, height: LINE - 8 }),
         s("rect", { class: "bar-of-state", x: 84, y: 4, width: 34 * (share ?? 0), height: LINE - 8 }),
-        s("text", { x: 8, y: 13 }, cut(state, 12), s("title", null, state)), s("text", { x: network.box - 6, y: 13, "text-anchor": "end" }, share === null ? "" : percent(share)));
+        s("text", { x: 8, y: 13 }, short(state, 12), s("title", null, state)), s("text", { x: network.box - 6, y: 13, "text-anchor": "end" }, share === null ? "" : percent(share)));
     });
-    return s("g", { class: `box${one.name === chosen ? " chosen" : ""}${one.name in given ? " given" : ""}${onTrail ? " on" : ""}`, transform: `translate(${one.x} ${one.y})` }, s("rect", { class: "frame", width: network.box, height: one.height, rx: 6 }), name, states);
+    return s("g", { class: `box${one.name === chosen ? " chosen" : ""}${Object.hasOwn(given, one.name) ? " given" : ""}${onTrail ? " on" : ""}`, transform: `translate(${one.x} ${one.y})` }, s("rect", { class: "frame", width: network.box, height: one.height, rx: 6 }), name, states);
   }
 
   // --- On the side ---
@@ -192,18 +197,18 @@ function room(main, title, first, params, signal, said) {
       rows.length ? h("ul", { class: "list plain" }, rows.map(([name, state]) => h("li", { class: "line ends" }, h("span", null, `${name} = ${state}`), h("button", { type: "button", class: "small plain", "aria-label": `Take back ${name}`, onclick: () => observe(name, state) }, "Take back")))) : h("p", { class: "quiet" }, "Click a state to observe it."),
       h("div", { class: "line" },
         h("button", { type: "button", class: "small", disabled: !network.nodes.length, onclick: explain }, "Most probable explanation"),
-        rows.length ? h("button", { type: "button", class: "small", onclick: () => { given = {}; keep({ given: null }); ask(); } }, "Take all back") : null));
+        rows.length ? h("button", { type: "button", class: "small", onclick: () => { given = {}; note(); separation(); ask(); } }, "Take all back") : null));
   }
   const explain = guarded(async () => {
     const best = await post(`${API}/explanation`, { version: network.version, given }, signal);
     show(why, h("h2", null, "Most probable explanation"), h("p", null, `Of all ways in which what is observed can be, this one is the most probable: ${number(best.probability, 3)}.`),
-      h("dl", { class: "pairs" }, Object.entries(best.states).map(([name, state]) => [h("dt", null, name), h("dd", null, state, given[name] ? " (observed)" : "")])), h("button", { type: "button", class: "small", onclick: separation }, "Back to trails"));
+      h("dl", { class: "pairs" }, Object.entries(best.states).map(([name, state]) => [h("dt", null, name), h("dd", null, state, Object.hasOwn(given, name) ? " (observed)" : "")])), h("button", { type: "button", class: "small", onclick: separation }, "Back to trails"));
     say("The most probable explanation is on the side.");
   });
   function separation() {
     const names = network.nodes.map((one) => one.name);
     if (names.length < 2) return show(why);
-    const free = names.filter((name) => !(name in given));
+    const free = names.filter((name) => !Object.hasOwn(given, name));
     const a = select(names, params.a ?? free[0]);
     const b = select(names, params.b ?? free[free.length - 1]);
     const told = h("div", { role: "status" });
@@ -211,10 +216,10 @@ function room(main, title, first, params, signal, said) {
       params.a = a.value;
       params.b = b.value;
       keep({ a: a.value, b: b.value });
-      const found = await post(`${API}/trails`, { version: network.version, a: a.value, b: b.value, given }, signal);
-      show(told, h("p", null, h("b", null, found.separated ? `${a.value} and ${b.value} are independent` : `${a.value} and ${b.value} tell something of each other`), Object.keys(given).length ? ` given what is observed (${Object.keys(given).join(", ")}).` : " as long as nothing is observed."),
-        found.trails.length ? h("ul", { class: "list" }, found.trails.map((one) => h("li", null, h("button", { type: "button", class: "trail", onclick: () => { marked = one.nodes.slice(1).map((node, i) => [one.nodes[i], node]); draw(); } }, h("span", { class: `badge ${one.open ? "good" : "danger"}` }, one.open ? "open" : "blocked"), one.text)))) : h("p", { class: "quiet" }, "No trail joins them."));
-      marked = found.trails[0] ? found.trails[0].nodes.slice(1).map((node, i) => [found.trails[0].nodes[i], node]) : null;
+      const answer = await post(`${API}/trails`, { version: network.version, a: a.value, b: b.value, given }, signal);
+      show(told, h("p", null, h("b", null, answer.separated ? `${a.value} and ${b.value} are independent` : `${a.value} and ${b.value} tell something of each other`), Object.keys(given).length ? ` given what is observed (${Object.keys(given).join(", ")}).` : " as long as nothing is observed."),
+        answer.trails.length ? h("ul", { class: "list" }, answer.trails.map((one) => h("li", null, h("button", { type: "button", class: "trail", onclick: () => { marked = pairs(one.nodes); draw(); } }, h("span", { class: `badge ${one.open ? "good" : "danger"}` }, one.open ? "open" : "blocked"), one.text)))) : h("p", { class: "quiet" }, "No trail joins them."));
+      marked = answer.trails[0] ? pairs(answer.trails[0].nodes) : null;
       draw();
     });
     show(why, h("h2", null, "Why, or why not?"), h("p", { class: "quiet" }, "Two nodes depend on each other if a trail between them is open."),
@@ -237,29 +242,32 @@ function room(main, title, first, params, signal, said) {
       } }, field("Name", name), field("States", states, "Divided by commas"), above.node, h("button", null, "Add"))];
   }
   function nodePanel(one) {
-    const rows = configurations(one, network);
-    const cells = one.table.map((row) => row.map((value) => h("input", { type: "number", min: 0, max: 1, step: "any", value: Number(value.toPrecision(6)) })));
+    const isLong = !one.table || one.table.length > 64;
+    const rows = isLong ? [] : configurations(one, network);
+    const cells = isLong ? [] : one.table.map((row) => row.map((value) => h("input", { type: "number", min: 0, max: 1, step: "any", required: true, value })));
     const above = parentBoxes(network.nodes.map((node) => node.name).filter((name) => name !== one.name), one.parents);
     cells.forEach((row, i) => row.forEach((cell, j) => cell.setAttribute("aria-label", `${rows[i] ? `${rows[i]}: ` : ""}${one.states[j]}`)));
-    const isLong = cells.length > 64;
     return [h("div", { class: "line ends" }, h("h2", null, one.name), h("button", { type: "button", class: "small plain", onclick: () => { chosen = null; keep({ node: null }); draw(); panels(); } }, "Close")),
       h("form", { onsubmit: (event) => {
         event.preventDefault();
         change({ node: one.name, table: cells.map((row) => row.map((cell) => Number(cell.value))) });
       } },
-        isLong ? h("p", { class: "quiet" }, `The table has ${cells.length} rows; edit it in its file.`)
+        isLong ? h("p", { class: "quiet" }, "The table is too long for a form; edit it in its file.")
           : h("div", { class: "scroll across", tabindex: "0", role: "region", "aria-label": "Table" }, h("table", { class: "cells" }, h("thead", null, h("tr", null, h("th", { scope: "col" }, one.parents.join(", ")), one.states.map((state) => h("th", { scope: "col" }, state)))), h("tbody", null, cells.map((row, i) => h("tr", null, h("th", { scope: "row" }, rows[i]), row.map((cell) => h("td", null, cell))))))),
         isLong ? null : h("p", null, h("button", null, "Use this table"))),
       h("details", null, h("summary", null, "Parents"), above.node, h("button", { type: "button", class: "small", onclick: () => change({ node: one.name, parents: above.chosen() }) }, "Use these parents")),
       h("p", null, h("button", { type: "button", class: "small", onclick: () => change({ node: one.name, remove: true }) }, "Remove the node"))];
   }
-  const name = h("input", { type: "text", value: title === "new" ? "network.bif" : title.replace(/( learned)?(\.\w+)?$/, "") + ".bif", "aria-label": "Name of the file", class: "fit" });
+  const name = h("input", { type: "text", value: title === "new" ? "network.bif" : title.replace(/ learned$/, "").replace(/(\.\w+)?(\.gz)?$/, "") + ".bif", "aria-label": "Name of the file", class: "fit" });
   const zoomed = (factor) => () => {
     zoom = Math.min(2, Math.max(0.3, zoom * factor));
     draw();
   };
-  const save = guarded(async () => {
-    const done = await post(`${API}/save`, { version: network.version, name: name.value }, signal);
+  const save = inTurn(async () => {
+    const isThere = found.files.includes(name.value);
+    if (isThere && !confirm(`There is a file ${name.value} already. Replace it?`)) return;
+    const done = await post(`${API}/save`, { version: network.version, name: name.value, replace: isThere }, signal);
+    if (!found.files.includes(done.name)) found.files.push(done.name);
     say(`Saved as ${done.name}`);
     facts.textContent = `Saved as ${done.name}.`;
   });
@@ -281,7 +289,7 @@ function known(text, network) {
   }
 }
 
-const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const pairs = (nodes) => nodes.slice(1).map((node, i) => [nodes[i], node]);
 
 function pressed(work) {
   return (event) => {

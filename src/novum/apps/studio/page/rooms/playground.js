@@ -5,12 +5,13 @@
 
 import { get, post } from "../lib/api.js";
 import { field, h, latest, s, select, settled, show } from "../lib/dom.js";
-import { go, keep, link } from "../lib/route.js";
+import { go, keep, link, route } from "../lib/route.js";
 import { number, say } from "../lib/say.js";
 
 const API = "/api/playground";
 const MOST_POINTS = 400;
 const CLASSES = ["First", "Second", "Third", "Fourth"];
+const NONE = "-";
 
 export async function enter(view, { parts, params, signal }) {
   const { lessons, methods } = await get(`${API}/lessons`, {}, signal);
@@ -20,14 +21,16 @@ export async function enter(view, { parts, params, signal }) {
   const main = h("div", { class: "stack" });
   show(view, h("div", { class: "split side" },
     h("aside", { class: "card", "aria-label": "Lessons" }, h("h2", null, "Watch"),
-      h("ul", { class: "list" }, lessons.map((one) => entry(one.name, one.title, name, params.points)), entry("grid", "Grid world", name))),
+      h("ul", { class: "list" }, lessons.map((one) => entry(one.name, one.title, name)), entry("grid", "Grid world", name))),
     main));
   if (lesson) points(main, lesson, params, signal);
   else grid(main, methods, params, signal);
 }
 
-// The points are taken along from lesson to lesson.
-const entry = (name, title, present, points) => h("li", null, h("a", { href: link("playground", [name], name === "grid" ? {} : { points }), "aria-current": name === present ? "page" : null }, title));
+// The points are taken along from lesson to lesson, as they are when the link is followed.
+const entry = (name, title, present) => h("li", null, h("a", { href: link("playground", [name]), "aria-current": name === present ? "page" : null, onclick: (event) => {
+  if (name !== "grid") event.currentTarget.setAttribute("href", link("playground", [name], { points: route().params.points }));
+} }, title));
 
 // --- Walking through frames ----------------------------------------------------------------------
 
@@ -87,9 +90,16 @@ function walk(draw, params, signal) {
       stop();
       frames = found;
       slider.max = Math.max(0, found.length - 1);
-      // The step of the link, then the one that is shown.
+      // The step of the link at first, and the start of what follows a change.
       move(Math.min(wanted, found.length - 1), false);
       wanted = 0;
+    },
+    clear() {
+      stop();
+      frames = [];
+      slider.max = 0;
+      title.textContent = formula.textContent = count.textContent = "";
+      show(numbers);
     },
   };
 }
@@ -155,7 +165,8 @@ const usual = (lesson) => ({ k_means: "Three groups", mixture: "Three groups", c
 
 function points(main, lesson, params, signal) {
   let list = decoded(params.points);
-  if (!list.length) list = rounded(EXAMPLES[usual(lesson.name)]());
+  // An empty sheet is kept as such.
+  if (!list.length && params.points !== NONE) list = rounded(EXAMPLES[usual(lesson.name)]());
   const past = [];
   let tool = 0;
   const said = h("p", { class: "notice danger", role: "alert", hidden: true });
@@ -188,13 +199,15 @@ function points(main, lesson, params, signal) {
       if (signal.aborted) return;
       said.hidden = false;
       said.textContent = error.message;
+      steps.clear();
       draw(null);
     }
   });
   const soon = settled(ask, 120);
   const changed = () => {
     draw(null);
-    keep({ points: encoded(list), step: null });
+    steps.clear();
+    keep({ points: encoded(list) || NONE, step: null });
     soon();
   };
   const remember = () => {
@@ -382,11 +395,13 @@ function grid(main, methods, params, signal) {
       if (signal.aborted) return;
       said.hidden = false;
       said.textContent = error.message;
+      steps.clear();
       draw(null);
     }
   });
   const changed = () => {
     keep({ fields: rows.join("/"), method: method.value, living: living.value, slip: slip.value, discount: discount.value, step: null });
+    steps.clear();
     draw(null);
     ask();
   };
