@@ -23,7 +23,9 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -75,3 +77,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """One browser for all tests that need one: its driver can be started only once."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("Debian's chromium is not installed")
+    # Chromium's sandbox needs a user that is not root.
+    args = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=path, args=args)
+        yield opened
+        opened.close()

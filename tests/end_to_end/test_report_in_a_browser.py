@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +10,7 @@ import pytest
 from novum.apps.report.page import write_report
 from tests.apps.report import sample_records
 
-playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed"),
-]
+pytestmark = pytest.mark.browser
 
 HOSTILE = "<img src=//evil.example onerror=document.title='hacked'><script>hacked()</script>"
 RECORDS = {
@@ -32,16 +23,6 @@ RECORDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    # Chromium's sandbox needs a user that is not root.
-    args = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=args)
-        yield opened
-        opened.close()
-
-
 @pytest.fixture(scope="module", params=RECORDS)
 def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     path: Path = tmp_path_factory.mktemp("report") / "report.html"
@@ -49,11 +30,13 @@ def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return path.as_uri()
 
 
-def opened(browser: Any, address: str, scheme: str, width: int) -> tuple[Any, list[str], list[str]]:
+def opened(
+    chromium: Any, address: str, scheme: str, width: int
+) -> tuple[Any, list[str], list[str]]:
     """The page with what it said on the console and what it asked for."""
     said: list[str] = []
     asked: list[str] = []
-    page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+    page = chromium.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("dialog", lambda dialog: said.append(dialog.message))
@@ -120,9 +103,9 @@ FAULTS = """() => {
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_is_cut_off_and_no_text_lies_over_another(
-    browser: Any, address: str, scheme: str, width: int
+    chromium: Any, address: str, scheme: str, width: int
 ) -> None:
-    page, _, _ = opened(browser, address, scheme, width)
+    page, _, _ = opened(chromium, address, scheme, width)
     assert page.evaluate(FAULTS) == []
     page.evaluate(OPEN)
     assert page.evaluate(FAULTS) == []
@@ -130,9 +113,9 @@ def test_nothing_is_cut_off_and_no_text_lies_over_another(
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_words_of_charts_stay_readable(browser: Any, address: str, width: int) -> None:
+def test_words_of_charts_stay_readable(chromium: Any, address: str, width: int) -> None:
     """Charts shrink with the window, but not so far that nobody can read them."""
-    page, _, _ = opened(browser, address, "light", width)
+    page, _, _ = opened(chromium, address, "light", width)
     page.evaluate(OPEN)
     scales = page.evaluate(
         "[...document.querySelectorAll('figure:not(.natural) svg')].map(drawing =>"
@@ -144,9 +127,9 @@ def test_words_of_charts_stay_readable(browser: Any, address: str, width: int) -
 
 
 @pytest.mark.parametrize("name", ["binary", "multiclass", "regression", "tiny"])
-def test_what_matters_is_above_the_fold(browser: Any, tmp_path: Path, name: str) -> None:
+def test_what_matters_is_above_the_fold(chromium: Any, tmp_path: Path, name: str) -> None:
     write_report(RECORDS[name](), tmp_path / "report.html")
-    page, _, _ = opened(browser, (tmp_path / "report.html").as_uri(), "light", 1280)
+    page, _, _ = opened(chromium, (tmp_path / "report.html").as_uri(), "light", 1280)
     ends = page.evaluate(
         "[...document.querySelectorAll('h1, header svg, header dl')]"
         ".map(part => part.getBoundingClientRect().bottom)"
@@ -157,9 +140,9 @@ def test_what_matters_is_above_the_fold(browser: Any, tmp_path: Path, name: str)
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_page_is_silent_asks_for_nothing_and_fits(
-    browser: Any, address: str, scheme: str, width: int
+    chromium: Any, address: str, scheme: str, width: int
 ) -> None:
-    page, said, asked = opened(browser, address, scheme, width)
+    page, said, asked = opened(chromium, address, scheme, width)
     assert said == []
     assert asked == [address]
     assert page.title().startswith("Predicting ") or "<img" in page.title()
@@ -169,8 +152,8 @@ def test_page_is_silent_asks_for_nothing_and_fits(
     page.close()
 
 
-def test_every_drawing_is_painted(browser: Any, address: str) -> None:
-    page, _, _ = opened(browser, address, "light", 1280)
+def test_every_drawing_is_painted(chromium: Any, address: str) -> None:
+    page, _, _ = opened(chromium, address, "light", 1280)
     page.evaluate(OPEN)
     empty = page.evaluate(
         """[...document.querySelectorAll('svg')].filter(drawing => {
@@ -190,9 +173,9 @@ def test_every_drawing_is_painted(browser: Any, address: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(browser: Any, address: str, scheme: str) -> None:
+def test_axe_finds_nothing_serious(chromium: Any, address: str, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    page, _, _ = opened(browser, address, scheme, 1280)
+    page, _, _ = opened(chromium, address, scheme, 1280)
     page.evaluate(OPEN)
     found = axe.Axe().run(page).response["violations"]
     serious = [
@@ -204,8 +187,8 @@ def test_axe_finds_nothing_serious(browser: Any, address: str, scheme: str) -> N
     page.close()
 
 
-def test_prints_on_paper_with_folds_open(browser: Any, address: str) -> None:
-    page, _, _ = opened(browser, address, "dark", 680)
+def test_prints_on_paper_with_folds_open(chromium: Any, address: str) -> None:
+    page, _, _ = opened(chromium, address, "dark", 680)
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate("document.documentElement.scrollWidth") <= 680

@@ -13,21 +13,20 @@ from tests.end_to_end.test_report_in_a_browser import (
     FAULTS,
     OPEN,
     WIDTHS,
-    browser,
     opened,
     pytestmark,
 )
 
-__all__ = ["browser", "pytestmark"]
+__all__ = ["pytestmark"]
 RECORDS = {"several": several_records.several_record, "labels": several_records.labels_record}
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", RECORDS)
-def test_nothing_is_cut_off(browser: Any, tmp_path: Path, name: str, width: int) -> None:
+def test_nothing_is_cut_off(chromium: Any, tmp_path: Path, name: str, width: int) -> None:
     path = tmp_path / "report.html"
     write_report(RECORDS[name](), path)
-    page, said, asked = opened(browser, path.as_uri(), "light", width)
+    page, said, asked = opened(chromium, path.as_uri(), "light", width)
     assert said == []
     assert asked == [path.as_uri()]
     assert page.evaluate(FAULTS) == []

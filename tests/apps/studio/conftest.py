@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +22,6 @@ from novum.apps.studio.guard import Gate  # noqa: E402
 from novum.apps.studio.rooms import Studio  # noqa: E402
 from novum.apps.studio.server import bound, guarded  # noqa: E402
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 MOST_BYTES = 3_000_000
 
 
@@ -137,19 +134,6 @@ def serving(folder: Path, most_bytes: int = MOST_BYTES, silence: float = 1.0) ->
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server for the tests of a module."""
     yield from serving(tmp_path_factory.mktemp("studio"))
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("Debian's chromium is not installed")
-    # Chromium's sandbox needs a user that is not root.
-    args = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=args)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def raw(served: Served, head: str, body: bytes = b"") -> bytes:
     with socket.create_connection(("127.0.0.1", served.gate.port), 10) as line:
         found = b""
         # Who is refused in the middle of a sentence may find the line closed.
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(OSError):
             line.sendall(head.replace("\n", "\r\n").encode("latin-1") + b"\r\n\r\n" + body)
             line.shutdown(socket.SHUT_WR)
             while piece := line.recv(65536):

@@ -115,8 +115,10 @@ def test_a_tree_is_walked_by_keys(browser_page: Opened) -> None:
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     assert page.locator("[role=tree] > li").get_attribute("aria-expanded") == "false"
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("End")
+    # The last node that is shown is opened until it is a leaf.
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("End")
     page.wait_for_selector("text=Here the answer is")
 
 
