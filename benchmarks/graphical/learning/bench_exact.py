@@ -46,7 +46,7 @@ def compared(variables: int) -> None:
             Peer("own A*", lambda _: Searched("BestFirst", variables)),
         ],
         novum=Peer("novum exact", lambda _: Searched("Exact", variables), ours=True),
-        target=0.05,
+        target=0.01,
         quality=Quality("bic"),
         limit=300,
         note=f"{variables} variables of alarm, 1k rows, BIC, proved; 1 s is asked for 20",
