@@ -98,6 +98,8 @@ async function tree(main, { run, params, ask, signal }) {
   const total = entries[0].weight;
   const branch = (node, depth) => {
     const entry = byNode.get(node);
+    // Parents before children, so that the items stand in the order of the page.
+    items.set(node, null);
     const below = entry.children.length ? h("ul", { role: "group" }, entry.children.map((child) => branch(child, depth + 1))) : null;
     const line = h("div", { class: "node", onclick: (event) => { event.stopPropagation(); choose(node); } },
       entry.children.length ? h("span", { class: "twig", "aria-hidden": "true", onclick: (event) => { event.stopPropagation(); open(items.get(node), items.get(node).getAttribute("aria-expanded") !== "true"); } }) : h("span", { class: "leaf-mark", "aria-hidden": "true" }),
