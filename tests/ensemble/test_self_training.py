@@ -224,3 +224,5 @@ def test_what_cannot_be_is_refused() -> None:
         CoTraining(GaussianNB(), [[0, 1], [7]]).fit(X, y)
     with pytest.raises(InputError, match="3 learners for 2 views"):
         CoTraining([GaussianNB()] * 3, [[0], [1]]).fit(X, y)
+    with pytest.raises(InputError, match="weight above 0"):
+        SelfTraining(GaussianNB()).fit(X, y, sample_weight=np.isnan(y).astype(float))

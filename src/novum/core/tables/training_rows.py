@@ -120,6 +120,8 @@ class TrainingRows:
                 met = np.unique(values[values >= 0])
                 values = np.where(values >= 0, np.searchsorted(met, values), -1)
                 classes = classes[met]
+        if classes is not None and len(classes) == 0:
+            raise InputError(f"{name} needs labelled rows of a weight above 0; y has none.")
         if classes is not None and len(classes) < least_classes:
             raise InputError(
                 f"{name} needs at least two classes, but y has the one class "
