@@ -8,7 +8,6 @@ moved to the priors of the point, and every decision is the one of least expecte
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import os
 from dataclasses import dataclass, replace
@@ -172,16 +171,7 @@ def routes(studio: Studio) -> APIRouter:
     @room.get("/list")
     def listed() -> Any:
         """Finished runs that decide between classes."""
-        found = []
-        for name in studio.runs.names():
-            if studio.runs.state(name) == "finished":
-                # A run whose record is damaged is told where it is opened.
-                with contextlib.suppress(InputError):
-                    task = studio.runs.record(name).get("task_record", {})
-                    if task.get("classes"):
-                        entry = {"name": name, "target": task["target"], "kind": task["kind"]}
-                        found.append(entry)
-        return {"runs": found}
+        return {"runs": [one for one, task in studio.runs.of_one_target() if task.get("classes")]}
 
     @room.get("/{name}")
     def opened(name: str) -> Any:

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,16 @@ class Runs:
             raise InputError(
                 f"{RUN} of {printable(name, 80)!r} is not as a run writes it. Run it again."
             ) from None
+
+    def of_one_target(self) -> Iterator[tuple[Plain, Plain]]:
+        """Finished runs of one target in one line each, and their tasks."""
+        for name in self.names():
+            if self.state(name) == "finished":
+                # A run whose record is damaged is told where it is opened.
+                with contextlib.suppress(InputError):
+                    task = self.record(name).get("task_record")
+                    if task is not None:
+                        yield {"name": name, "target": task["target"], "kind": task["kind"]}, task
 
     def _told(self, content: Plain) -> Plain:
         record: Plain = content.get("record", content)

@@ -8,7 +8,6 @@ that it has not seen. Contributions, dependences and reasons are those of the re
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,16 +154,11 @@ def routes(studio: Studio) -> APIRouter:
     @room.get("/list")
     def listed() -> Any:
         """Finished runs of one target."""
-        found = []
-        for name in studio.runs.names():
-            if studio.runs.state(name) == "finished":
-                # A run whose record is damaged is told where it is opened.
-                with contextlib.suppress(InputError):
-                    task = studio.runs.record(name).get("task_record")
-                    if task is not None and (studio.runs.path(name) / MODEL).is_file():
-                        entry = {"name": name, "target": task["target"], "kind": task["kind"]}
-                        found.append(entry)
-        return {"runs": found}
+        runs = studio.runs
+        there = [
+            one for one, _ in runs.of_one_target() if (runs.path(one["name"]) / MODEL).is_file()
+        ]
+        return {"runs": there}
 
     @room.get("/{name}")
     def opened(name: str) -> Any:
