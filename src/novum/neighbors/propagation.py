@@ -360,7 +360,7 @@ def without_minus_one(y: Any, learner: str) -> Any:
     Examples
     --------
     >>> without_minus_one([0, -1, 2], "LabelSpreading").tolist()
-    [0.0, nan, 2.0]
+    [0, None, 2]
     >>> without_minus_one([0.0, -1.0, float("nan")], "LabelSpreading")
     [0.0, -1.0, nan]
     """
