@@ -338,6 +338,8 @@ def fit_parameters(
         if coded.has_missing:
             return fit_numbers_expectation(graph, coded, prior).network
         return summed(graph, coded).network(prior)
+    if isinstance(numbers, str) and numbers == "score":
+        numbers = ByScore()
     graph, coded = graph_and_rows(dag, table, sample_weight, numbers=numbers)
     if isinstance(numbers, ByScore) and isinstance(dag, Dag):
         raw = read_numbers(table, None, sample_weight).select(graph.names)
