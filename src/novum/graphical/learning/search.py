@@ -170,7 +170,7 @@ def learn_structure(
     ----------
     table : data frame, mapping of columns or array
         Every column is a node. Missing cells are expected under the network that is being learned
-        (structural EM), where all columns have states or intervals.
+        (structural EM).
     criterion : Criterion
         `BIC()` by default.
     search : Search
@@ -231,7 +231,7 @@ def learn_structure(
     rules = _checked_constraints(constraints).rules(coded.names).with_numbers(coded.is_numeric)
     chosen = _checked_search(search, rules, structure_prior)
     first = _first_graph(start, rules)
-    if coded.has_missing and not coded.numbers:
+    if coded.has_missing:
         from novum.graphical.learning.structural_em import structural_em
 
         return structural_em(coded, rule, chosen, rules, structure_prior, first, on_interrupt)
