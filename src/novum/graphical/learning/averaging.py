@@ -7,7 +7,9 @@ which each order counts alike, the sums over graphs fall apart by child and by t
 before it: exactly for up to 22 variables (`novum.graphical.learning.order_sums`), by chains of
 orders beyond (`order_chains`). A graph that goes with many orders counts as often, so this prior is
 not the uniform one over graphs: it prefers graphs with few edges in a row. Drawn graphs answer
-every other question: paths, blankets, any function of a graph.
+every other question: paths, blankets, any function of a graph; weighted by one over the number of
+their orders they are draws of the uniform prior (`GraphPosterior.equal_graphs`; Ellis and Wong
+2008).
 
 **By resampled tables.** The share of bootstrap samples whose best graph has the edge (Friedman,
 Goldszmidt and Wyner 1999). It works for any number of variables, and measures how stable a search
@@ -42,6 +44,7 @@ from novum.graphical.learning.scores import (
 )
 from novum.graphical.learning.search import Search, learn_structure
 from novum.graphical.structure.dag import Dag
+from novum.graphical.structure.linear_extensions import count_linear_extensions
 from novum.numerics import Floats
 
 if TYPE_CHECKING:
@@ -181,6 +184,26 @@ class PairProbabilities:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class WeightedGraphProbabilities(EdgeProbabilities):
+    """Edge probabilities from weighted graphs.
+
+    Attributes
+    ----------
+    errors : array of shape (n, n)
+        Standard errors.
+    effective_size : float
+        So many graphs of equal weight would be worth as much. Where it is far below the number of
+        graphs, few of them have most of the weight: draw more.
+    """
+
+    errors: Floats
+    effective_size: float
+
+    def __repr__(self) -> str:
+        return super().__repr__() + f"\neffective size {self.effective_size:.0f}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class GraphPosterior(EdgeProbabilities):
     """Edge probabilities over orders of the variables, and draws of whole graphs.
 
@@ -271,6 +294,51 @@ class GraphPosterior(EdgeProbabilities):
         joined[..., np.arange(len(self.names)), np.arange(len(self.names))] = 0.0
         return self._pairs(joined, "Markov blankets")
 
+    def equal_graphs(
+        self, size: int = 2000, random_state: RandomSource = 0
+    ) -> WeightedGraphProbabilities:
+        """Edge probabilities where every graph, not every order, counts alike before the table.
+
+        Drawn graphs are weighted by one over the number of orders that they go with, which is exact
+        in the limit of many draws. How much the draws are worth is `effective_size`.
+
+        Parameters
+        ----------
+        size : int
+            Graphs that are drawn; of sampled orders all that were kept are taken.
+        random_state : None, int or generator
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> a = rng.integers(0, 2, 300)
+        >>> b = a ^ (rng.random(300) < 0.2)
+        >>> posterior = edge_probabilities({"a": a, "b": b, "c": b ^ (rng.random(300) < 0.2)})
+        >>> round(posterior.probability("b", "a"), 2)
+        0.75
+        >>> abs(posterior.equal_graphs().probability("b", "a") - 2 / 3) < 0.1
+        True
+        """
+        graphs = self.graphs(size, random_state)
+        flat = graphs.reshape(-1, *graphs.shape[2:])
+        different, inverse = np.unique(flat, axis=0, return_inverse=True)
+        logs = np.array(
+            [-math.log(count_linear_extensions(parents_of(graph.T))) for graph in different]
+        )
+        weights = np.exp(logs - logs.max())[inverse.ravel()].reshape(graphs.shape[:2])
+        weights /= weights.mean()
+        directed = np.einsum("cn,cnab->ab", weights, graphs) / weights.size
+        # The error of a quotient of two means, by its linear part.
+        parts = weights[..., None, None] * (graphs - directed)
+        worth = weights.size**2 / float((weights**2).sum())
+        errors = np.sqrt((parts**2).sum(axis=(0, 1))) / weights.size
+        if len(graphs) > 1:
+            errors = np.maximum(errors, monte_carlo_error(parts))
+        basis = f"every graph alike, {weights.size} graphs of {self.basis}"
+        return WeightedGraphProbabilities(
+            self.names, directed, basis, np.maximum(errors, 1 / worth), worth
+        )
+
     def _pairs(self, holds: Any, what: str) -> PairProbabilities:
         n_graphs = holds.shape[0] * holds.shape[1]
         basis = f"{what} in {n_graphs} graphs of {self.basis}"
@@ -322,7 +390,8 @@ def edge_probabilities(
     Notes
     -----
     Every order counts alike before the table is seen, so a graph counts as often as there are
-    orders that it goes with: a prior that is not uniform over graphs.
+    orders that it goes with: a prior that is not uniform over graphs. `equal_graphs()` of the
+    answer weighs that off.
 
     Examples
     --------

@@ -233,11 +233,12 @@ def _explained(
     known = {i for i in numeric if pattern[i]}
     spreads = []
     for part in parts_of(network, set(numeric), known):
-        switches = states[:, list(part.switches)]
-        different, group = np.unique(switches, axis=0, return_inverse=True)
-        group = group.ravel()
-        for number in range(len(different)):
-            chosen = np.flatnonzero(group == number)
+        groups = [np.arange(len(states))]
+        if part.switches:
+            _, group = np.unique(states[:, list(part.switches)], axis=0, return_inverse=True)
+            order = np.argsort(group.ravel(), kind="stable")
+            groups = np.split(order, np.flatnonzero(np.diff(group.ravel()[order])) + 1)
+        for chosen in groups:
             moments = part_moments(network, part, states[chosen[:1]], numbers[chosen])
             logs[chosen] += moments.log_likelihood[:, 0]
             hidden = [part.nodes[h] for h in part.hidden]

@@ -67,8 +67,9 @@ def structural_em(
         while since < PATIENCE and rounds < ROUNDS:
             if network is not None:
                 whole = completed_rows(network, table)
-                before, proposal = proposal, _searched(
-                    whole, criterion, search, rules, prior, proposal
+                before, proposal = (
+                    proposal,
+                    _searched(whole, criterion, search, rules, prior, proposal),
                 )
                 if proposal == before:
                     break
