@@ -81,6 +81,12 @@ def test_graphs_can_count_alike(d: int, chains: bool) -> None:
     assert (np.abs(posterior.directed - expected) / equal.errors).max() > 6
 
 
+def test_few_weights_warn() -> None:
+    posterior = edge_probabilities(table_of(2, 4, 30))
+    with pytest.warns(UserWarning, match=r"The 20 graphs are worth \d+ of equal weight"):
+        posterior.equal_graphs(20)
+
+
 def test_draws_have_the_edges_as_often() -> None:
     posterior = edge_probabilities(table_of(3), BIC())
     graphs = posterior.sample(2000, random_state=0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from novum.core.errors import MemoryLimitError
-from novum.graphical.structure.linear_extensions import count_linear_extensions
+from novum.graphical.structure.linear_extensions import count_linear_extensions, counted_within
 from tests.graphical.learning.learning_tables import random_graph
 
 
@@ -35,4 +35,4 @@ def test_forests_and_many_nodes_are_quick() -> None:
 def test_what_is_too_hard_is_given_up() -> None:
     crossed = [*[()] * 14, *[tuple(p for p in range(14) if p != i) for i in range(14)]]
     with pytest.raises(MemoryLimitError, match="go through more than 50 sets"):
-        count_linear_extensions(crossed, most_sets=50)
+        counted_within(crossed, 50)

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from novum.core.errors import InputError
-from novum.core.runtime import RandomSource, check_memory, stream
+from novum.core.errors import InputError, MemoryLimitError
+from novum.core.runtime import RandomSource, check_cancelled, check_memory, stream
 from novum.core.text import label_text, meant
 from novum.graphical.inference.chain_diagnosis import monte_carlo_error
 from novum.graphical.learning.coded_table import CodedTable, read_table
@@ -44,7 +44,7 @@ from novum.graphical.learning.scores import (
 )
 from novum.graphical.learning.search import Search, learn_structure
 from novum.graphical.structure.dag import Dag
-from novum.graphical.structure.linear_extensions import count_linear_extensions
+from novum.graphical.structure.linear_extensions import MOST_SETS, counted_within
 from novum.numerics import Floats
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 # Variables whose sets fit the memory of two passes, and parents where nothing is said.
 MOST_VARIABLES = 22
 MAX_PARENTS = 3
+# Graphs of equal weight that drawn ones should be worth.
+LEAST_GRAPHS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,8 +307,13 @@ class GraphPosterior(EdgeProbabilities):
         Parameters
         ----------
         size : int
-            Graphs that are drawn; of sampled orders all that were kept are taken.
+            Graphs that are drawn; of sampled orders so many of the kept ones, evenly spaced.
         random_state : None, int or generator
+
+        Notes
+        -----
+        The orders of a graph are counted exactly, which takes long where many variables hang
+        together: of 37 variables about half a second for each graph.
 
         Examples
         --------
@@ -320,11 +327,26 @@ class GraphPosterior(EdgeProbabilities):
         True
         """
         graphs = self.graphs(size, random_state)
+        spacing = max(1, graphs.shape[0] * graphs.shape[1] // max(int(size), 1))
+        graphs = graphs[:, spacing - 1 :: spacing]
         flat = graphs.reshape(-1, *graphs.shape[2:])
         different, inverse = np.unique(flat, axis=0, return_inverse=True)
-        logs = np.array(
-            [-math.log(count_linear_extensions(parents_of(graph.T))) for graph in different]
-        )
+        logs, sets = np.empty(len(different)), 0
+        for number, graph in enumerate(different):
+            check_cancelled()
+            try:
+                orders, used = counted_within(parents_of(graph.T), MOST_SETS - sets)
+            except MemoryLimitError:
+                raise MemoryLimitError(
+                    f"The orders of {number} of {len(different)} graphs of {len(self.names)} "
+                    f"variables go through {MOST_SETS:,} sets of variables, which is the limit. "
+                    + (
+                        f"Ask for fewer graphs: equal_graphs({max(number // 2, 1)})."
+                        if number > 20
+                        else "Take fewer variables."
+                    )
+                ) from None
+            logs[number], sets = -math.log(orders), sets + used
         weights = np.exp(logs - logs.max())[inverse.ravel()].reshape(graphs.shape[:2])
         weights /= weights.mean()
         directed = np.einsum("cn,cnab->ab", weights, graphs) / weights.size
@@ -334,6 +356,14 @@ class GraphPosterior(EdgeProbabilities):
         errors = np.sqrt((parts**2).sum(axis=(0, 1))) / weights.size
         if len(graphs) > 1:
             errors = np.maximum(errors, monte_carlo_error(parts))
+        if worth < LEAST_GRAPHS:
+            warnings.warn(
+                f"The {weights.size} graphs are worth {worth:.0f} of equal weight: the prior over "
+                "orders is too far from that over graphs to weigh it off. Draw more, or take "
+                "fewer variables.",
+                UserWarning,
+                stacklevel=2,
+            )
         basis = f"every graph alike, {weights.size} graphs of {self.basis}"
         return WeightedGraphProbabilities(
             self.names, directed, basis, np.maximum(errors, 1 / worth), worth

@@ -17,23 +17,29 @@ from collections.abc import Iterable, Sequence
 from novum.core.errors import MemoryLimitError
 
 # Sets of nodes that are counted before a graph is given up.
-MOST_SETS = 100_000
+MOST_SETS = 1_000_000
 
 
-def count_linear_extensions(parents: Sequence[Sequence[int]], most_sets: int = MOST_SETS) -> int:
+def count_linear_extensions(parents: Sequence[Sequence[int]]) -> int:
     """The number of orders of the nodes with all parents before their children.
 
     Parameters
     ----------
     parents : sequence of sequences of int
         Of each node, by number.
-    most_sets : int
-        Beyond so many sets of nodes a `MemoryLimitError` is raised: the count is hard in general.
 
     Examples
     --------
     >>> count_linear_extensions([(), (0,), (0,)]), count_linear_extensions([(), (), (), (0, 1)])
     (2, 8)
+    """
+    return counted_within(parents, MOST_SETS)[0]
+
+
+def counted_within(parents: Sequence[Sequence[int]], most_sets: int) -> tuple[int, int]:
+    """The same, and how many sets of nodes it took; the count is hard in general.
+
+    Beyond `most_sets` a `MemoryLimitError` is raised.
     """
     n = len(parents)
     ancestors = [0] * n
@@ -79,7 +85,7 @@ def count_linear_extensions(parents: Sequence[Sequence[int]], most_sets: int = M
         kept[nodes] = total
         return total
 
-    return counted((1 << n) - 1)
+    return counted((1 << n) - 1), len(kept)
 
 
 def _bits(nodes: int) -> list[int]:
