@@ -153,5 +153,5 @@ workload(
     novum=Peer("novum BGe", lambda _: Novum(), ours=True),
     quality=Quality("bge", tolerance=1e-3),
     limit=300,
-    note="12 columns of numbers, 2k rows; the default search against hill climbing of the Gaussian BIC",
+    note="12 columns of numbers, 2k rows; the default search, pgmpy's climbs the Gaussian BIC",
 )

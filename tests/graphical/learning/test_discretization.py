@@ -131,7 +131,10 @@ def test_a_graph_that_is_given_gets_its_cuts() -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: learn_structure(rows_of(0), numbers="cut"), "numbers is 'normal', EqualFreq"),
+        (
+            lambda: learn_structure(rows_of(0), numbers="cut"),
+            "numbers is 'frequency', 'mdl', 'score', or a value such as EqualFreq",
+        ),
         (lambda: learn_structure(rows_of(0), BDeu(1.0), numbers=ByScore()), "BDeu is none"),
         (lambda: learn_structure(rows_of(0), BGe(), numbers=EqualFrequency()), "one of both out"),
         (

@@ -6,7 +6,7 @@ without rows is cut, and the last variable is counted by the number of set bits.
 cells * rows / 64 steps, so tables of many cells, and weighted rows, are counted row by row instead.
 
     data    bitmaps (states, words), first bitmap of each variable, codes (variables, rows), weights
-            (or none), number of missing cells of each variable, columns of numbers (see
+            (or none), number of missing cells of each variable, columns of numbers or None (see
             `gaussian_kernels`)
     rule    see `Rule`; floats are (prior size, penalty of a parameter, whether rows are whole, rows
             and degrees of a prior of numbers), a lookup table, log prior odds of edges (child,
@@ -23,10 +23,12 @@ from enum import IntEnum
 
 import numpy as np
 
-from novum.graphical.learning.gaussian_kernels import NO_DENSITY, NUMBERS, number_score
+from novum.graphical.learning.gaussian_kernels import NO_DENSITY, number_score
 from novum.numerics import inner_kernel, kernel, set_bits
 
-DATA = f"Tuple((uint64[:, ::1], int64[::1], int32[:, ::1], float64[::1], int64[::1], {NUMBERS}))"
+# Tables with columns of numbers have these last, and so kernels of their own: the arithmetic of
+# regressions is compiled where it is used, and only there.
+DATA = "Tuple((uint64[:, ::1], int64[::1], int32[:, ::1], float64[::1], int64[::1], none))"
 RULE = "Tuple((int64[::1], float64[::1], float64[::1], float64[:, ::1], float64[::1]))"
 MEMORY = "Tuple((uint64[:, ::1], float64[::1], int64[::1]))"
 ROOM = "Tuple((uint64[:, ::1], float64[::1], int64[::1], int64[::1], uint64[::1]))"
@@ -338,6 +340,26 @@ def n_cells_of(data, child, parents, n_parents, most):
 
 
 @inner_kernel()
+def number_family(numbers, starts, codes, weights, rule, members, n_parents, cells):
+    """Whether a family has columns of numbers, and then its score and bound."""
+    if numbers is None:
+        # Known when the kernel is compiled: nothing below is.
+        return False, 0.0, 0.0
+    number_of = numbers[0]
+    # A number has any parents, a state only such that have states.
+    if number_of[members[n_parents]] >= 0:
+        score, bound = number_score(
+            starts, codes, weights, numbers, rule[1], rule[0][0] == WISHART, members, n_parents,
+            cells,
+        )  # fmt: skip
+        return True, score, bound
+    for i in range(n_parents):
+        if number_of[members[i]] >= 0:
+            return True, NO_DENSITY, np.inf
+    return False, 0.0, 0.0
+
+
+@inner_kernel()
 def fresh_score(data, rule, room, child, parents, n_parents):
     """The score of a family and its bound, counted anew; minus infinity beyond the limits."""
     most = rule[0][2]
@@ -349,22 +371,13 @@ def fresh_score(data, rule, room, child, parents, n_parents):
     for i in range(n_parents):
         members[i] = parents[i]
     members[n_parents] = child
-    number_of = data[5][0]
-    if number_of.size:
-        # Columns of numbers: a number has any parents, a state only such that have states.
-        prior = log_prior(rule, child, parents, n_parents)
-        if number_of[child] >= 0:
-            score, bound = number_score(
-                data[1], data[2], data[3], data[5], rule[1], rule[0][0] == WISHART, members,
-                n_parents, cells,
-            )  # fmt: skip
-            return score + prior, bound + prior
-        for i in range(n_parents):
-            if number_of[parents[i]] >= 0:
-                return NO_DENSITY, np.inf
-    count_family(data, members, n_parents + 1, cells, room)
-    size = data[1][child + 1] - data[1][child]
-    score, bound = score_counts(room[1], cells, size, rule)
+    of_numbers, score, bound = number_family(
+        data[5], data[1], data[2], data[3], rule, members, n_parents, cells
+    )
+    if not of_numbers:
+        count_family(data, members, n_parents + 1, cells, room)
+        size = data[1][child + 1] - data[1][child]
+        score, bound = score_counts(room[1], cells, size, rule)
     prior = log_prior(rule, child, parents, n_parents)
     return score + prior, bound + prior
 

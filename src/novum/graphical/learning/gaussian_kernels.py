@@ -18,10 +18,6 @@ import numpy as np
 
 from novum.numerics import inner_kernel
 
-NUMBERS = (
-    "Tuple((int64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[::1], "
-    "int64[::1]))"
-)
 # Of families that leave no spread, or that no network of this kind has. Finite: nothing is wrong
 # with the table.
 NO_DENSITY = -1e300

@@ -35,7 +35,7 @@ from novum.graphical.learning.scores import graph_and_rows
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.compact import NoisyOr
 from novum.graphical.structure.dag import Dag
-from novum.numerics import Floats, Mask
+from novum.numerics import Floats, Integers, Mask
 
 MOST_STEPS = 500
 
@@ -145,8 +145,7 @@ def noisy_or_of(graph: Dag, coded: CodedTable, place: int, given: Any, prior: An
     active = coded.codes[list(parents)] != np.array(start.inactive_states, np.int32)[:, None]
     fires = coded.codes[place] == start.active_state
     weights = np.ones(coded.n_rows) if coded.weights is None else coded.weights
-    sets, inverse = np.unique(active.T, axis=0, return_inverse=True)
-    inverse = inverse.ravel()
+    sets, inverse = _different_sets(active.T)
     sides = [np.bincount(inverse, weights * (fires == on), len(sets)) for on in (False, True)]
     counts = np.stack(sides).astype(np.float64)
     if prior is not None:
@@ -175,14 +174,23 @@ def noisy_or_of_counts(start: NoisyOr, cells: Floats) -> NoisyOr:
         return start
     cases = np.stack(np.unravel_index(seen, start.shape[:-1] or (1,)), axis=1)
     active = cases[:, : len(start.parents)] != np.array(start.inactive_states, int)
-    sets, inverse = np.unique(active, axis=0, return_inverse=True)
-    counts = np.stack(
-        [
-            np.bincount(inverse.ravel(), cells[seen, state], len(sets))
-            for state in (1 - start.active_state, start.active_state)
-        ]
-    )
+    sets, inverse = _different_sets(active)
+    sides = [
+        np.bincount(inverse, cells[seen, state], len(sets))
+        for state in (1 - start.active_state, start.active_state)
+    ]
+    counts = np.stack(sides).astype(np.float64)
     return _conditional(start, sets, counts, _largest_likelihood(sets, counts))[0]
+
+
+def _different_sets(active: Mask) -> tuple[Mask, Integers]:
+    """Each set of active parents once, and which of them every row has."""
+    if not active.shape[1]:
+        return active[:1], np.zeros(len(active), np.int64)
+    packed = np.ascontiguousarray(np.packbits(active, axis=1))
+    keys = packed.view((np.void, packed.shape[1])).ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return active[first], inverse.ravel().astype(np.int64)
 
 
 def _conditional(

@@ -160,11 +160,10 @@ def _wishart(table: CodedTable, criterion: Criterion) -> tuple[float, float]:
     return criterion.mean_rows, criterion.freedom(d) - d
 
 
-def _numbers(table: CodedTable, criterion: Criterion) -> tuple[Any, ...]:
-    """Columns of numbers as kernels take them, in units of their spread."""
+def _numbers(table: CodedTable, criterion: Criterion) -> tuple[Any, ...] | None:
+    """Columns of numbers as kernels take them, in units of their spread; None where are none."""
     if not table.numbers:
-        empty = np.empty((0, 0))
-        return np.empty(0, np.int64), empty, empty, empty, np.empty(0), np.empty(0, np.int64)
+        return None
     places = np.flatnonzero(table.is_numeric)
     number_of = np.full(table.n_variables, -1, np.int64)
     number_of[places] = np.arange(len(places))
