@@ -125,6 +125,7 @@ def test_the_empty_network(tmp_path: Path) -> None:
     assert saved(BayesianNetwork(), tmp_path) == BayesianNetwork()
 
 
+@pytest.mark.slow
 def test_ten_thousand_nodes_are_a_handful_of_arrays(tmp_path: Path) -> None:
     axes = [StateAxis(f"x{i}", ("a", "b")) for i in range(12_000)]
     made = [Tabular(axes[0], (), [0.25, 0.75])]

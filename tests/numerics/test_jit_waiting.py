@@ -85,6 +85,7 @@ def test_an_interrupted_compilation_raises_keyboard_interrupt_at_once(package: P
         assert err == ""
 
 
+@pytest.mark.slow
 def test_an_abandoned_compilation_is_kept_on_disk(package: Path) -> None:
     left = run(
         """

@@ -239,6 +239,7 @@ def test_a_worker_that_dies_changes_no_bit(client: Client, tmp_path: Path) -> No
 leaves_sockets = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
+@pytest.mark.slow
 @leaves_sockets
 @pytest.mark.parametrize("poisoned", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_a_partition_that_kills_every_worker_is_named(

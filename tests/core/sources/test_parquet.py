@@ -182,6 +182,7 @@ print(rows, peak("VmHWM") - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read in /proc")
 def test_a_file_is_streamed_in_less_memory_than_it_has(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)

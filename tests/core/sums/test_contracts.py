@@ -88,6 +88,7 @@ def client() -> Iterator[Any]:
 QUICK = ("least squares, numeric", "naive Bayes, mixed")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the cluster complains about the worker that is killed
 @pytest.mark.parametrize(
     "name",

@@ -31,6 +31,7 @@ def test_the_density_integrates_to_one_with_cells_missing() -> None:
     assert law.joint(line).sum() * (axis[1] - axis[0]) == pytest.approx(1.0, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.1, 0.2, 0.5])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_simulation_meets_the_stated_error(noise: float, missing: float) -> None:

@@ -48,6 +48,7 @@ def test_a_column_of_levels_comes_in_as_one() -> None:
     assert "color" in model.table().as_text().splitlines()[1]
 
 
+@pytest.mark.slow
 def test_errors_stay_below_their_bound() -> None:
     # 30 tables of 30 columns: without any effect, errors on average within 3 standard errors.
     errors = []

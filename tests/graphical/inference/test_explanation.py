@@ -65,6 +65,7 @@ def test_the_best_of_each_node_is_not_the_best_of_all() -> None:
     assert dict(network.most_probable(nodes=["a"])) == {"a": "false"}
 
 
+@pytest.mark.slow
 def test_long_chains_are_decoded() -> None:
     network = BayesianNetwork().add("x0", table=[0.9, 0.1])
     for i in range(1, 3000):

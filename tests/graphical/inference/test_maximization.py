@@ -64,6 +64,7 @@ def chain(n: int) -> BayesianNetwork:
     return BayesianNetwork.from_dict(nodes)
 
 
+@pytest.mark.slow
 def test_the_best_of_ten_thousand_nodes() -> None:
     n = 10_000
     found = chain(n).most_probable(k=5)

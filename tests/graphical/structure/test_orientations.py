@@ -82,6 +82,7 @@ def test_two_cliques_that_share_nodes() -> None:
         assert Orientations(near_of(graph), list(graph)).size == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "edges",
     [

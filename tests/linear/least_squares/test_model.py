@@ -359,6 +359,7 @@ def test_skops_keeps_a_model() -> None:
     assert found.certificate_ == model.certificate_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(), RidgeCV()], ids=name_of)
 def test_few_rows_of_many_columns_need_no_square_of_the_width(
     model: Any, monkeypatch: pytest.MonkeyPatch

@@ -91,6 +91,7 @@ def write_large(path: Path, n_groups: int, group: int = 20_000, n_columns: int =
             writer.write_table(pa.table(columns, schema=schema))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["DecisionTreeClassifier", "RandomForestClassifier"])
 def test_a_file_larger_than_the_limit_is_grown_level_by_level(learner: str, tmp_path: Path) -> None:
     path = tmp_path / "large.parquet"
@@ -223,6 +224,7 @@ def slow_chunk(*chunk: Any) -> tuple[Any, ...]:
     return chunk
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the cluster complains about the worker that is killed
 @pytest.mark.parametrize(
     "name", ["tree of classes", pytest.param("forest of classes", marks=pytest.mark.slow)]
