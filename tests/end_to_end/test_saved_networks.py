@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn.base import clone
 
 import novum.graphical
@@ -111,7 +111,6 @@ def test_networks_keep_every_bit(way: Way, tmp_path: Path) -> None:
 
 
 @given(networks())
-@settings(max_examples=50, deadline=None)
 def test_any_network_is_coded_and_decoded(network: BayesianNetwork) -> None:
     encoder = StateEncoder()
     node = json.loads(json.dumps(encoder.encode(network, "network")))

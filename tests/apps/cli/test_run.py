@@ -48,7 +48,7 @@ def record_of(folder: Path) -> dict[str, Any]:
 
 
 def test_without_arguments_a_bundled_table_is_run(tmp_path: Path) -> None:
-    done = novum("run", "--preset", "quick", cwd=tmp_path)
+    done = novum("run", "--preset", "quick", "--models", "forest,naive_bayes", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "novum-german_credit"
     assert {path.name for path in folder.iterdir()} >= FILES

@@ -31,25 +31,11 @@ N = 350
 SIZES = (100, 7, 100, 50, 93)
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    yield from two_workers()
-
-
 @pytest.fixture
 def lost_client() -> Iterator[Client]:
     """A cluster of its own: workers that die while they start are not started again."""
-    yield from two_workers()
-
-
-def two_workers() -> Iterator[Client]:
-    settings = {
-        # A partition that kills two workers is given up; the default of four takes seconds longer.
-        "distributed.scheduler.allowed-failures": 1,
-        "distributed.comm.timeouts.connect": "30s",
-    }
     with (
-        dask.config.set(settings),
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,

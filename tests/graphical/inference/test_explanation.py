@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.core.errors import InputError, MemoryLimitError
 from novum.distributions.joint_table import ImpossibleEvidence
@@ -19,7 +19,6 @@ from tests.strategies.networks import random_evidence, random_network, seeds
 
 
 @given(seeds)
-@settings(max_examples=80, deadline=None)
 def test_the_k_best_are_the_first_of_the_sorted_list(seed: int) -> None:
     network = random_network(seed, most=5)
     known = random_evidence(network, seed)

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -161,23 +160,6 @@ def test_a_file_larger_than_memory_is_fitted(tmp_path: Path) -> None:
 
 
 # --- Clusters -------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-        ) as cluster,
-        Client(cluster) as found,
-    ):
-        yield found
 
 
 @pytest.mark.parametrize("name", LEARNERS)
