@@ -26,6 +26,7 @@ def toys_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "results"
 
 
+@pytest.mark.slow
 def test_a_run_prints_the_ratios_and_writes_both_files(
     toys_only: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -94,6 +94,7 @@ def test_an_edit_under_a_running_process_does_not_mark_old_code_as_new(package: 
     assert run(PROBE, package).split()[1] == "30.0"
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_costs_a_compilation_not_a_crash(package: Path) -> None:
     run(PROBE, package)
     for path in (package.parent / "cache").rglob("*.nb[ic]"):

@@ -416,6 +416,7 @@ def scramble(node: Any, rng: random.Random) -> Any:
     return rng.choice(JUNK)
 
 
+@pytest.mark.slow
 def test_scrambled_manifests_with_right_checksums_are_refused_or_make_a_model(path: Path) -> None:
     save(fitted(point=WorkingPoint.uniform("ab"), base=Mean(shrinkage=float("nan"))), path)
     data = path.read_bytes()

@@ -239,6 +239,7 @@ def test_a_partition_that_kills_every_worker_is_named(
         LinearRegression().fit_stream(chunks)
 
 
+@pytest.mark.slow
 @leaves_sockets
 def test_a_step_that_kills_every_worker_is_named(lost_client: Client, tmp_path: Path) -> None:
     X, y, _ = table()

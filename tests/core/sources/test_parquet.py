@@ -149,6 +149,7 @@ print(read, refused)
 """
 
 
+@pytest.mark.slow
 def test_mutated_files_end_in_a_table_or_in_one_error(tmp_path: Path) -> None:
     # In a process of its own: a crash of a C++ reader must fail this test and not end the run.
     seed = tmp_path / "seed.parquet"

@@ -41,6 +41,7 @@ def test_simulation_meets_the_stated_error(noise: float, missing: float) -> None
     assert abs(wrong - sample.bayes_error) < 4 * spread + sample.bayes_accuracy
 
 
+@pytest.mark.slow
 def test_limits() -> None:
     assert TwoMoons(0.02).error()[0] < 1e-12
     errors = [TwoMoons(noise).error()[0] for noise in (0.1, 0.3, 1.0, 5.0)]

@@ -93,6 +93,7 @@ def test_tables_keep_to_their_room(monkeypatch: pytest.MonkeyPatch) -> None:
     assert smaller.log_bound >= whole.log_bound
 
 
+@pytest.mark.slow
 def test_thousands_of_children_are_planned_quickly() -> None:
     grid = potts_grid(40, 0.2, 2)
     left = flat_factors(grid.arrays, evidence_of(grid, {}))

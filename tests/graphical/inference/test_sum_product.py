@@ -133,6 +133,7 @@ def test_refuses_exactly_what_has_cycles(seed: int) -> None:
         np.testing.assert_allclose(table, exact[name].values, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_long_chain() -> None:
     n = 3000
     factors = [Factor([0.25, 0.75], {"x0": (0, 1)})]

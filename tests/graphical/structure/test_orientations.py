@@ -40,9 +40,12 @@ def directed(graph: networkx.Graph, order: list[int]) -> Edges:
     return frozenset((a, b) if place[a] < place[b] else (b, a) for a, b in graph.edges)
 
 
-def test_all_graphs_of_up_to_seven_nodes() -> None:
+@pytest.mark.parametrize("most_nodes", [5, pytest.param(7, marks=pytest.mark.slow)])
+def test_all_small_graphs(most_nodes: int) -> None:
     rng = np.random.default_rng(0)
     for graph in small_graphs():
+        if len(graph) > most_nodes:
+            continue
         found = Orientations(near_of(graph), list(graph))
         if not networkx.is_chordal(graph):
             assert (found.size, list(found)) == (0, [])

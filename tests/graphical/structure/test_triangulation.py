@@ -121,6 +121,7 @@ def test_the_same_graph_gives_the_same_order() -> None:
     assert near == random_graph(5)
 
 
+@pytest.mark.slow
 def test_some_variables_only_and_sizes_beyond_any_memory() -> None:
     near = interaction_graph([(0, 1, 2)], 3)
     order = greedy_order(near, [2, 2, 2], [0])

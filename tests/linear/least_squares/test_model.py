@@ -382,6 +382,7 @@ def test_few_rows_of_many_columns_need_no_square_of_the_width(
     assert model.certificate_.details["rank"] == 29
 
 
+@pytest.mark.slow
 def test_few_rows_of_many_columns_add_up_and_come_off() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(20, 5_000)), rng.normal(size=20)

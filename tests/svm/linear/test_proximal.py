@@ -71,6 +71,7 @@ def test_the_optimum_of_the_tube(epsilon: float, squared: bool) -> None:
     assert best.fun >= found.primal * (1 - 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-7])
 @pytest.mark.parametrize("squared", [False, True])
 def test_the_gap_bounds_the_distance_on_tall_tables(tol: float, squared: bool) -> None:
