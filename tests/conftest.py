@@ -16,7 +16,9 @@ Tests that are collected stay to the end: the collector of garbage need not look
 that a test asks for it, which takes a second.
 
 scikit-learn's checks run in `make test` on the first configuration of each class, and on the others
-in `make test-all`.
+in `make test-all`. There are also, marked `slow`, simulations of levels and coverage, sizes that
+only memory or the stack would notice, the quality of other libraries on real tables, and drills
+(kills, full disks, cold caches) that repeat at a further layer what one test of `make test` shows.
 """
 
 from __future__ import annotations
