@@ -81,7 +81,7 @@ class ForestDraws:
         if not self.n_draws:
             return np.arange(self.n_rows)
         if self.weight is None:
-            from novum.numerics.seeded_streams import scratch, whole_numbers
+            from novum.numerics.seeded_stream_kernels import scratch, whole_numbers
 
             rows = np.empty(self.n_draws, np.int64)
             whole_numbers(self._words("rows"), tree, self.n_rows, scratch(), rows)
@@ -94,7 +94,7 @@ class ForestDraws:
         """How often each row was drawn for each of the trees, (n_trees, n_rows)."""
         counts = np.empty((len(trees), self.n_rows), np.int32)
         if self.weight is None and self.n_draws:
-            from novum.numerics.seeded_streams import draw_counts, scratch
+            from novum.numerics.seeded_stream_kernels import draw_counts, scratch
 
             draw_counts(self._words("rows"), trees.start, self.n_draws, scratch(), counts)
             return counts
@@ -117,7 +117,7 @@ class ForestDraws:
 
     def growing_seeds(self, trees: range) -> NDArray[np.uint64]:
         """The first word of the growing streams of the trees, (n_trees,)."""
-        from novum.numerics.seeded_streams import positive_words, scratch
+        from novum.numerics.seeded_stream_kernels import positive_words, scratch
 
         seeds = np.empty(len(trees), np.uint64)
         positive_words(self._words("growing"), trees.start, scratch(), seeds)
