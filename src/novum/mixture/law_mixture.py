@@ -13,6 +13,7 @@ that of `distributions.mixture`: it asks a law for nothing but sums that add.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -26,11 +27,13 @@ from novum.core.runtime import RandomSource
 from novum.core.sums import Fitted
 from novum.core.tables import Kind, Sample, Schema
 from novum.distributions import (
+    Bernoulli,
     Categorical,
     Component,
     LawEM,
     MixtureLaw,
     Multinomial,
+    MultivariateBernoulli,
     MultivariateNormal,
     MultivariateStudentT,
     Normal,
@@ -56,6 +59,8 @@ class TableEM(LawEM):
 
     is_extrapolated = False
 
+    is_anchored = False
+
     def __getstate__(self) -> dict[str, Any]:
         """Without what starts are made of, which workers of a cluster do not need."""
         return {name: value for name, value in vars(self).items() if name != "begin"}
@@ -74,7 +79,27 @@ class TableEM(LawEM):
         return (rows[~empty], sample.weights[~empty]) if empty.any() else (rows, sample.weights)
 
     def step(self, params: MixtureLaw, chunk: Any, /) -> Any:
-        return super().step(params, self.prepared(chunk) if isinstance(chunk, Sample) else chunk)
+        rows, weights = self.prepared(chunk) if isinstance(chunk, Sample) else chunk
+        if not self.is_anchored:
+            return super().step(params, (rows, weights))
+        return params.expected_statistics(rows, weights, component=self.component)
+
+    def log_joint(self, params: MixtureLaw, sample: Sample) -> Floats:
+        """`log w_k + log p_k(x)` of the present cells, (n, K)."""
+        return params.log_joint(cells_of(sample))
+
+    def anchored(self, sample: Sample) -> TableEM:
+        """The problem in which components have seen a share of these rows in advance, no others."""
+        rows, weights = self.prepared(sample)
+        prior = [(rows, self.share * weights)] if self.share > 0 else []
+        prior += [] if self.further is None else [self.further]
+        together = copy(self)
+        together.is_anchored = True
+        together.further = None
+        if prior:
+            cells, counts = zip(*prior, strict=True)
+            together.further = np.concatenate(cells), np.concatenate(counts)
+        return together
 
 
 class Mixture(TableMixture):
@@ -89,8 +114,9 @@ class Mixture(TableMixture):
         tell, `Component(Binomial, {"trials": 10})`.
     prior_count : float
         Rows, distributed as the whole table, that every component has seen in advance: no
-        component shrinks onto a few rows, and no probability is zero. 0 is plain maximum
-        likelihood.
+        component shrinks onto a few rows, and no probability is zero. A declared level that no row
+        has counts there as if one row more were spread evenly over the levels of its column. 0 is
+        plain maximum likelihood.
 
     Attributes
     ----------
@@ -99,6 +125,9 @@ class Mixture(TableMixture):
         Of whole rows: the law of vectors, or a `ProductLaw` with one for each column.
     prior_share_ : float
         The part of every row that each component has seen in advance.
+    unmet_ : array (m, 3)
+        Declared levels that no row has: number of the column, code of the level (of a Bernoulli
+        column 0 or 1, of an outcome of trials 1), and what each component has seen of it.
     law_ : MixtureLaw
         The law itself: density, sample, moments, marginals.
     log_likelihood_, lower_bound_, converged_, n_iter_, n_components_, certificate_, choice_
@@ -133,6 +162,7 @@ class Mixture(TableMixture):
 
     components_: Any = fitted()
     prior_share_: float = fitted()
+    unmet_: Floats = fitted()
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -150,8 +180,11 @@ class Mixture(TableMixture):
             known = dict(component.known) | {"trials": int(sums.kept.rows[0].sum())}
             component = Component(Multinomial, known)
         _refuse_lawless_columns(component, sums)
-        begin = partial(_first, component, sums, n_components, self.init_params, self.prior_count)
-        return TableEM(component, begin, self.prior_count / sums.weight)
+        share = self.prior_count / sums.weight
+        self.unmet_ = _unmet(component, sums, self.prior_count)
+        further = _rows_of_unmet(component, self.unmet_, self.schema_)
+        begin = partial(_first, component, sums, n_components, self.init_params, share, further)
+        return TableEM(component, begin, share, further)
 
     def _component(self, schema: Schema) -> Component:
         """The law of a whole row: that of vectors, or the product of the columns' laws."""
@@ -222,7 +255,8 @@ class Mixture(TableMixture):
         component, law = self._component(self.schema_), self._coded_law()
         if component.law is Multinomial:
             component = Component(Multinomial, {"trials": law.components[0].trials})
-        return TableEM(component, None, self.prior_share_), law
+        further = _rows_of_unmet(component, self.unmet_, self.schema_)
+        return TableEM(component, None, self.prior_share_, further), law
 
     @property
     def _n_free(self) -> int:
@@ -239,7 +273,10 @@ class Mixture(TableMixture):
 
     def _check_state(self) -> None:
         sizes = {getattr(part, "n_coordinates", None) for part in self.components_}
-        if sizes != {self.schema_.n_columns} or np.shape(self.weights_) != (len(self.components_),):
+        fits = sizes == {self.schema_.n_columns}
+        fits &= np.shape(self.weights_) == (len(self.components_),)
+        fits &= self.unmet_.ndim == 2 and self.unmet_.shape[1] == 3
+        if not fits or not np.isin(self.unmet_[:, 0], np.arange(self.schema_.n_columns)).all():
             raise InputError("Weights, laws and schema of this mixture do not fit together.")
         _ = self.law_
 
@@ -318,6 +355,45 @@ def _refuse_lawless_columns(component: Component, table: MixedTable) -> None:
             ) from None
 
 
+def _unmet(component: Component, table: MixedTable, prior_count: float) -> Floats:
+    """Column, level and prior count of every declared level that no row has, (m, 3).
+
+    One row more than there are, spread evenly over the levels, is in the prior rows.
+    """
+    met: dict[int, Any] = {}
+    moments, order = table.columns, _order(table.schema)
+    starts = level_starts(table.schema)
+    for j, column in enumerate(table.schema.columns):
+        law = component.known["laws"][order[j]].law if component.law is ProductLaw else None
+        if column.kind is not Kind.NUMERIC:
+            q = order[j] - len(moments.mean)
+            met[j] = table.counts[starts[q] : starts[q + 1]] > 0
+        elif Bernoulli is law or component.law is MultivariateBernoulli:
+            mean = moments.mean[order[j]]
+            met[j] = np.array([mean < 1, mean > 0])
+        elif component.law is Multinomial:
+            # One of as many outcomes as there are columns.
+            met[j] = np.array([True, moments.mean[order[j]] > 0])
+    count = prior_count / (table.weight + 1.0)
+    d = table.schema.n_columns if component.law is Multinomial else 0
+    pairs = [(j, levels) for j, levels in met.items() if count > 0]
+    rows = [(j, a, count / (d or len(own))) for j, own in pairs for a in np.flatnonzero(~own)]
+    return np.array(rows, np.float64).reshape(-1, 3)
+
+
+def _rows_of_unmet(
+    component: Component, unmet: Floats, schema: Schema
+) -> tuple[Floats, Floats] | None:
+    """These levels as rows that have nothing else, with their counts as weights."""
+    if not len(unmet):
+        return None
+    places = _order(schema)[unmet[:, 0].astype(np.int64)]
+    trials = component.known.get("trials") if component.law is Multinomial else None
+    rows = np.full((len(unmet), schema.n_columns), np.nan if trials is None else 0.0)
+    rows[np.arange(len(unmet)), places] = unmet[:, 1] * (1 if trials is None else trials)
+    return rows, unmet[:, 2] / (1 if trials is None else trials)
+
+
 def n_free(law: Any, component: Component) -> int:
     """Free numbers of a law: those of its parameters that are not known and not tied."""
     if isinstance(law, ProductLaw):
@@ -341,7 +417,8 @@ def _first(
     table: MixedTable,
     K: int,
     method: str,
-    prior_count: float,
+    share: float,
+    further: tuple[Floats, Floats] | None,
     rng: np.random.Generator,
 ) -> MixtureLaw:
     """The mixture of first groups of the rows that the first pass has kept."""
@@ -353,5 +430,6 @@ def _first(
     X, codes = (kept.rows[:, :p] - table.columns.mean) / unit, kept.rows[:, p:]
     rows = start_rows(X, codes, kept.weights, level_starts(table.schema), kinds)
     groups = first_groups(rows, kept, K, method, rng)
-    share = prior_count / float(kept.weights.sum())
-    return first_mixture(component, kept.rows, kept.weights, groups, K, share)
+    # Fewer rows than there are: each has more of the prior rows.
+    more = table.weight / float(kept.weights.sum())
+    return first_mixture(component, kept.rows, kept.weights, groups, K, share * more, further)
