@@ -33,6 +33,7 @@ from novum.distributions import (
     LawEM,
     MixtureLaw,
     Multinomial,
+    MultinomialShares,
     MultivariateBernoulli,
     MultivariateNormal,
     MultivariateStudentT,
@@ -51,6 +52,7 @@ from novum.mixture.mixed_table import (
 )
 from novum.numerics import Floats, Integers
 
+_OF_COUNTS = (Multinomial, MultinomialShares)
 _LOCATED = (Normal, StudentT, MultivariateNormal, MultivariateStudentT)
 
 
@@ -135,8 +137,11 @@ class Mixture(TableMixture):
 
     Notes
     -----
-    Missing cells are exact where columns have laws of their own. Laws of vectors need complete rows
-    to fit; answers about incomplete ones integrate them out where the law knows its marginals.
+    Missing cells are exact where columns have laws of their own, and in laws of vectors whose
+    expected sums have a closed form: `MultivariateNormal`, `MultivariateStudentT` and
+    `LowRankNormal` (conditional moments, by pattern), `MultivariateBernoulli`, `Multinomial` (what
+    is missing are the trials that are left) and `MultinomialShares`. Others need complete rows.
+    `Multinomial` rows of different totals have the law given their totals, `MultinomialShares`.
     A pass costs K densities and K sums of the law. `MixedMixture` has compiled passes for normal
     and categorical columns.
 
@@ -176,9 +181,7 @@ class Mixture(TableMixture):
         sums.refuse_empty_columns()
         component = self._component(sums.schema)
         if component.law is Multinomial and "trials" not in component.known:
-            # Told by any row; a part of the rows may have none of some component.
-            known = dict(component.known) | {"trials": int(sums.kept.rows[0].sum())}
-            component = Component(Multinomial, known)
+            component = _with_trials(sums.kept.rows)
         _refuse_lawless_columns(component, sums)
         share = self.prior_count / sums.weight
         self.unmet_ = _unmet(component, sums, self.prior_count)
@@ -254,7 +257,9 @@ class Mixture(TableMixture):
     def _fitted_problem(self) -> tuple[TableEM, MixtureLaw]:
         component, law = self._component(self.schema_), self._coded_law()
         if component.law is Multinomial:
-            component = Component(Multinomial, {"trials": law.components[0].trials})
+            own = law.components[0]
+            known = {"trials": own.trials} if isinstance(own, Multinomial) else {}
+            component = Component(type(own), known)
         further = _rows_of_unmet(component, self.unmet_, self.schema_)
         return TableEM(component, None, self.prior_share_, further), law
 
@@ -325,12 +330,22 @@ def _coded(law: Any, schema: Schema) -> Any:
     return ProductLaw(tuple(laws))
 
 
+def _with_trials(rows: Floats) -> Component:
+    """The law of rows of counts: of one total, where all complete rows have it, or given totals."""
+    complete = rows[~np.isnan(rows).any(axis=1)].sum(axis=1)
+    if complete.size and (complete == complete[0]).all():
+        trials = complete[0]
+        if trials == np.floor(trials) and (np.nansum(rows, axis=1) <= trials).all():
+            return Component(Multinomial, {"trials": int(trials)})
+    return Component(MultinomialShares)
+
+
 def _refuse_missing_cells(component: Component, missing: Any) -> None:
-    if component.law is not ProductLaw and missing.any():
+    if not component.takes_missing_cells and missing.any():
         raise InputError(
             f"{int(missing.sum())} cells are missing, and {component.law.__name__} has no closed "
-            "form for the others alone. Use GaussianMixture, whose fits take missing cells "
-            "exactly, a law of single columns, or fill the cells first."
+            "form for the others alone. Choose a law of single columns, MultivariateNormal, "
+            "MultivariateStudentT or LowRankNormal, or fill the cells first."
         )
 
 
@@ -371,11 +386,11 @@ def _unmet(component: Component, table: MixedTable, prior_count: float) -> Float
         elif Bernoulli is law or component.law is MultivariateBernoulli:
             mean = moments.mean[order[j]]
             met[j] = np.array([mean < 1, mean > 0])
-        elif component.law is Multinomial:
+        elif component.law in _OF_COUNTS:
             # One of as many outcomes as there are columns.
             met[j] = np.array([True, moments.mean[order[j]] > 0])
     count = prior_count / (table.weight + 1.0)
-    d = table.schema.n_columns if component.law is Multinomial else 0
+    d = table.schema.n_columns if component.law in _OF_COUNTS else 0
     pairs = [(j, levels) for j, levels in met.items() if count > 0]
     rows = [(j, a, count / (d or len(own))) for j, own in pairs for a in np.flatnonzero(~own)]
     return np.array(rows, np.float64).reshape(-1, 3)
@@ -388,10 +403,11 @@ def _rows_of_unmet(
     if not len(unmet):
         return None
     places = _order(schema)[unmet[:, 0].astype(np.int64)]
-    trials = component.known.get("trials") if component.law is Multinomial else None
-    rows = np.full((len(unmet), schema.n_columns), np.nan if trials is None else 0.0)
-    rows[np.arange(len(unmet)), places] = unmet[:, 1] * (1 if trials is None else trials)
-    return rows, unmet[:, 2] / (1 if trials is None else trials)
+    # A row of counts that has one outcome only says as much of it as it has trials.
+    trials = max(1, component.known.get("trials", 1)) if component.law in _OF_COUNTS else 1
+    rows = np.full((len(unmet), schema.n_columns), 0.0 if component.law in _OF_COUNTS else np.nan)
+    rows[np.arange(len(unmet)), places] = unmet[:, 1] * trials
+    return rows, unmet[:, 2] / trials
 
 
 def n_free(law: Any, component: Component) -> int:
@@ -408,7 +424,7 @@ def n_free(law: Any, component: Component) -> int:
         d = len(value) if value.ndim else 1
         total += d * (d + 1) // 2 if value.ndim == 2 else value.size
         # Probabilities of exclusive outcomes sum to one.
-        total -= item.name == "probabilities" and isinstance(law, (Categorical, Multinomial))
+        total -= item.name == "probabilities" and isinstance(law, (Categorical, *_OF_COUNTS))
     return total
 
 
