@@ -28,7 +28,7 @@ from novum.core.errors import InputError
 from novum.core.files import load, save
 from novum.core.learners import Case, Check
 from novum.core.learners.contracts import check_name, estimator_checks
-from novum.core.sums import PartlyLabelled
+from novum.core.sums import PartlyLabelled, PartlyLabelledRows
 from novum.core.tables import check_sample
 from novum.numerics import Array, Floats
 
@@ -56,7 +56,7 @@ def test_a_step_of_naive_bayes_is_the_definition() -> None:
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 60)
     model = NaiveBayes(unlabelled="em")
     sample = model._read(table, y, weight, None)
-    laws = NaiveLaws(model, sample)
+    laws = NaiveLaws(model, PartlyLabelledRows.of(sample))
     problem = PartlyLabelled(laws, 0.3)
     params = problem.start(np.random.default_rng(0))
     sums = problem.step(params, sample)
@@ -103,7 +103,7 @@ def test_a_step_of_normal_laws_is_the_definition_with_missing_cells(structure: s
     X[3::11, 0] = np.nan
     X[30] = np.nan
     sample = check_sample(GaussianClassifier(), X, y, target="partial classes", allow_missing=True)
-    laws = NormalLaws(sample, 0.4, structure, 1e-9, None)
+    laws = NormalLaws(PartlyLabelledRows.of(sample), 0.4, structure, 1e-9, None)
     problem = PartlyLabelled(laws, 0.4)
     params = problem.start(np.random.default_rng(0))
     # A second step, so that covariances have correlations where they may.

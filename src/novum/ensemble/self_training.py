@@ -37,7 +37,7 @@ from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, fitted, parameter
 from novum.core.runtime import check_cancelled, fitting
-from novum.core.sums import label_folds
+from novum.core.sums import NO_ACCOUNT, label_folds
 from novum.core.tables import (
     TrainingRows,
     checked_rows,
@@ -50,9 +50,6 @@ from novum.ensemble.certification import certify_members
 from novum.ensemble.confidence import class_scores, inverse_temperature
 from novum.ensemble.members import combine_input_tags, fitted_member, shared_invariances
 from novum.numerics import Array, Floats, Integers, Mask, Positions
-
-# Differences of log-probabilities below this, in nats a label, are of no account.
-_NO_ACCOUNT = 0.01
 
 
 @dataclass(frozen=True)
@@ -480,7 +477,7 @@ def _best_round(values: list[float]) -> int:
     """The round under which held-out labels are most probable; of near equals the last."""
     if not values or np.isnan(values).any():
         return max(0, len(values) - 1)
-    return int(np.flatnonzero(np.array(values) >= max(values) - _NO_ACCOUNT)[-1])
+    return int(np.flatnonzero(np.array(values) >= max(values) - NO_ACCOUNT)[-1])
 
 
 def _weights(training: TrainingRows, rows: Sequence[Any] | Array) -> Floats | None:
