@@ -79,6 +79,7 @@ def test_mixtures_within_classes_see_what_one_law_cannot() -> None:
     assert NaiveBayes().fit(X, y).score(Z, labels) < columns.score(Z, labels)
 
 
+@pytest.mark.slow
 def test_mixtures_of_columns_are_products_of_their_laws(tmp_path: Path) -> None:
     X, y = split_class(120)
     model = NaiveBayes(numeric=MixtureColumn(Normal, 2)).fit(X, y)

@@ -144,6 +144,7 @@ def test_groups_of_counts_with_missing_cells() -> None:
     assert model.score_samples(row)[0] == pytest.approx(np.log(sum(by_hand)), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_outliers_do_not_move_groups_of_student_t() -> None:
     far = np.random.default_rng(1).normal(size=(12, 3)) * 60.0
     X = np.vstack([two_groups(300), far])

@@ -325,6 +325,11 @@ VALUE_NAMES = {
     "novum.graphical.learning.averaging": ("EdgeProbabilities",),
     "novum.graphical.learning.best_first": ("BestFirst",),
     "novum.graphical.learning.constraints": ("Constraints",),
+    "novum.graphical.learning.discretization": (
+        "ByScore",
+        "EqualFrequency",
+        "MinimumDescription",
+    ),
     "novum.graphical.learning.edge_searches": (
         "Annealing",
         "HillClimbing",
