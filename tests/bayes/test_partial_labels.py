@@ -22,6 +22,7 @@ from novum.bayes import (
     KernelColumn,
     NaiveBayes,
 )
+from novum.bayes.gaussian_covariance import SingularCovarianceWarning
 from novum.bayes.partial_labels import NaiveLaws, NormalLaws
 from novum.core import UnlabelledRows
 from novum.core.errors import InputError
@@ -290,6 +291,16 @@ def test_fits_that_climb_no_likelihood_refuse(learner: Any, words: str) -> None:
     X, _, y = groups(30)
     with pytest.raises(InputError, match=words):
         learner.set_params(unlabelled="em").fit(np.abs(X), y)
+
+
+def test_dependent_columns_are_noise_at_the_floor_and_no_fall() -> None:
+    truth = np.arange(60) % 2
+    X = np.random.default_rng(0).normal(size=(60, 3)) + 5.0 * truth[:, None]
+    X[:, 2] = X[:, 0] + X[:, 1]
+    y = np.where(np.arange(60) < 20, truth, np.nan)
+    with pytest.warns(SingularCovarianceWarning, match="1 of 3 directions"):
+        model = GaussianClassifier(unlabelled="em").fit(X, y)
+    assert (model.predict(X) == truth).all()
 
 
 def test_given_priors_stay(tmp_path: Path) -> None:

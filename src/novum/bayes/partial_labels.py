@@ -31,7 +31,12 @@ from novum.bayes.gaussian_covariance import (
     raised_to_floor,
     reference_variances,
 )
-from novum.bayes.gaussian_missing import ExpectedSums, MissingMoments, MomentParameters
+from novum.bayes.gaussian_missing import (
+    ExpectedSums,
+    MissingMoments,
+    MomentParameters,
+    rounding_of,
+)
 from novum.bayes.gaussian_statistics import GaussianStatistics
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics
 from novum.core.errors import InputError
@@ -215,6 +220,10 @@ class NormalLaws:
 
     def log_prior(self, params: NormalParameters) -> float:  # noqa: ARG002
         return 0.0
+
+    def rounding(self, params: NormalParameters) -> float:
+        """Dependent columns leave their directions at the floor, and squares there are noise."""
+        return 0.0 if self.by_column else rounding_of(_moments_of(params.estimate).matrices)
 
     def statistics(self, sums: Any, class_weight: Floats) -> GaussianStatistics:
         """The expected sums as those of rows that all have labels."""

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -387,7 +388,7 @@ class CoTraining(LabellingModel):
     ----------
     estimator : classifier, or list of one for each view
     views : list of lists of columns, by name or position
-        At least two.
+        At least two, which may share columns but not all; the fewer the better.
     threshold, k_best, max_iter, folds
         As for `SelfTraining`; `k_best` is of each view. A row that two views are sure of but name
         differently gets no label in that round.
@@ -446,12 +447,27 @@ termination_condition_, n_iter_, certificate_, n_features_in_, feature_names_in_
 
     def _views(self, table: Any) -> list[Any]:
         names = column_names(table) or [f"x{j}" for j in range(self.n_features_in_)]
-        views = [tuple(column_places(view, names, "views")) for view in self.views]
+        given = [[view] if isinstance(view, (str, Integral)) else view for view in self.views]
+        views = [tuple(column_places(view, names, "views")) for view in given]
         if len(views) < 2 or not all(views):
+            empty = [k for k, view in enumerate(views) if not view]
+            what = f"view {empty[0]} has no column" if empty else f"got {len(views)}"
             raise InputError(
-                f"CoTraining needs at least two views with columns, got {len(views)}. Give lists "
-                "of columns; SelfTraining needs none."
+                f"CoTraining needs at least two views with columns, but {what}. Give lists of "
+                "columns; SelfTraining needs none."
             )
+        for k, view in enumerate(views):
+            twice = [j for j in view if view.count(j) > 1]
+            if twice:
+                raise InputError(
+                    f"View {k} names column {names[twice[0]]!r} twice. Name each column once."
+                )
+            same = [i for i in range(k) if set(views[i]) == set(view)]
+            if same:
+                raise InputError(
+                    f"Views {same[0]} and {k} have the same columns, so neither can teach the "
+                    "other. Give views that differ; SelfTraining needs none."
+                )
         if len(self._learners()) != len(views):
             raise InputError(
                 f"There are {len(self._learners())} learners for {len(views)} views. Give one "

@@ -195,6 +195,7 @@ class MixtureModel(
     def _fit_sample(self, sample: Sample) -> None:
         """Fits to rows that were read; also for learners that have a mixture in every class."""
         sums = sum_blocks(self._first_sums(), sample)
+        _refuse_no_cells(sums)
         n_components = self.n_components
         self.__dict__.pop("choice_", None)
         if n_components == "auto":
@@ -287,6 +288,7 @@ class MixtureModel(
             )
         with fitting(self):
             sums = passes(self._first_sums())
+            _refuse_no_cells(sums)
             set_feature_names(self, sums.schema)
             self._run(sums, int(self.n_components), passes=passes)
         return self
@@ -408,6 +410,13 @@ class MixtureModel(
         return _entropy(self._joint_of(sample), sample.weights)
 
 
+def _refuse_no_cells(sums: Any) -> None:
+    if not sums.rows > 0:
+        raise InputError(
+            "No row has a present cell, so there is nothing to learn from. Give rows with some."
+        )
+
+
 def _fingerprint(params: Any) -> str:
     """Equal for equal parameters, bit by bit."""
     digest = sha256()
@@ -430,7 +439,9 @@ def _fingerprint(params: Any) -> str:
 
 def _entropy(joint: Floats, weights: Floats) -> float:
     logs = joint - log_sum_exp(joint, axis=1, keepdims=True)
-    terms = np.where(np.isfinite(logs), np.exp(logs) * logs, 0.0)
+    # What is impossible adds nothing.
+    logs = np.where(np.isfinite(logs), logs, 0.0)
+    terms = np.exp(logs) * logs
     return max(0.0, -float(weights @ terms.sum(axis=1)))
 
 

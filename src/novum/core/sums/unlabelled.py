@@ -184,6 +184,10 @@ class PartlyLabelled(SumProblem[P, LabelSums], Generic[P]):
     def objective(self, params: P, statistics: LabelSums, /) -> float:
         return statistics.log_likelihood + self.laws.log_prior(params)
 
+    def rounding(self, params: P, /) -> float:
+        own = getattr(self.laws, "rounding", None)
+        return 0.0 if own is None else float(own(params))
+
     def scale(self, params: P, statistics: LabelSums, /) -> float:  # noqa: ARG002
         return float(statistics.class_weight.sum())
 
