@@ -321,7 +321,7 @@ class MixtureLaws:
         self.given_prior = given_prior
         weights = sample.weights * np.where(sample.target >= 0, 1.0, weight or 1.0)
         nearest = nearest_labels(sample)
-        self.first = np.bincount(nearest, weights, len(rows.classes))
+        self.first = np.bincount(nearest, weights, len(rows.classes)).astype(np.float64)
         self.models: list[Any] = []
         self.problems: list[Any] = []
         params = []

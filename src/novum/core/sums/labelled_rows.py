@@ -94,6 +94,7 @@ class PartlyLabelledRows:
                     "what such rows are like. Label some, or leave the class out."
                 )
         labelled = sum(count for count, _ in first.labels.values())
+        assert passes.schema is not None
         judged = first.kept.sample(passes.schema, found, first.weight)
         over = partial(_coded_total, passes, found)
         return cls(over, judged, labelled, first.rows - labelled)
@@ -239,10 +240,10 @@ class _KeptRows:
         return kept._smallest()
 
     def __add__(self, other: _KeptRows) -> _KeptRows:
-        stack = sparse.vstack if sparse.issparse(self.numeric) else np.concatenate
+        both = self.numeric, other.numeric
+        is_sparse = sparse.issparse(self.numeric)
+        numeric: Any = sparse.vstack(both, "csr") if is_sparse else np.concatenate(both)
         pairs = ((getattr(self, name), getattr(other, name)) for name in _ROW_FIELDS[1:])
-        numeric = stack([self.numeric, other.numeric])
-        numeric = numeric.tocsr() if sparse.issparse(numeric) else numeric
         return _KeptRows(numeric, *map(np.concatenate, pairs))._smallest()
 
     def _smallest(self) -> _KeptRows:

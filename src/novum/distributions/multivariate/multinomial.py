@@ -226,10 +226,7 @@ class Multinomial(ArrayParameters):
         trials : int, optional
             That sum; needed only where there are no rows to tell it.
         """
-        rows, weights = checked_table(x, weight, "Multinomial")
-        good = (rows >= 0) & (rows == np.floor(rows)) & np.isfinite(rows)
-        wanted = "counts, whole numbers of at least 0"
-        refuse_cells("Multinomial", wanted, rows, good, "Drop such rows or give them weight 0.")
+        rows, weights = checked_counts(x, weight, "Multinomial")
         sums = rows.sum(axis=1)
         known = (int(sums[0]) if len(sums) else 0) if trials is None else trials
         other = np.flatnonzero(sums != known)
@@ -260,7 +257,7 @@ class Multinomial(ArrayParameters):
         law : Multinomial, optional
             Shares out the trials that the present counts leave; by default the mean counts do.
         """
-        rows, weights = checked_table(x, weight, "Multinomial")
+        rows, weights = checked_counts(x, weight, "Multinomial", allow_missing=True)
         missing = np.isnan(rows)
         incomplete = missing.any(axis=1)
         if trials is None:
@@ -271,9 +268,6 @@ class Multinomial(ArrayParameters):
             trials = int(rows[~incomplete][0].sum())
         sums = Multinomial.statistics(rows[~incomplete], weights[~incomplete], trials=trials)
         some, of_some = rows[incomplete], weights[incomplete]
-        good = np.isnan(some) | ((some >= 0) & (some == np.floor(some)) & np.isfinite(some))
-        wanted = "counts, whole numbers of at least 0"
-        refuse_cells("Multinomial", wanted, some, good, "Drop such rows or give them weight 0.")
         rest = trials - np.nansum(some, axis=1)
         if (rest < 0).any():
             raise InputError(
@@ -366,6 +360,18 @@ class Multinomial(ArrayParameters):
                 "others are not known. Drop those others."
             )
         return Multinomial(int(left), self.probabilities[free] / rest)
+
+
+def checked_counts(
+    x: ArrayLike, weight: ArrayLike | None, name: str, *, allow_missing: bool = False
+) -> tuple[Floats, Floats]:
+    """Rows of counts and their weights."""
+    rows, weights = checked_table(x, weight, name)
+    good = (rows >= 0) & (rows == np.floor(rows)) & np.isfinite(rows)
+    good |= np.isnan(rows) if allow_missing else False
+    wanted = "counts, whole numbers of at least 0"
+    refuse_cells(name, wanted, rows, good, "Drop such rows or give them weight 0.")
+    return rows, weights
 
 
 # Above this standard deviation a count is normal as far as 12 digits can tell.

@@ -23,13 +23,11 @@ from novum.core.runtime import RandomSource, stream
 from novum.core.sums import Sums
 from novum.distributions.multivariate.coordinates import (
     checked_points,
-    checked_table,
     chosen_and_others,
     log_density_by_pattern,
-    refuse_cells,
     rows_by_pattern,
 )
-from novum.distributions.multivariate.multinomial import factorial_rest
+from novum.distributions.multivariate.multinomial import checked_counts, factorial_rest
 from novum.distributions.multivariate.parameters import ArrayParameters, checked_shares
 from novum.distributions.univariate.log_gamma import deviance
 from novum.numerics import Floats
@@ -162,18 +160,6 @@ class MultinomialShares(ArrayParameters):
         if not shares.sum() > 0:
             raise InputError("These outcomes have probability 0, so their shares are not known.")
         return MultinomialShares(shares / shares.sum())
-
-
-def checked_counts(
-    x: ArrayLike, weight: ArrayLike | None, name: str, *, allow_missing: bool = False
-) -> tuple[Floats, Floats]:
-    """Rows of counts and their weights."""
-    rows, weights = checked_table(x, weight, name)
-    good = (rows >= 0) & (rows == np.floor(rows)) & np.isfinite(rows)
-    good |= np.isnan(rows) if allow_missing else False
-    wanted = "counts, whole numbers of at least 0"
-    refuse_cells(name, wanted, rows, good, "Drop such rows or give them weight 0.")
-    return rows, weights
 
 
 def _first_shares(rows: Floats, weights: Floats) -> Floats:
