@@ -80,7 +80,7 @@ def test_tables_of_any_columns_and_other_detectors(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.decision_function(frame), model.decision_function(frame))
     X = np.vstack([rows(100), [[4.0, 4.0]]])
     detectors = {"mixture": DensityDetector(GaussianMixture(2)), "near": NeighborDistance()}
-    assert compare_detectors(detectors, X).most_unusual[0] == 100
+    assert compare_detectors(X, detectors=detectors).most_unusual[0] == 100
 
 
 def test_counts_and_refusals() -> None:
