@@ -32,7 +32,15 @@ from novum.core.learners.contracts import (
     check_same_fit_same_bits,
 )
 from novum.distributions.joint_table import ImpossibleEvidence
-from novum.graphical import BayesianNetwork, BDeu, CodedTable, Dag, fit_parameters
+from novum.graphical import (
+    BayesianNetwork,
+    BDeu,
+    CodedTable,
+    Dag,
+    EqualFrequency,
+    MinimumDescription,
+    fit_parameters,
+)
 from novum.graphical.classifier import BayesianNetworkClassifier
 from novum.graphical.learning.scores import FamilyScores
 from tests.graphical.textbook_networks import alarm, brute_posterior, random_network
@@ -92,6 +100,42 @@ def test_learned_structures_see_what_columns_say_together(structure: str) -> Non
     else:
         # No single edge of such a class gains, so a greedy search need not see it.
         assert model.fit(X, X["a"] + X["b"]).score(X, X["a"] + X["b"]) > 0.99
+
+
+@pytest.mark.parametrize("structure", ["naive", "tree", "general", "blanket", "averaged"])
+def test_numbers_are_cut_as_asked(structure: str, tmp_path: Any) -> None:
+    """The class changes at one length, and nothing else does."""
+    rng = np.random.default_rng(0)
+    length, noise = rng.uniform(size=500), rng.normal(size=500)
+    y = np.where((length > 0.8) ^ (rng.random(500) < 0.05), "long", "short")
+    X = pd.DataFrame({"length": length, "noise": noise})
+    by_frequency = BayesianNetworkClassifier(structure=structure).fit(X, y)
+    assert len(by_frequency.column_states_[0].cuts) == 5
+    for numbers in ("mdl", "score", MinimumDescription("class")):
+        model = BayesianNetworkClassifier(structure=structure, numbers=numbers).fit(X, y)
+        assert model.column_states_[0].cuts == pytest.approx([0.8], abs=0.02)
+        # Frequencies cut at 0.67 and 0.83 only: rows between them are called wrongly.
+        assert model.score(X, y) > by_frequency.score(X, y) + 0.03
+        save(model, tmp_path / "model.novum")
+        loaded = load(tmp_path / "model.novum")
+        assert (loaded.predict_proba(X) == model.predict_proba(X)).all()
+    if structure == "naive":
+        fine = BayesianNetworkClassifier(numbers=EqualFrequency(3)).fit(X, y)
+        assert [len(item.cuts) for item in fine.column_states_] == [2, 2]
+
+
+def test_ways_to_cut_that_are_none_are_refused() -> None:
+    X, y = np.arange(40.0)[:, None], np.repeat(["a", "b"], 20)
+    with pytest.raises(InputError, match=r"numbers is 'frequency', 'mdl', 'score', or a value"):
+        BayesianNetworkClassifier(numbers="width").fit(X, y)
+    with pytest.raises(InputError, match=r"'normal' keeps numbers as they are, which learn_str"):
+        BayesianNetworkClassifier(numbers="normal").fit(X, y)
+    with pytest.raises(InputError, match=r"ByScore\(\) cuts columns of whole rows, and 'x0' has"):
+        BayesianNetworkClassifier(numbers="score").fit([[np.nan], *X[1:].tolist()], y)
+    with pytest.raises(InputError, match=r"'color' is no column"):
+        BayesianNetworkClassifier(numbers=MinimumDescription("color")).fit(X, y)
+    with pytest.raises(InputError, match=r"and X has 1 sample\. Give at least 2"):
+        BayesianNetworkClassifier(structure="tree").fit(X[:1], y[:1])
 
 
 # --- A given network ------------------------------------------------------------------------------

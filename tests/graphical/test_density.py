@@ -19,7 +19,17 @@ from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Case
 from novum.core.learners.contracts import check_name, estimator_checks
 from novum.evaluation import compare_detectors
-from novum.graphical import BIC, K2, BayesianNetworkDensity, BDeu, Constraints, Tabu, fit_parameters
+from novum.graphical import (
+    BIC,
+    K2,
+    BayesianNetworkDensity,
+    BDeu,
+    ByScore,
+    Constraints,
+    MinimumDescription,
+    Tabu,
+    fit_parameters,
+)
 
 
 @parametrize_with_checks([BayesianNetworkDensity()], legacy=True)
@@ -254,3 +264,24 @@ def test_nearly_all_rows_at_the_largest_number() -> None:
     numbers = np.concatenate([np.arange(20.0), np.full(400, 50.0)])
     model = BayesianNetworkDensity().fit(numbers[:, None])
     assert model.score_samples([[50.0]])[0] > model.score_samples([[3.0]])[0]
+
+
+def test_numbers_are_cut_as_asked() -> None:
+    """Two columns go together where one changes; a third goes with nothing."""
+    rng = np.random.default_rng(0)
+    x, noise = rng.uniform(size=600), rng.normal(size=600)
+    kind = np.where((x > 0.7) ^ (rng.random(600) < 0.02), "b", "a")
+    frame = pd.DataFrame({"x": x, "kind": kind, "noise": noise})
+    by_frequency = BayesianNetworkDensity().fit(frame)
+    for numbers in ("score", MinimumDescription("kind"), ByScore(start=MinimumDescription("kind"))):
+        model = BayesianNetworkDensity(numbers=numbers).fit(frame)
+        assert model.column_states_[0].cuts == pytest.approx([0.7], abs=0.02)
+        # What no edge cuts keeps its intervals of equal frequency, and a density.
+        assert model.column_states_[2].cuts == pytest.approx(by_frequency.column_states_[2].cuts)
+        assert np.isfinite(model.score_samples(frame)).all()
+        strange = pd.DataFrame({"x": [0.9, 0.1], "kind": ["a", "b"], "noise": [0.0, 0.0]})
+        assert model.predict(strange).tolist() == [-1, -1]
+    with pytest.raises(InputError, match=r"none is named. Name the column: numbers=MinimumDescr"):
+        BayesianNetworkDensity(numbers="mdl").fit(frame)
+    with pytest.raises(InputError, match=r"needs at least 2 rows .* got 1 sample\."):
+        BayesianNetworkDensity().fit(frame[:1])

@@ -50,6 +50,7 @@ def test_scores_offset_and_rate_by_definition() -> None:
     assert model.predict([[4.0, 4.0], [0.0, 0.0]]).tolist() == [-1, 1]
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_rate_of_new_rows() -> None:
     inside = 0
     for seed in range(20):

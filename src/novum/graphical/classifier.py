@@ -21,7 +21,15 @@ from novum.core.decisions import DecisionMixin, label_array
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Verdict, parameter
 from novum.core.runtime import fitting
-from novum.core.tables import Column, Kind, Schema, check_features, check_sample, is_frame
+from novum.core.tables import (
+    Column,
+    Kind,
+    Sample,
+    Schema,
+    check_features,
+    check_sample,
+    is_frame,
+)
 from novum.core.text import label_text, listed, meant
 from novum.distributions import StateAxis
 from novum.graphical.models.bayesian_network import BayesianNetwork
@@ -34,12 +42,15 @@ from novum.graphical.naive_network import (
     column_states,
     naive_network,
     state_codes,
+    states_of_columns,
 )
+from novum.graphical.structure.dag import Dag
 from novum.numerics import Array, Floats, Integers
 
 if TYPE_CHECKING:
     from novum.graphical.learning.averaged_network import AveragedNetwork
     from novum.graphical.learning.averaging import EdgeProbabilities
+    from novum.graphical.learning.coded_table import CodedTable
     from novum.graphical.learning.trees import Between
 
 # What joins the columns beside the class; None where a search decides about all edges.
@@ -71,6 +82,11 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
         the Markov blanket of the class decides; the best graph of the class and that blanket
         alone, all other columns left out; or all graphs, each weighted by how well it explains the
         table.
+    numbers : {"frequency", "mdl", "score"} or a value
+        How columns of numbers become intervals without a network: with about as many rows each
+        (`EqualFrequency(6)`); where the class changes, as long as that pays for naming the cut
+        (`MinimumDescription(column)`, of the class by default); or by the score of the graph, in
+        turns with the search (`ByScore()`), which takes tables without missing cells.
 
     Attributes
     ----------
@@ -95,8 +111,9 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
     A missing cell is unknown, and so is a cell that is no state of its node, with a warning. Nodes
     without a column are summed over. A row that the network holds impossible raises
     `ImpossibleEvidence` with the cells that contradict each other. Estimated tables have one
-    pseudo-count in each cell; columns of more than 12 different numbers are cut into at most 6
-    intervals with about as many rows each.
+    pseudo-count in each cell; by frequency, columns of more than 12 different numbers are cut into
+    at most 6 intervals. Cuts by score are those of the graph that is learned, and where graphs are
+    averaged those of the best.
 
     Averages take at most 3 parents, and every order of the variables alike before the table is
     seen. They are exact up to 12 variables, the class among them, for rows with few missing cells;
@@ -119,6 +136,7 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
     network: BayesianNetwork | None = parameter(default=None, kw_only=False)
     target: str | None = parameter(default=None, kw_only=False)
     structure: str = parameter({*STRUCTURES}, default="naive")
+    numbers: Any = parameter(object, default="frequency")
 
     # Files of models that average nothing may lack them.
     averaged_: AveragedNetwork | None = None
@@ -159,43 +177,17 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
         sample = check_sample(self, X, y, sample_weight, target="classes", allow_missing=True)
         if sample.classes is None or len(sample.classes) == 0:
             raise InputError("BayesianNetworkClassifier needs at least one class in y.")
-        states = column_states(sample)
         name = class_name_in(sample.schema, self.target)
         target = StateAxis(name, tuple(sample.classes.tolist()))
-        axes = tuple(item.axis for item in states if item is not None)
-        codes = state_codes(states, sample)
         averaged, sure = None, None
-        if self.structure == "naive" or not axes:
+        if self.structure == "naive" and _cuts_by_frequency(self.numbers):
+            states = column_states(sample)
+            axes = tuple(item.axis for item in states if item is not None)
+            codes = state_codes(states, sample)
             network = naive_network(target, axes, sample.target, codes, sample.weights)
         else:
-            from novum.graphical.learning import (
-                BIC,
-                K2,
-                AroundClass,
-                CodedTable,
-                average_networks,
-                fit_parameters,
-                learn_structure,
-            )
-
-            cells = np.column_stack([sample.target, codes]).T.astype(np.int32)
-            table = CodedTable((target, *axes), np.ascontiguousarray(cells), sample.weight)
-            if self.structure == "averaged":
-                averaged, sure = average_networks(table)
-                network = fit_parameters(sure.consensus(0.5), table, K2())
-            else:
-                between = STRUCTURES[self.structure]
-                search = None if between is None else AroundClass(name, between)
-                learned = learn_structure(table, BIC(), search)
-                if self.structure == "blanket":
-                    blanket = learned.dag.markov_blanket(name)
-                    states = tuple(
-                        item if item is not None and item.axis.name in blanket else None
-                        for item in states
-                    )
-                    kept = [item.axis.name for item in states if item is not None]
-                    learned = learn_structure(table.select([name, *kept]), BIC())
-                network = learned.network(K2())
+            table, network, averaged, sure = self._learned(sample, target)
+            states = states_of_columns(table, sample.schema)
         self.schema_, self.classes_ = sample.schema, sample.classes
         self.column_states_: tuple[ColumnStates | None, ...] | None = states
         self._store(network, name, np.arange(len(sample.classes)))
@@ -210,6 +202,51 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
                 else f"{len(averaged.networks)} drawn graphs"
             )
         return details
+
+    def _learned(self, sample: Sample, target: StateAxis) -> tuple[Any, BayesianNetwork, Any, Any]:
+        """The table as it was cut, its network, and the average where structures are averaged."""
+        from novum.graphical.learning import (
+            BIC,
+            K2,
+            AroundClass,
+            ByScore,
+            average_networks,
+            fit_parameters,
+            learn_structure,
+        )
+        from novum.graphical.learning.discretization import check_discretization, cut_for_graph
+
+        name, raw = target.name, table_with_class(target, sample)
+        rule = check_discretization(self.numbers, name)
+        if self.structure == "naive" or raw.n_variables == 1:
+            graph = Dag(raw.names, ((), *(((0,),) * (raw.n_variables - 1))))
+            if isinstance(rule, ByScore):
+                table = cut_for_graph(rule, raw, graph, BIC())
+            else:
+                table = rule.cut(raw)
+            codes = table.codes[1:].T.astype(np.int64)
+            axes = table.variables[1:]
+            return table, naive_network(target, axes, sample.target, codes, sample.weights), *_NONE
+        if sample.n_rows < 2 and sample.weights.sum() < 2:
+            raise InputError(
+                "A structure is learned from what goes together in many rows, and X has 1 sample. "
+                'Give at least 2, or use structure="naive".'
+            )
+        if self.structure == "averaged":
+            if isinstance(rule, ByScore):
+                table = learn_structure(raw, BIC(), numbers=rule).table
+            else:
+                table = rule.cut(raw)
+            averaged, sure = average_networks(table)
+            return table, fit_parameters(sure.consensus(0.5), table, K2()), averaged, sure
+        between = STRUCTURES[self.structure]
+        search = None if between is None else AroundClass(name, between)
+        learned = learn_structure(raw, BIC(), search, numbers=rule)
+        if self.structure == "blanket":
+            blanket = learned.dag.markov_blanket(name)
+            kept = [column for column in raw.names if column in blanket]
+            learned = learn_structure(raw.select([name, *kept]), BIC(), numbers=rule)
+        return learned.table, learned.network(K2()), *_NONE
 
     # Given
 
@@ -326,6 +363,30 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+# --- Learned --------------------------------------------------------------------------------------
+
+# No average and no edge probabilities.
+_NONE = (None, None)
+
+
+def _cuts_by_frequency(numbers: Any) -> bool:
+    return numbers is None or (isinstance(numbers, str) and numbers == "frequency")
+
+
+def table_with_class(target: StateAxis, sample: Sample) -> CodedTable:
+    """The class and the columns that have any level or number, numbers as they are."""
+    from novum.graphical.learning.coded_table import CodedTable, coded_sample, known_columns
+
+    table = known_columns(coded_sample(sample), sample.schema)
+    return CodedTable(
+        (target, *table.variables),
+        np.ascontiguousarray(np.concatenate([sample.target[None], table.codes]), np.int32),
+        table.weights,
+        (),
+        (None, *table.numbers) if table.numbers else (),
+    )
 
 
 # --- Columns as nodes -----------------------------------------------------------------------------

@@ -20,6 +20,7 @@ others. The structure is that of all rows.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -53,8 +54,14 @@ from novum.core.text import listed
 from novum.graphical.inference.batches import batch_log_evidence, batch_marginals
 from novum.graphical.inference.explanation import most_probable_codes
 from novum.graphical.interval_laws import NumberStates
-from novum.graphical.learning.coded_table import CodedTable
+from novum.graphical.learning.coded_table import CodedTable, coded_sample, known_columns
 from novum.graphical.learning.constraints import Constraints
+from novum.graphical.learning.discretization import (
+    ByScore,
+    Discretization,
+    EqualFrequency,
+    check_discretization,
+)
 from novum.graphical.learning.expectation import RowFamilies, drawn_rows, fit_expectation
 from novum.graphical.learning.expectation_kernels import add_expected
 from novum.graphical.learning.parameters import MEstimate, TablePrior, family_counts, pseudo_counts
@@ -65,8 +72,8 @@ from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.naive_network import (
     ColumnStates,
     check_column_states,
-    column_states,
     state_codes,
+    states_of_columns,
 )
 from novum.numerics import Floats, Integers
 
@@ -83,6 +90,11 @@ class BayesianNetworkDensity(NoveltyMixin, Learner):
     constraints : Constraints, optional
     prior : TablePrior, optional
         Of the tables; `MEstimate(1.0)` by default, so that nothing is impossible.
+    numbers : {"frequency", "score"} or a value, default="frequency"
+        How columns of numbers become intervals: with about as many rows each
+        (`EqualFrequency(6)`); by the score of the graph, in turns with the search (`ByScore()`);
+        or where one of the columns changes (`MinimumDescription(column)`), those that say nothing
+        of it by frequency.
     false_alarms : float, default=0.05
         Share of the training rows that the offset leaves beyond it, each left out of the tables.
     categorical_features : "auto", "all", None, mask, names or positions, default="auto"
@@ -126,6 +138,7 @@ class BayesianNetworkDensity(NoveltyMixin, Learner):
     search: Any = parameter(Search, None, default=None)
     constraints: Any = parameter(Constraints, None, default=None)
     prior: Any = parameter(object, default=None)
+    numbers: Any = parameter(object, default="frequency")
     false_alarms: float = parameter(default=0.05, above=0, below=1)
     categorical_features: Any = parameter(str, None, "array-like", default="auto")
 
@@ -154,16 +167,22 @@ class BayesianNetworkDensity(NoveltyMixin, Learner):
             sample = check_sample(self, X, None, sample_weight, target="none", allow_missing=True)
             if sample.n_rows < 2:
                 raise InputError(
-                    f"BayesianNetworkDensity needs at least 2 rows to learn what goes together, "
-                    f"got {sample.n_rows} (n_samples = {sample.n_rows})."
+                    "BayesianNetworkDensity needs at least 2 rows to learn what goes together, "
+                    f"got {sample.n_rows} sample."
                 )
-            states = column_states(sample)
-            table = self._table(states, sample)
+            rule = check_discretization(self.numbers)
+            numbers: Discretization = _CutOnce(rule)
+            if isinstance(rule, ByScore):
+                numbers = replace(rule, start=_CutOnce(rule.start))
+            learned = learn_structure(
+                self._table(sample), self.criterion, self.search, self.constraints, numbers=numbers
+            )
+            table = learned.table
+            states = states_of_columns(table, sample.schema)
             self.schema_, self.column_states_ = sample.schema, states
             self.number_states_ = self._number_states(states, sample)
             present = table.codes >= 0
             self.n_present_ = (present * sample.weights).sum(axis=1)
-            learned = learn_structure(table, self.criterion, self.search, self.constraints)
             prior: TablePrior = MEstimate(1.0) if self.prior is None else self.prior
             counts = (
                 fit_expectation(learned.dag, table, prior).counts
@@ -177,10 +196,11 @@ class BayesianNetworkDensity(NoveltyMixin, Learner):
             self._judge_line(self.training_scores_, sample.weights)
         return self
 
-    def _table(self, states: tuple[ColumnStates | None, ...], sample: Sample) -> CodedTable:
-        kept = tuple(item for item in states if item is not None)
-        names = [c.name for c, s in zip(sample.schema.columns, states, strict=True) if s is None]
-        if not kept:
+    def _table(self, sample: Sample) -> CodedTable:
+        """The columns with any known cell, numbers as they are."""
+        table = known_columns(coded_sample(sample), sample.schema)
+        names = [name for name in sample.schema.names if name not in table.names]
+        if not table.n_variables:
             raise InputError(
                 "Every cell of the table is missing, so there is nothing to learn from. Give rows "
                 "with known cells."
@@ -192,8 +212,7 @@ class BayesianNetworkDensity(NoveltyMixin, Learner):
                 UserWarning,
                 stacklevel=4,
             )
-        codes = np.ascontiguousarray(state_codes(states, sample).T.astype(np.int32))
-        return CodedTable(tuple(item.axis for item in kept), codes, sample.weight)
+        return table
 
     def _number_states(
         self, states: tuple[ColumnStates | None, ...], sample: Sample
@@ -389,6 +408,19 @@ class BayesianNetworkDensity(NoveltyMixin, Learner):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+@dataclass(frozen=True)
+class _CutOnce(Discretization):
+    """A rule whose intervals end somewhere, so that their numbers have a density."""
+
+    rule: Discretization
+
+    def states(self, table: CodedTable, place: int) -> ColumnStates:
+        item = self.rule.states(table, place)
+        if item.cuts is not None and not item.cuts.size:
+            return EqualFrequency().states(table, place)
+        return item
 
 
 def _row_scores(

@@ -72,6 +72,15 @@ def state_codes(states: tuple[ColumnStates | None, ...], sample: Sample) -> Inte
     return np.column_stack(columns) if columns else np.empty((sample.n_rows, 0), np.int64)
 
 
+def states_of_columns(table: Any, schema: Schema) -> tuple[ColumnStates | None, ...]:
+    """How the cells of each column became the states of a table (`CodedTable`) without numbers."""
+    made = {
+        axis.name: ColumnStates(axis) if item is None else item
+        for axis, item in itertools.zip_longest(table.variables, table.intervals)
+    }
+    return tuple(made.get(name) for name in schema.names)
+
+
 def check_column_states(states: object, schema: Schema) -> None:
     """Refuses states of a loaded model that are not those of its columns."""
     columns = schema.columns

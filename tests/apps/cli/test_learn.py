@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from novum.graphical import BayesianNetwork
+from novum.core import load
+from novum.graphical import (
+    BayesianNetwork,
+    BGe,
+    EqualFrequency,
+    MinimumDescription,
+    learn_structure,
+)
 from tests.apps.cli.commands import invoke, last_line
 
 TRUTH = BayesianNetwork.from_text("""
@@ -66,6 +76,13 @@ def test_json_searches_and_constraints(table: Path, tmp_path: Path) -> None:
         (["--required", "cloudy=rain"], "takes an edge such as"),
         (["--required", "cloudy->snow"], "'snow', which is no column"),
         (["--ignore", "snow"], "'snow', which is no column"),
+        (["--numbers", "magic"], "--numbers is one of frequency, mdl, score, normal; got 'magic'."),
+        (["--numbers", "mdl"], "which --target names: give both or none."),
+        (["--target", "rain"], "which --target names: give both or none."),
+        (["--numbers", "mdl", "--target", "snow"], "'snow', which is no column"),
+        (["--numbers", "score", "--criterion", "k2"], "takes --criterion bic or aic; got 'k2'."),
+        (["--numbers", "normal"], "name a file such as -o net.novum."),
+        (["--criterion", "bge"], "add --numbers normal."),
     ],
 )
 def test_bad_options_are_one_sentence(
@@ -86,7 +103,7 @@ def test_the_format_is_named_by_the_file(table: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
-        (["a,b", "x,y"], "the table has 1. Give at least 2"),
+        (["a,b", "x,y"], "or build the network by hand: BayesianNetwork().add(...)."),
         (["a,b", "x,", "y,", "x,"], "Nothing is known of 'b': every cell is missing"),
     ],
 )
@@ -117,3 +134,64 @@ def test_columns_that_say_little_are_told(tmp_path: Path) -> None:
         ).stdout
     )
     assert told["notes"][-1] == "The table has one column: its network is one node."
+
+
+@pytest.fixture
+def fish(tmp_path: Path) -> Path:
+    """A kind decides a length, and that a weight."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 400)
+    length = rng.normal(size=400) + 4 * kind
+    path = tmp_path / "fish.csv"
+    columns = {
+        "kind": np.array(["perch", "pike"])[kind],
+        "length": length,
+        "weight": 2 * length + rng.normal(size=400),
+    }
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "numbers"),
+    [
+        ([], "frequency"),
+        (["--numbers", "frequency"], EqualFrequency()),
+        (["--numbers", "mdl", "--target", "kind"], MinimumDescription("kind")),
+        (["--numbers", "SCORE"], "score"),
+    ],
+)
+def test_numbers_are_cut_as_in_python(
+    fish: Path, tmp_path: Path, options: list[str], numbers: Any
+) -> None:
+    net = tmp_path / "net.network"
+    told = json.loads(invoke("learn", fish, "-o", net, "--json", *options).stdout)
+    learned = learn_structure(pd.read_csv(fish), numbers=numbers)
+    assert told["score"] == learned.score
+    assert BayesianNetwork.read(net).variables == learned.variables
+
+
+def test_numbers_stay_numbers_and_are_asked(fish: Path, tmp_path: Path) -> None:
+    net = tmp_path / "net.novum"
+    done = invoke("learn", fish, "-o", net, "--numbers", "normal", "--criterion", "bge", "--quiet")
+    assert done.exit_code == 0, done.output
+    assert "same value" not in done.stdout
+    network = load(net)
+    wanted = learn_structure(pd.read_csv(fish), BGe()).network(BGe())
+    assert network == wanted
+    told = json.loads(
+        invoke("query", net, "kind", "weight", "--given", "length=3.5", "--json").stdout
+    )
+    law = wanted.query("weight", {"length": 3.5})
+    assert told["nodes"]["weight"]["mean"] == law.mean
+    shares = wanted.query("kind", {"length": 3.5}).probabilities
+    assert told["nodes"]["kind"]["states"] == [["perch", shares[0]], ["pike", shares[1]]]
+    shown = invoke("query", net, "--all", "--given", "kind=pike", "--do", "weight=3")
+    assert "length | kind = pike, do(weight = 3.0)" in shown.stdout
+    for asked, sentence in (
+        (["kind", "--given", "length=long"], "'length' is a number, and 'length=long' says"),
+        (["weight", "--given", "kind=shark"], "'shark' is no state of 'kind'"),
+        (["kind", "--most-probable"], "without --most-probable, --explain and --approximate."),
+        (["kind", "--given", "length=1", "length=2"], "'length' is given twice."),
+    ):
+        assert sentence in last_line(invoke("query", net, *asked).output)

@@ -146,14 +146,13 @@ def test_an_interrupted_run_is_done_again_and_its_report_drawn_again(
     done = invoke("report", folder, "--output", other)
     assert (done.exit_code, done.stdout) == (0, f"{other}\n"), done.output
     assert other.read_bytes() == page
-    # Stopped before the record, and while the report was drawn.
     verdict = json.loads(record.read_text())["verdict"]
-    for left in ((record, folder / "report.html"), (folder / "report.html",)):
-        for path in left:
-            path.unlink()
-        assert invoke("run", "--resume", folder, "--quiet").exit_code == 0
-        assert json.loads(record.read_text())["verdict"] == verdict
-        assert (folder / "report.html").exists()
+    # Novelty is stopped before its record is written, groups while the report is drawn.
+    for path in (record, folder / "report.html")[task == "clusters" :]:
+        path.unlink()
+    assert invoke("run", "--resume", folder, "--quiet").exit_code == 0
+    assert json.loads(record.read_text())["verdict"] == verdict
+    assert (folder / "report.html").exists()
     table.write_text(table.read_text() + "<b>60</b>,9.9,5.5,red,usual\n")
     changed = invoke("report", folder)
     assert changed.exit_code == 1

@@ -57,6 +57,36 @@ def test_edges_equal_enumeration(most: int, prior: StructurePrior | None) -> Non
         assert posterior.log_evidence == pytest.approx(log_total, rel=1e-12)
 
 
+@pytest.mark.parametrize(("d", "chains"), [(4, False), (4, True), (5, False)])
+def test_graphs_can_count_alike(d: int, chains: bool) -> None:
+    """Against the list of all graphs, each with its own weight and no number of orders."""
+    table = table_of(2, d, 30)
+    scores, total = FamilyScores(table, BDeu(1.0)), 0.0
+    expected, largest = np.zeros((d, d)), max(scores.total(p) for p in all_graphs(d))
+    for parents in all_graphs(d):
+        if max(map(len, parents)) <= 2:
+            weight = math.exp(scores.total(parents) - largest)
+            total += weight
+            for child in range(d):
+                expected[list(parents[child]), child] += weight
+    expected /= total
+    how = OrderChains(steps=20_000, kept=1000) if chains else None
+    posterior = edge_probabilities(table, BDeu(1.0), Constraints(max_parents=2), chains=how)
+    equal = posterior.equal_graphs(6000)
+    assert (np.abs(equal.directed - expected) <= 4.5 * equal.errors).all()
+    assert equal.errors.max() < 0.03
+    assert 500 < equal.effective_size < 6000
+    assert "effective size" in repr(equal)
+    # The prior over orders says something else, by more than the errors.
+    assert (np.abs(posterior.directed - expected) / equal.errors).max() > 6
+
+
+def test_few_weights_warn() -> None:
+    posterior = edge_probabilities(table_of(2, 4, 30))
+    with pytest.warns(UserWarning, match=r"The 20 graphs are worth \d+ of equal weight"):
+        posterior.equal_graphs(20)
+
+
 def test_draws_have_the_edges_as_often() -> None:
     posterior = edge_probabilities(table_of(3), BIC())
     graphs = posterior.sample(2000, random_state=0)

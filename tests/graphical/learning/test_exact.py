@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from novum.core.errors import InputError, MemoryLimitError
 from novum.core.learners import Verdict
 from novum.graphical import Dag
-from novum.graphical.learning import best_first, exact
+from novum.graphical.learning import best_first, exact, set_sums
 from novum.graphical.learning.best_first import BestFirst
 from novum.graphical.learning.constraints import Constraints
 from novum.graphical.learning.edge_searches import Annealing, HillClimbing, Tabu
@@ -26,7 +27,7 @@ from novum.graphical.learning.scores import (
     LogLikelihood,
     StructurePrior,
 )
-from novum.graphical.learning.search import learn_structure
+from novum.graphical.learning.search import SearchProblem, learn_structure
 from tests.graphical.learning.learning_tables import random_graph, random_network, sampled
 from tests.oracles.network_learning_definitions import all_graphs
 
@@ -80,6 +81,52 @@ def test_constraints_and_priors_hold_in_the_proof() -> None:
     assert learned.score == pytest.approx(best, rel=1e-12)
     assert is_allowed(learned.dag.parents)
     assert "with at most 2 parents" in learned.sentence
+
+
+@pytest.mark.parametrize("criterion", CRITERIA, ids=str)
+@pytest.mark.parametrize("weights", [None, "whole", "fractions"])
+def test_sums_over_sets_are_the_scores_of_all_families(criterion: BIC, weights: Any) -> None:
+    table = table_of(3, 5)
+    rng = np.random.default_rng(0)
+    if weights == "fractions" and not criterion.takes_fractions:
+        return
+    if weights is not None:
+        drawn = rng.random(60) if weights == "fractions" else rng.integers(1, 4, 60)
+        table = replace(table, weights=drawn.astype(float))
+    scores, rules = FamilyScores(table, criterion), Constraints().rules(table.names)
+    found = set_sums.all_family_scores(scores, SearchProblem(scores, rules, rules.required.copy()))
+    for child in range(5):
+        others = [v for v in range(5) if v != child]
+        for code in range(16):
+            parents = [v for bit, v in enumerate(others) if code >> bit & 1]
+            assert found[child, code] == pytest.approx(scores.local(child, parents), rel=1e-9)
+
+
+def test_sums_over_sets_and_bounds_prove_the_same(monkeypatch: Any) -> None:
+    table = table_of(5, 8, 200)
+    prior = StructurePrior(edge=0.3, edges={("v0", "v1"): 0.9}, parents=[3.0, 2.0, 1.0])
+    limits = Constraints(required=[("v2", "v3")], forbidden=[("v4", "v5")], max_parents=5)
+    for criterion in (BIC(), BDeu(), K2(), BDs()):
+        answers = []
+        for is_quicker in (True, False):
+            monkeypatch.setattr(exact, "are_sums_quicker", lambda *_, answer=is_quicker: answer)
+            answers.append(
+                learn_structure(table, criterion, Exact(), limits, structure_prior=prior)
+            )
+        assert answers[0].score == pytest.approx(answers[1].score, rel=1e-12)
+        assert answers[0].certificate.verdict is Verdict.PROVED
+
+
+def test_families_need_no_tables() -> None:
+    """Twelve columns of four states: the largest table has 16 million cells, the table 80 rows."""
+    rng = np.random.default_rng(0)
+    rows = {f"v{i}": rng.integers(0, 4, 80).astype(str) for i in range(12)}
+    learned = learn_structure(rows, LogLikelihood(), Exact())
+    assert learned.sentence == "proved best"
+    # Any order of complete families explains each row exactly but for the first columns.
+    cells = np.stack([rows[f"v{i}"] for i in range(12)], axis=1)
+    assert len(np.unique(cells, axis=0)) == 80
+    assert learned.score == pytest.approx(-80 * np.log(80))
 
 
 def test_weights_are_proved_too() -> None:
@@ -181,6 +228,7 @@ def test_an_interrupt_leaves_the_best_so_far(search: Exact, monkeypatch: Any) ->
         learn_structure(table, None, search)
 
 
+@pytest.mark.slow
 def test_more_than_22_variables_are_proved_too() -> None:
     rng = np.random.default_rng(0)
     table = sampled(random_network(rng, random_graph(rng, 26, 0.05), (2,) * 26), 60, 0)

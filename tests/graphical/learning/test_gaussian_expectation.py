@@ -16,7 +16,6 @@ from novum.graphical import (
     family_moments,
     fit_expectation,
     fit_parameters,
-    learn_structure,
     number_axis,
 )
 from novum.graphical.learning import gaussian_expectation, read_numbers
@@ -41,36 +40,41 @@ def read(network, table):
     return read_numbers(table, axes)
 
 
+def explained(network, table, row: int) -> list[tuple]:
+    """Share, states, and mean and covariance of all numbers in each case of a row's states."""
+    given = {name: cells[row] for name, cells in table.items() if cells[row] is not None}
+    cases = []
+    for full, chance, numeric, mean, sigma in joint_cases(network):
+        if any(
+            network.names[i] in given and network.axis(i).states[s] != given[network.names[i]]
+            for i, s in full.items()
+        ):
+            continue
+        known = [k for k, i in enumerate(numeric) if network.names[i] in given]
+        values = np.array([given[network.names[numeric[k]]] for k in known])
+        inner = sigma[np.ix_(known, known)]
+        gain = np.linalg.solve(inner, sigma[known]).T if known else np.zeros((len(mean), 0))
+        shift = values - mean[known]
+        _, size = np.linalg.slogdet(2 * np.pi * inner) if known else (1, 0.0)
+        log = -0.5 * (shift @ np.linalg.solve(inner, shift) + size) if known else 0.0
+        centre = mean + gain @ shift
+        cases.append((chance * np.exp(log), full, centre, sigma - gain @ sigma[known]))
+    total = sum(c[0] for c in cases)
+    return [(weight / total, *rest) for weight, *rest in cases]
+
+
 def by_enumeration(network, table) -> dict[int, dict[tuple, list]]:
     """Expected weight, sum and squares of every numeric family in every configuration."""
     answer: dict[int, dict[tuple, list]] = {}
+    numeric = [i for i, x in enumerate(network.is_numeric) if x]
     for row in range(len(next(iter(table.values())))):
-        given = {name: cells[row] for name, cells in table.items() if cells[row] is not None}
-        cases = []
-        for full, chance, numeric, mean, sigma in joint_cases(network):
-            if any(
-                network.names[i] in given and network.axis(i).states[s] != given[network.names[i]]
-                for i, s in full.items()
-            ):
-                continue
-            known = [k for k, i in enumerate(numeric) if network.names[i] in given]
-            values = np.array([given[network.names[numeric[k]]] for k in known])
-            inner = sigma[np.ix_(known, known)]
-            gain = np.linalg.solve(inner, sigma[known]).T if known else np.zeros((len(mean), 0))
-            shift = values - mean[known]
-            _, size = np.linalg.slogdet(2 * np.pi * inner) if known else (1, 0.0)
-            log = -0.5 * (shift @ np.linalg.solve(inner, shift) + size) if known else 0.0
-            centre = mean + gain @ shift
-            cases.append((chance * np.exp(log), full, numeric, centre, sigma - gain @ sigma[known]))
-        total = sum(c[0] for c in cases)
-        for weight, full, numeric, centre, spread in cases:
+        for share, full, centre, spread in explained(network, table, row):
             for place in numeric:
                 members = [numeric.index(m) for m in (*network.numeric_parents[place], place)]
                 case = tuple(full[s] for s in network.discrete_parents[place])
                 x = centre[members]
                 square = spread[np.ix_(members, members)] + np.outer(x, x)
                 sums = answer.setdefault(place, {}).setdefault(case, [0.0, 0.0, 0.0])
-                share = weight / total
                 for number, term in enumerate((1.0, x, square)):
                     sums[number] = sums[number] + share * term
     return answer
@@ -95,6 +99,30 @@ def test_expected_moments_equal_enumeration(seed: int) -> None:
                 scatter = second - np.outer(first, first) / weight
                 np.testing.assert_allclose(moments.scatter, scatter, rtol=1e-7, atol=1e-9)
         begin += int(np.prod(shape))
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_completed_rows_have_the_expected_sums_of_every_graph(seed: int) -> None:
+    """Weight, sums and squares of all numbers in every configuration of all states."""
+    network = random_network(seed, 2, 3)
+    table = gappy(network, 25, seed, 0.4)
+    rows = gaussian_expectation.completed_rows(network, read(network, table))
+    assert rows.total == pytest.approx(25)
+    numbers = np.stack([x for x in rows.numbers if x is not None])
+    # A family of all numbers given all states: what it sums, every family sums a part of.
+    wanted: dict[tuple, list] = {}
+    for row in range(25):
+        for share, full, centre, spread in explained(network, table, row):
+            sums = wanted.setdefault(tuple(full.values()), [0.0, 0.0, 0.0])
+            terms = (1.0, centre, spread + np.outer(centre, centre))
+            for number, term in enumerate(terms):
+                sums[number] = sums[number] + share * term
+    for case, (weight, first, second) in wanted.items():
+        chosen = (rows.codes[:2] == np.array(case)[:, None]).all(axis=0)
+        w, x = rows.weights[chosen], numbers[:, chosen]
+        assert w.sum() == pytest.approx(weight, rel=1e-9)
+        np.testing.assert_allclose(x @ w, first, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose((x * w) @ x.T, second, rtol=1e-8, atol=1e-8)
 
 
 def test_the_likelihood_never_falls_and_whole_rows_need_no_rounds() -> None:
@@ -147,8 +175,6 @@ def test_bad_input_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         fit_expectation(network, table, hidden={"h": 2})
     with pytest.raises(InputError, match="has a missing cell in row"):
         family_moments(network, table)
-    with pytest.raises(InputError, match="scores of numbers as they are need whole rows"):
-        learn_structure(table, numbers="normal")
     monkeypatch.setattr(gaussian_expectation, "MOST_CASES", 1)
     with pytest.raises(MemoryLimitError, match=r"lacks the states of .* configurations together"):
         fit_parameters(network, table)

@@ -69,23 +69,31 @@ def check_findings(given: Sequence[str], option: str) -> None:
             )
 
 
+def node_and_value(network: Any, text: str) -> tuple[str, str]:
+    """The parts of `node=value`; the first `=` behind a node's name divides them."""
+    from novum.core.errors import InputError
+    from novum.core.text import label_text, meant
+
+    splits = [(text[:i], text[i + 1 :]) for i, c in enumerate(text) if c == "="]
+    known = [split for split in splits if split[0] in network]
+    if not known:
+        name = splits[0][0]
+        raise InputError(
+            f"The network has no node {label_text(name)}: {meant(name, network.names)}"
+        )
+    return known[0]
+
+
 def findings(network: BayesianNetwork, given: Sequence[str], option: str) -> dict[str, Any]:
     """States by node, from texts such as `JohnCalls=true`; a list of states where there are `|`."""
     from novum.core.errors import InputError
-    from novum.core.text import label_text, meant
+    from novum.core.text import label_text
     from novum.graphical import state_like
 
     check_findings(given, option)
     found: dict[str, Any] = {}
     for text in given:
-        splits = [(text[:i], text[i + 1 :]) for i, c in enumerate(text) if c == "="]
-        known = [split for split in splits if split[0] in network]
-        if not known:
-            name = splits[0][0]
-            raise InputError(
-                f"The network has no node {label_text(name)}: {meant(name, network.names)}"
-            )
-        name, state = known[0]
+        name, state = node_and_value(network, text)
         if name in found:
             raise InputError(f"{option} names {label_text(name)} twice. Give it one state.")
         # A state may hold the mark itself.

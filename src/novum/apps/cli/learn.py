@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Edges that are shown on a screen; --json has them all.
 MOST_EDGES = 60
-_FORMATS = (".bif", ".xmlbif", ".net", ".uai", ".network", ".gz")
+_FORMATS = (".bif", ".xmlbif", ".net", ".uai", ".network", ".gz", ".novum")
 
 
 @guarded
@@ -25,7 +25,7 @@ def learn(
         Path, typer.Option("--output", "-o", metavar="NET.bif", help="Where the network goes.")
     ],
     criterion: Annotated[
-        str, typer.Option(help="bic, aic, bdeu, k2, bds or nml: what the structure maximizes.")
+        str, typer.Option(help="bic, aic, bdeu, k2, bds, nml or bge: what the structure maximizes.")
     ] = "bic",
     search: Annotated[
         str,
@@ -34,6 +34,17 @@ def learn(
             "proves that no structure is better."
         ),
     ] = "default",
+    numbers: Annotated[
+        str,
+        typer.Option(
+            help="frequency, mdl, score or normal: numbers become intervals of equal frequency, "
+            "cut where --target changes, or cut by the score of the structure; or they stay "
+            "numbers, normal given others, in a file such as net.novum."
+        ),
+    ] = "frequency",
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="What --numbers mdl cuts for.")
+    ] = None,
     required: Annotated[
         list[str] | None, typer.Option(metavar="A->B", help="An edge that must be; repeatable.")
     ] = None,
@@ -56,26 +67,37 @@ def learn(
 ) -> None:
     """Learn a Bayesian network: novum learn patients.csv -o net.bif
 
-    Every column becomes a node; numbers become intervals, and missing cells are expected under the
-    network itself. Then ask it: novum query net.bif --given smoke=yes cancer
+    Every column becomes a node; numbers become intervals, or stay as they are (--numbers normal),
+    and missing cells are expected under the network itself. Then ask it: novum query net.bif
+    --given smoke=yes cancer
     """
     from novum.apps.cli.streams import write_json
-    from novum.graphical import BDeu, Constraints, learn_structure, table_notes
+    from novum.graphical import BDeu, BGe, Constraints, learn_structure, table_notes
 
     del debug
     _check_output(output)
     chosen, way = _criterion(criterion), _search(search)
+    cuts = _numbers(numbers, target, criterion.lower(), output)
     rows = _read(table, ignore, missing, sheet, sql)
+    if target is not None and target not in rows.column_names:
+        raise _no_column("--target", target, rows.column_names)
     constraints = Constraints(
         required=_edges(required, "--required"),
         forbidden=_edges(forbidden, "--forbidden"),
         max_parents=max_parents,
     )
     learned = learn_structure(
-        rows, chosen, way, constraints, on_interrupt="keep", verbose=not quiet
+        rows, chosen, way, constraints, numbers=cuts, on_interrupt="keep", verbose=not quiet
     )
-    network = learned.network(BDeu(prior) if prior > 0 else None)
-    network.write(output)
+    tables = BDeu(prior) if prior > 0 else None
+    has_gaps = learned.table.has_missing
+    network = learned.network(chosen if isinstance(chosen, BGe) and not has_gaps else tables)
+    if output.suffix.lower() == ".novum":
+        from novum.core import save
+
+        save(network, output)
+    else:
+        network.write(output)
     notes = table_notes(learned.table)
     if as_json:
         write_json({**_answer(learned, network.n_parameters, output), "notes": list(notes)})
@@ -105,9 +127,9 @@ def _named(given: str, choices: dict[str, Any], option: str) -> Any:
 
 
 def _criterion(name: str) -> Any:
-    from novum.graphical import AIC, BIC, K2, NML, BDeu, BDs
+    from novum.graphical import AIC, BIC, K2, NML, BDeu, BDs, BGe
 
-    choices = {"bic": BIC, "aic": AIC, "bdeu": BDeu, "k2": K2, "bds": BDs, "nml": NML}
+    choices = {"bic": BIC, "aic": AIC, "bdeu": BDeu, "k2": K2, "bds": BDs, "nml": NML, "bge": BGe}
     return _named(name, choices, "--criterion")()
 
 
@@ -126,8 +148,43 @@ def _search(name: str) -> Any:
     return _named(name, choices, "--search")()
 
 
-def _read(table: str, ignore: str, missing: str, sheet: str | None, sql: str | None) -> Any:
+def _numbers(name: str, target: str | None, criterion: str, output: Path) -> Any:
+    """What becomes of columns of numbers, refused where other options contradict it."""
     from novum.core.errors import InputError
+    from novum.graphical import ByScore, EqualFrequency, MinimumDescription
+
+    choices = {"frequency": 0, "mdl": 0, "score": ("bic", "aic"), "normal": ("bic", "aic", "bge")}
+    criteria = _named(name, choices, "--numbers")
+    name = name.lower()
+    if (name == "mdl") != (target is not None):
+        raise InputError(
+            "--numbers mdl cuts where a column changes, which --target names: give both or none."
+        )
+    if criteria and criterion not in criteria:
+        raise InputError(
+            f"--numbers {name} takes --criterion {' or '.join(criteria)}; got {criterion!r}."
+        )
+    if criterion == "bge" and name != "normal":
+        raise InputError("--criterion bge scores numbers as they are: add --numbers normal.")
+    if name == "normal" and output.suffix.lower() != ".novum":
+        raise InputError(
+            "--numbers normal keeps numbers, which files of tables cannot hold: name a file such "
+            f"as -o {output.stem}.novum."
+        )
+    if name == "mdl":
+        return MinimumDescription(str(target))
+    return {"frequency": EqualFrequency(), "score": ByScore(), "normal": "normal"}[name]
+
+
+def _no_column(option: str, name: str, names: Any) -> Exception:
+    from novum.core.errors import InputError
+
+    return InputError(
+        f"{option} names {name!r}, which is no column; the columns are {', '.join(names[:20])}."
+    )
+
+
+def _read(table: str, ignore: str, missing: str, sheet: str | None, sql: str | None) -> Any:
     from novum.data import available, load, read
 
     marks = [mark for mark in missing.split(",") if mark]
@@ -139,10 +196,7 @@ def _read(table: str, ignore: str, missing: str, sheet: str | None, sql: str | N
     left_out = [name.strip() for name in ignore.split(",") if name.strip()]
     strange = [name for name in left_out if name not in rows.column_names]
     if strange:
-        raise InputError(
-            f"--ignore names {strange[0]!r}, which is no column; the columns are "
-            f"{', '.join(rows.column_names[:20])}."
-        )
+        raise _no_column("--ignore", strange[0], rows.column_names)
     return rows.drop_columns(left_out) if left_out else rows
 
 

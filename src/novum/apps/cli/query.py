@@ -13,7 +13,7 @@ from novum.apps.cli.failures import guarded
 from novum.apps.cli.options import Debug, Json
 
 if TYPE_CHECKING:
-    from novum.graphical import BayesianNetwork, Engine
+    from novum.graphical import BayesianNetwork, ConditionalGaussianNetwork, Engine
 
 # Lines of an answer on a screen; --json has them all.
 MOST_LINES = 60
@@ -27,7 +27,9 @@ Answer = dict[str, Any]
 
 @guarded
 def query(
-    network: Annotated[Path, typer.Argument(help="BIF, XMLBIF, UAI or Hugin file, or text.")],
+    network: Annotated[
+        Path, typer.Argument(help="BIF, XMLBIF, UAI, Hugin or .novum file, or text.")
+    ],
     nodes: Annotated[
         list[str] | None, typer.Argument(help="Nodes asked for, together where there are several.")
     ] = None,
@@ -64,6 +66,7 @@ def query(
     from novum.apps.cli.findings import check_findings, findings
     from novum.apps.cli.streams import write_json
     from novum.core.errors import InputError, MemoryLimitError
+    from novum.graphical import BayesianNetwork
 
     del debug
     asked = nodes or []
@@ -77,6 +80,18 @@ def query(
     if draw is not None and draw.suffix.lower() != ".svg":
         raise InputError(f"--draw writes SVG, got {draw.name!r}. Name a file that ends in .svg.")
     asked_network = _read(network)
+    if not isinstance(asked_network, BayesianNetwork):
+        from novum.apps.cli.query_numbers import query_numbers
+
+        if most_probable or explain or approximate:
+            raise InputError(
+                f"{network.name} has columns of numbers, whose answers are exact: ask for nodes, "
+                "--all or --draw, without --most-probable, --explain and --approximate."
+            )
+        query_numbers(
+            network.name, asked_network, asked, given or [], do or [], every, draw, as_json
+        )
+        return
     known = findings(asked_network, given or [], "--given")
     chosen = findings(asked_network, do or [], "--do")
     engine = _engine() if approximate else None
@@ -98,12 +113,22 @@ def query(
         typer.echo(f"written: {draw}")
 
 
-def _read(path: Path) -> BayesianNetwork:
+def _read(path: Path) -> BayesianNetwork | ConditionalGaussianNetwork:
     from novum.core.errors import InputError
-    from novum.graphical import BayesianNetwork
+    from novum.graphical import BayesianNetwork, ConditionalGaussianNetwork
 
     if not path.exists():
         raise InputError(f"There is no file {str(path)!r}. Check the name and the folder.")
+    if path.suffix.lower() == ".novum":
+        from novum.core import load
+
+        model = load(path)
+        if not isinstance(model, (BayesianNetwork, ConditionalGaussianNetwork)):
+            raise InputError(
+                f"{path.name} holds a {type(model).__name__}, which is no network. Predict with "
+                "it: novum predict."
+            )
+        return model
     if path.suffix.lower() not in _TEXT_SUFFIXES:
         return BayesianNetwork.read(path)
     from novum.graphical import file_bytes, file_text

@@ -220,6 +220,7 @@ VALUE_NAMES = {
     "novum.distributions.product": ("ProductLaw", "ProductStatistics"),
     "novum.distributions.multivariate.dirichlet": ("Dirichlet", "DirichletStatistics"),
     "novum.distributions.multivariate.multinomial": ("Multinomial", "MultinomialStatistics"),
+    "novum.distributions.multivariate.multinomial_shares": ("MultinomialShares", "ShareStatistics"),
     "novum.distributions.multivariate.multivariate_bernoulli": (
         "MultivariateBernoulli",
         "MultivariateBernoulliStatistics",
@@ -324,6 +325,11 @@ VALUE_NAMES = {
     "novum.graphical.learning.averaging": ("EdgeProbabilities",),
     "novum.graphical.learning.best_first": ("BestFirst",),
     "novum.graphical.learning.constraints": ("Constraints",),
+    "novum.graphical.learning.discretization": (
+        "ByScore",
+        "EqualFrequency",
+        "MinimumDescription",
+    ),
     "novum.graphical.learning.edge_searches": (
         "Annealing",
         "HillClimbing",

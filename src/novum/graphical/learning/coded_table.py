@@ -16,7 +16,15 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.learners import Learner
-from novum.core.tables import Kind, check_sample, checked_weight, is_frame, level_key
+from novum.core.tables import (
+    Kind,
+    Sample,
+    Schema,
+    check_sample,
+    checked_weight,
+    is_frame,
+    level_key,
+)
 from novum.core.text import label_text, listed, meant
 from novum.distributions import StateAxis, named_columns
 from novum.graphical.models.arrays import UNKNOWN
@@ -161,6 +169,18 @@ def read_numbers(
     )
     if not sample.n_rows:
         raise InputError("The table has no rows of positive weight. Give at least one.")
+    coded = coded_sample(sample)
+    for axis, codes in zip(coded.variables, coded.codes, strict=True):
+        if not (codes >= 0).any():
+            raise InputError(
+                f"Nothing is known of {label_text(axis.name)}: every cell is missing. Leave the "
+                "column out."
+            )
+    return coded
+
+
+def coded_sample(sample: Sample) -> CodedTable:
+    """A checked sample with its numbers as they are; a column without levels has one state, ""."""
     axes: list[StateAxis] = []
     codes: list[Any] = []
     numbers: list[Floats | None] = []
@@ -173,19 +193,23 @@ def read_numbers(
             numbers.append(cells)
         else:
             states = next(levels)
-            # A column without levels has missing cells only, and is refused below.
-            known = column.levels or ("",)
-            axes.append(StateAxis(column.name, known, column.kind is Kind.ORDINAL))
+            axes.append(StateAxis(column.name, column.levels or ("",), column.kind is Kind.ORDINAL))
             codes.append(np.where(states >= 0, states, UNKNOWN))
             numbers.append(None)
-        if not (codes[-1] >= 0).any():
-            raise InputError(
-                f"Nothing is known of {label_text(column.name)}: every cell is missing. Leave the "
-                "column out."
-            )
     coded = np.ascontiguousarray(np.stack(codes), np.int32)
     kept = tuple(numbers) if any(x is not None for x in numbers) else ()
     return CodedTable(tuple(axes), coded, sample.weight, (), kept)
+
+
+def known_columns(table: CodedTable, schema: Schema) -> CodedTable:
+    """The columns of a coded sample that have any number, or any level that is declared."""
+    return table.select(
+        [
+            column.name
+            for column, codes in zip(schema.columns, table.codes, strict=True)
+            if ((codes >= 0).any() if column.kind is Kind.NUMERIC else column.levels)
+        ]
+    )
 
 
 def _read_both(table: Any, axes: tuple[StateAxis, ...], sample_weight: Any) -> CodedTable:
@@ -230,7 +254,8 @@ def read_table(
     sample_weight : array of shape (n_rows,), optional
         How often each row counts; at least 0.
     numbers : "normal" or a way to cut them, optional
-        How columns of numbers are read, as in `learn_structure`.
+        How columns of numbers are read, as in `learn_structure`; also those that a `CodedTable`
+        has as they are.
 
     Examples
     --------
@@ -241,7 +266,8 @@ def read_table(
     if isinstance(table, CodedTable):
         if sample_weight is not None:
             raise InputError("A CodedTable has its weights already. Leave out sample_weight.")
-        return table if variables is None else _recoded(table, variables)
+        if variables is not None or numbers is None or not table.numbers:
+            return table if variables is None else _recoded(table, variables)
     if numbers is not None and variables is None:
         if isinstance(numbers, str) and numbers == "normal":
             return read_numbers(table, None, sample_weight)

@@ -190,16 +190,31 @@ class ByScore(Discretization):
         return coded, total
 
 
-def check_discretization(numbers: Any) -> Discretization:
-    """What `numbers` says, equal frequencies by default."""
-    if numbers is None:
+def check_discretization(numbers: Any, target: str | None = None) -> Discretization:
+    """What `numbers` says, equal frequencies by default; "mdl" cuts where `target` changes."""
+    if isinstance(numbers, Discretization):
+        return numbers
+    if numbers is None or (isinstance(numbers, str) and numbers == "frequency"):
         return EqualFrequency()
-    if not isinstance(numbers, Discretization):
-        raise InputError(
-            "numbers is 'normal', EqualFrequency(6), MinimumDescription('target') or ByScore(); "
-            f"got {label_text(numbers)}."
+    if isinstance(numbers, str) and numbers == "score":
+        return ByScore()
+    if isinstance(numbers, str) and numbers == "mdl":
+        if target is None:
+            raise InputError(
+                "numbers='mdl' cuts where a target changes, and none is named. Name the column: "
+                "numbers=MinimumDescription('target')."
+            )
+        return MinimumDescription(target)
+    keeps = isinstance(numbers, str) and numbers == "normal"
+    raise InputError(
+        "numbers is 'frequency', 'mdl', 'score', or a value such as EqualFrequency(6), "
+        "MinimumDescription('target') or ByScore()"
+        + (
+            "; 'normal' keeps numbers as they are, which learn_structure and fit_parameters do."
+            if keeps
+            else f", or 'normal' where numbers stay as they are; got {label_text(numbers)}."
         )
-    return numbers
+    )
 
 
 def with_intervals(table: CodedTable, items: Sequence[ColumnStates | None]) -> CodedTable:

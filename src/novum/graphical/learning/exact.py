@@ -5,7 +5,8 @@
 over all sets W of variables: every acyclic graph has a sink, and what is left without it is again
 such a graph. Of many variables A* looks at fewer sets (`best_first`). The time is about d * 2^d
 steps plus the families that must be scored; a family is
-not where a subset of it beats everything that it or a larger one could reach.
+not where a subset of it beats everything that it or a larger one could reach. Scores whose bounds
+are weak come from sums over all sets instead (`set_sums`).
 
 References
 ----------
@@ -26,6 +27,7 @@ from novum.graphical.learning import exact_kernels as kernels
 from novum.graphical.learning.constraints import Matrix
 from novum.graphical.learning.scores import FamilyScores
 from novum.graphical.learning.search import Search, SearchProblem, default_search
+from novum.graphical.learning.set_sums import are_sums_quicker, best_parents_by_sums
 
 # Variables whose sets are all looked at, and those for which that takes no time.
 MOST_VARIABLES = 22
@@ -45,9 +47,10 @@ class Exact(Search):
     Notes
     -----
     Up to 22 variables dynamic programming looks at every set: time and memory double with each
-    variable, and 20 take a second or so. Beyond, up to 63, it is A*, whose time depends on the
-    table. With `Constraints(max_parents=3)` the proof is among graphs of so few parents, and
-    quicker; Dirichlet scores, whose bounds are weak, need it sooner than `BIC()`.
+    variable, and 20 take a second or so, with Dirichlet scores some seconds. Beyond, up to 63, it
+    is A*, whose time depends on the table. With `Constraints(max_parents=3)` the proof is among
+    graphs of so few parents, and quicker; beyond 22 variables Dirichlet scores, whose bounds are
+    weak, need it.
     """
 
     max_states: int = 5_000_000
@@ -78,7 +81,9 @@ class Exact(Search):
             inside = low | (members >> (sink + 1)) << sink
             _set_parents(adjacency, sink, int(choice[sink, inside]))
         parents = [np.flatnonzero(row).tolist() for row in adjacency]
-        problem.step(adjacency, problem.scores.total(parents))
+        value = problem.scores.total(parents)
+        # Tables too large to lay out have scores by sums only.
+        problem.step(adjacency, value if value > -math.inf else float(values[-1]))
         problem.details["upper_bound"] = problem.value
         most = problem.rules.max_parents
         if most < d - 1:
@@ -99,6 +104,8 @@ def all_best_parents(scores: FamilyScores, problem: SearchProblem) -> tuple[np.n
     d = scores.table.n_variables
     sets = 1 << (d - 1)
     _check_size(d, sets)
+    if are_sums_quicker(scores, problem):
+        return best_parents_by_sums(scores, problem)
     # Without a limit of cells: what is too large is cut by its bound, or by max_parents.
     whole = FamilyScores(
         scores.table,

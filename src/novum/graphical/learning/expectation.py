@@ -19,7 +19,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from novum.graphical.learning.parameters import (
     TablePrior,
     counted,
     network_of,
+    noisy_nodes,
     pseudo_counts,
     shares,
 )
@@ -51,6 +52,7 @@ from novum.graphical.learning.scores import (
 )
 from novum.graphical.models.arrays import Evidence
 from novum.graphical.models.bayesian_network import BayesianNetwork
+from novum.graphical.models.compact import NoisyOr
 from novum.graphical.models.linear_gaussian import ConditionalGaussianNetwork
 from novum.graphical.structure.dag import Dag
 from novum.numerics import Codes, Floats, SquaredExtrapolation, cached_property
@@ -202,6 +204,48 @@ class _Expectation(SumProblem[Floats, ExpectedCounts]):
         return self.rows.normalized(np.where(tables < 1e-290, 0.0, tables))
 
 
+class _NoisyTables(NamedTuple):
+    """Tables of all families, and the noisy ors that some of them are."""
+
+    cells: Floats
+    nodes: tuple[NoisyOr, ...]
+
+
+class _NoisyExpectation(SumProblem[_NoisyTables, ExpectedCounts]):
+    """The same where some nodes are noisy ors, whose M step is a concave problem of its own."""
+
+    objective_name: ClassVar[str] = "log-likelihood of the known cells"
+    direction: ClassVar[Any] = "maximize"
+
+    def __init__(self, plain: _Expectation, noisy: Mapping[int, NoisyOr]) -> None:
+        self.plain, self.noisy = plain, noisy
+
+    def start(self, rng: np.random.Generator) -> _NoisyTables:
+        return self._fitted(self.plain.start(rng), tuple(self.noisy.values()))
+
+    def step(self, params: _NoisyTables, rows: RowFamilies) -> ExpectedCounts:
+        return rows.expected(params.cells)
+
+    def objective(self, params: _NoisyTables, statistics: ExpectedCounts) -> float:
+        return self.plain.objective(params.cells, statistics)
+
+    def update(self, params: _NoisyTables, statistics: ExpectedCounts) -> _NoisyTables:
+        return self._fitted(statistics.counts + self.plain.added, params.nodes)
+
+    def scale(self, params: _NoisyTables, statistics: ExpectedCounts) -> float:
+        return self.plain.scale(params.cells, statistics)
+
+    def _fitted(self, counts: Floats, nodes: tuple[NoisyOr, ...]) -> _NoisyTables:
+        from novum.graphical.learning.noisy_or import noisy_or_of_counts
+
+        cells, begins, fitted = self.plain.rows.normalized(counts), self.plain.rows.families[3], []
+        for place, node in zip(self.noisy, nodes, strict=True):
+            own = slice(int(begins[place]), int(begins[place]) + math.prod(node.shape))
+            fitted.append(noisy_or_of_counts(node, counts[own]))
+            cells[own] = fitted[-1].table.ravel()
+        return _NoisyTables(cells, tuple(fitted))
+
+
 def fit_expectation(
     dag: Dag | BayesianNetwork | ConditionalGaussianNetwork,
     table: Any,
@@ -213,6 +257,7 @@ def fit_expectation(
     n_init: int | None = None,
     random_state: RandomSource = 0,
     numbers: Any = None,
+    noisy_or: Sequence[str] = (),
 ) -> FittedNetwork:
     """Tables of a given graph from rows with missing cells, with the certificate of EM.
 
@@ -233,6 +278,8 @@ def fit_expectation(
         For the start of hidden variables.
     numbers : "normal" or a way to cut them, optional
         As in `fit_parameters`.
+    noisy_or : sequence of names
+        Nodes that become a noisy or; those of a given network stay ones.
 
     Examples
     --------
@@ -255,12 +302,30 @@ def fit_expectation(
         graph, coded = read_graph(dag, table, None, sample_weight)
         return fit_numbers_expectation(graph, coded, prior, stop=stop)
     graph, coded = _with_hidden(dag, table, hidden or {}, sample_weight, numbers)
+    return fit_tables_expectation(
+        graph, coded, prior, noisy=noisy_nodes(dag, graph, coded, noisy_or), stop=stop,
+        n_init=n_init, random_state=random_state,
+    )  # fmt: skip
+
+
+def fit_tables_expectation(
+    graph: Dag,
+    coded: CodedTable,
+    prior: TablePrior | None = None,
+    *,
+    noisy: Mapping[int, NoisyOr] | None = None,
+    stop: StopRule | None = None,
+    n_init: int | None = None,
+    random_state: RandomSource = 0,
+) -> FittedNetwork:
+    """The same of a table whose columns are the nodes; `noisy` are the nodes that are noisy ors."""
     check_families(graph, coded.cards)
     shapes = family_shapes(graph, coded.cards)
     added = pseudo_counts(prior, shapes, graph.names)
     rows = RowFamilies(coded, graph.parents)
     never_seen = np.flatnonzero((coded.codes < 0).all(axis=1)).tolist()
-    problem = _Expectation(rows, added, never_seen)
+    plain = _Expectation(rows, added, never_seen)
+    problem: Any = _NoisyExpectation(plain, noisy) if noisy else plain
     restarts = (RESTARTS if never_seen else 1) if n_init is None else n_init
     fitted = fit_sums(
         problem,
@@ -268,17 +333,21 @@ def fit_expectation(
         stop=stop or StopRule(tol=1e-8, max_iter=500),
         n_init=restarts,
         random_state=random_state,
-        acceleration=SquaredExtrapolation,
+        acceleration=None if noisy else SquaredExtrapolation,
     )
+    cells = fitted.params.cells if noisy else fitted.params
+    nodes = list(network_of(coded.variables, graph.parents, cells).conditionals)
+    if noisy:
+        for place, node in zip(noisy, fitted.params.nodes, strict=True):
+            nodes[place] = node
     counts = FamilyCounts(coded.variables, graph.parents, coded.total, fitted.statistics.counts)
-    missing = int((coded.codes < 0).sum())
     details = {
         **fitted.certificate.details,
-        "missing_cells": missing,
+        "missing_cells": int((coded.codes < 0).sum()),
         "assumes": "cells are missing at random, given what is known of their row",
     }
     return FittedNetwork(
-        network_of(coded.variables, graph.parents, fitted.params),
+        BayesianNetwork(nodes),
         fitted.statistics.log_likelihood,
         counts,
         replace(fitted.certificate, details=details),
@@ -333,7 +402,11 @@ def score_with_missing(
             f"{type(criterion).__name__} counts whole rows, and cells are missing. Use BIC(), "
             "AIC() or BDeu()."
         )
-    fitted = fit_expectation(graph, coded)
+    if coded.numbers:
+        from novum.graphical.learning.gaussian_expectation import score_numbers_with_missing
+
+        return score_numbers_with_missing(graph, coded, criterion, prior)[0]
+    fitted = fit_tables_expectation(graph, coded)
     total, begin = 0.0, 0
     for shape in family_shapes(graph, coded.cards):
         cells = fitted.counts.counts[begin : begin + math.prod(shape)].reshape(-1, shape[-1])

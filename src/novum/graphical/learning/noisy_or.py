@@ -10,12 +10,15 @@ the node is inactive and active, and h = t_0 + sum t_i, the log-likelihood
 is concave in t, so that the maximum is found by Newton steps over t >= 0, and a dual point proves
 it: any c >= 0 with X'c <= X'n_0 gives the bound sum of c log(c / (n_1 + c)) + n_1 log(n_1 / (n_1 +
 c)). A parent that never left the node inactive has strength 1, and its rows say no more.
+
+Where cells are missing the counts are expected under the network (`expectation`), and each round of
+EM solves this problem for them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +27,7 @@ from scipy.special import xlogy
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Stopwatch, Verdict
+from novum.core.tables import Level
 from novum.core.text import label_text
 from novum.distributions import StateAxis
 from novum.graphical.learning.coded_table import CodedTable
@@ -44,9 +48,9 @@ class FittedNoisyOr:
     ----------
     conditional : NoisyOr
     log_likelihood : float
-        Of the node given its parents.
+        Of the node given its parents; with missing cells, of all known cells of the network.
     certificate : Certificate
-        `gap` is how far the log-likelihood can be from its maximum.
+        `gap` is how far the log-likelihood can be from its maximum; with missing cells that of EM.
     """
 
     conditional: NoisyOr
@@ -60,6 +64,8 @@ def fit_noisy_or(
     name: str,
     prior: Any = None,
     *,
+    active: Mapping[str, Level] | None = None,
+    inactive: Mapping[str, Level] | None = None,
     sample_weight: Any = None,
 ) -> FittedNoisyOr:
     """Strengths and leak of one node by maximum likelihood.
@@ -70,10 +76,13 @@ def fit_noisy_or(
         Of a network the states count, and where the node is a noisy or, which of them are active; a
         parent that is never active in the table keeps its strength.
     table : data frame, mapping of columns or array
-        No cell of the node or of its parents is missing.
+        Where a cell of the node or of its parents is missing, all columns of the graph take part:
+        EM fits the whole network, and what is missing is expected given the rest of its row.
     name : str
     prior : TablePrior, optional
         Adds its pseudo-counts of the node's table as rows.
+    active, inactive : mappings from names to states, optional
+        Which state is active where that does not follow from the names, as in `NoisyOr`.
     sample_weight : array of shape (n_rows,), optional
 
     Examples
@@ -87,17 +96,52 @@ def fit_noisy_or(
     'proved'
     """
     graph, coded = graph_and_rows(dag, table, sample_weight)
+    place = graph.place(name)
     given = dag[name] if isinstance(dag, BayesianNetwork) and name in dag else None
-    return noisy_or_of(graph, coded, graph.place(name), given, prior)
+    if not isinstance(given, NoisyOr) or active or inactive:
+        axes = tuple(coded.variables[p] for p in graph.parents[place])
+        given = blank_noisy_or(coded.variables[place], axes, active, inactive)
+    members = [place, *graph.parents[place]]
+    if (coded.codes[members] >= 0).all():
+        return noisy_or_of(graph, coded, place, given, prior)
+    from novum.graphical.learning.expectation import fit_tables_expectation
+
+    others = dag.conditionals if isinstance(dag, BayesianNetwork) else ()
+    noisy = {i: node for i, node in enumerate(others) if isinstance(node, NoisyOr)}
+    fitted = fit_tables_expectation(graph, coded, prior, noisy={**noisy, place: given})
+    return FittedNoisyOr(fitted.network[name], fitted.log_likelihood, fitted.certificate)
+
+
+def blank_noisy_or(
+    axis: StateAxis,
+    axes: tuple[StateAxis, ...],
+    active: Mapping[str, Level] | None = None,
+    inactive: Mapping[str, Level] | None = None,
+) -> NoisyOr:
+    """A noisy or whose active states are said, or follow from their names."""
+    said = {**(active or {}), **(inactive or {})}
+    for own in (axis, *axes):
+        if len(own.states) == 1 and (own is axis or own.name not in said):
+            name, state = label_text(own.name), label_text(own.states[0])
+            raise InputError(
+                f"{name} is {state} in every row of the table, so that nothing can be said of "
+                + (
+                    "what sets it off. Give rows in which it is not, or a network that has both "
+                    "states."
+                    if own is axis
+                    else f"what it sets off beside the leak. Leave the edge from {name} out, or "
+                    "give a network that has both states."
+                )
+            )
+    return NoisyOr(axis, axes, [0.5] * len(axes), active=active, inactive=inactive)
 
 
 def noisy_or_of(graph: Dag, coded: CodedTable, place: int, given: Any, prior: Any) -> FittedNoisyOr:
-    """The same of a node by number, of a table whose columns are the nodes."""
+    """The same of a node by number, of a table whose columns are the nodes; no cell is missing."""
     clock = Stopwatch()
     parents = graph.parents[place]
     axis, axes = coded.variables[place], tuple(coded.variables[p] for p in parents)
-    start = given if isinstance(given, NoisyOr) else _blank(axis, axes)
-    _refuse_missing(coded, (place, *parents))
+    start = given if isinstance(given, NoisyOr) else blank_noisy_or(axis, axes)
     active = coded.codes[list(parents)] != np.array(start.inactive_states, np.int32)[:, None]
     fires = coded.codes[place] == start.active_state
     weights = np.ones(coded.n_rows) if coded.weights is None else coded.weights
@@ -108,12 +152,7 @@ def noisy_or_of(graph: Dag, coded: CodedTable, place: int, given: Any, prior: An
     if prior is not None:
         sets, counts = _with_prior(start, sets, counts, prior)
     solution = _largest_likelihood(sets, counts)
-    strengths = -np.expm1(-solution.strengths)
-    unseen = ~(sets & (counts.sum(axis=0) > 0)[:, None]).any(axis=0)
-    strengths[1:][unseen] = np.array(start.strengths)[unseen]
-    conditional = NoisyOr(
-        axis, axes, strengths[1:].tolist(), float(strengths[0]), start.active, start.inactive
-    )
+    conditional, unseen = _conditional(start, sets, counts, solution)
     gap = max(solution.bound - solution.value, 0.0)
     scale = max(abs(solution.value), 1.0)
     certificate = Certificate(
@@ -122,27 +161,46 @@ def noisy_or_of(graph: Dag, coded: CodedTable, place: int, given: Any, prior: An
         value=solution.value,
         gap=gap,
         iterations=solution.steps,
-        details={"never_active": tuple(a.name for a, no in zip(axes, unseen, strict=True) if no)},
+        details={"never_active": unseen},
         seconds=clock.seconds,
     )
     return FittedNoisyOr(conditional, solution.value, certificate)
 
 
-def _blank(axis: StateAxis, axes: tuple[StateAxis, ...]) -> NoisyOr:
-    """A noisy or whose active states follow from their names."""
-    return NoisyOr(axis, axes, [0.5] * len(axes))
+def noisy_or_of_counts(start: NoisyOr, cells: Floats) -> NoisyOr:
+    """The noisy or of largest likelihood for counts of its table, those of a prior among them."""
+    cells = cells.reshape(-1, 2)
+    seen = np.flatnonzero(cells.sum(axis=1) > 0)
+    if not seen.size:
+        return start
+    cases = np.stack(np.unravel_index(seen, start.shape[:-1] or (1,)), axis=1)
+    active = cases[:, : len(start.parents)] != np.array(start.inactive_states, int)
+    sets, inverse = np.unique(active, axis=0, return_inverse=True)
+    counts = np.stack(
+        [
+            np.bincount(inverse.ravel(), cells[seen, state], len(sets))
+            for state in (1 - start.active_state, start.active_state)
+        ]
+    )
+    return _conditional(start, sets, counts, _largest_likelihood(sets, counts))[0]
 
 
-def _refuse_missing(coded: CodedTable, members: Sequence[int]) -> None:
-    for member in members:
-        rows = np.flatnonzero(coded.codes[member] < 0)
-        if rows.size:
-            raise InputError(
-                f"Column {label_text(coded.names[member])} has a missing cell in row "
-                f"{int(rows[0])}, and the noisy or {label_text(coded.names[members[0]])} is fitted "
-                "from whole families. Leave such rows out, or fit a table, for which missing cells "
-                "are expected."
-            )
+def _conditional(
+    start: NoisyOr, sets: Mask, counts: Floats, solution: _Solution
+) -> tuple[NoisyOr, tuple[str, ...]]:
+    """The solution as a noisy or, and the parents that are never active, which keep theirs."""
+    strengths = -np.expm1(-solution.strengths)
+    unseen = ~(sets & (counts.sum(axis=0) > 0)[:, None]).any(axis=0)
+    strengths[1:][unseen] = np.array(start.strengths)[unseen]
+    node = NoisyOr(
+        start.variable,
+        start.parents,
+        strengths[1:].tolist(),
+        float(strengths[0]),
+        start.active,
+        start.inactive,
+    )
+    return node, tuple(a.name for a, no in zip(start.parents, unseen, strict=True) if no)
 
 
 def _with_prior(start: NoisyOr, sets: Mask, counts: Floats, prior: Any) -> tuple[Mask, Floats]:

@@ -306,7 +306,8 @@ def fit_parameters(
         numeric parents, in each configuration of its discrete ones. By default they are cut at
         quantiles; see `learn_structure`.
     noisy_or : sequence of names
-        Nodes that become a noisy or (`fit_noisy_or`, which also proves its maximum).
+        Nodes that become a noisy or (`fit_noisy_or`, which also proves its maximum, and takes
+        active states whose names do not tell).
 
     Returns
     -------
@@ -338,45 +339,49 @@ def fit_parameters(
         if coded.has_missing:
             return fit_numbers_expectation(graph, coded, prior).network
         return summed(graph, coded).network(prior)
+    if isinstance(numbers, str) and numbers == "score":
+        numbers = ByScore()
     graph, coded = graph_and_rows(dag, table, sample_weight, numbers=numbers)
     if isinstance(numbers, ByScore) and isinstance(dag, Dag):
         raw = read_numbers(table, None, sample_weight).select(graph.names)
         coded = cut_for_graph(numbers, raw, graph, BIC())
-    compact = _noisy_nodes(dag, graph, noisy_or)
+    compact = noisy_nodes(dag, graph, coded, noisy_or)
+    if coded.has_missing:
+        from novum.graphical.learning.expectation import fit_tables_expectation
+
+        return fit_tables_expectation(graph, coded, prior, noisy=compact).network
     if compact:
         return _with_noisy_or(graph, coded, prior, compact)
     check_families(graph, coded.cards)
-    if coded.has_missing:
-        from novum.graphical.learning.expectation import fit_expectation
-
-        return fit_expectation(graph, coded, prior).network
     cells = counted(coded, graph.parents)
     return FamilyCounts(coded.variables, graph.parents, coded.total, cells).network(prior)
 
 
-def _noisy_nodes(dag: Any, graph: Dag, names: Sequence[str]) -> dict[int, Any]:
-    """Nodes that are fitted as a noisy or, with the one that a network has there."""
-    chosen: dict[int, Any] = {graph.place(name): None for name in names_in_order(names, "noisy_or")}
+def noisy_nodes(
+    dag: Any, graph: Dag, coded: CodedTable, names: Sequence[str]
+) -> dict[int, NoisyOr]:
+    """Nodes that are fitted as a noisy or, each with the one that a network has there."""
+    from novum.graphical.learning.noisy_or import blank_noisy_or
+
+    chosen: dict[int, NoisyOr] = {}
     for place, name in enumerate(graph.names):
         node = dag[name] if isinstance(dag, BayesianNetwork) else None
         if isinstance(node, NoisyOr):
             chosen[place] = node
+    for name in names_in_order(names, "noisy_or"):
+        place = graph.place(name)
+        if place not in chosen:
+            axes = tuple(coded.variables[p] for p in graph.parents[place])
+            chosen[place] = blank_noisy_or(coded.variables[place], axes)
     return chosen
 
 
 def _with_noisy_or(
-    graph: Dag, coded: CodedTable, prior: Any, compact: Mapping[int, Any]
+    graph: Dag, coded: CodedTable, prior: Any, compact: Mapping[int, NoisyOr]
 ) -> BayesianNetwork:
     """A network some of whose nodes are noisy ors; the others have tables."""
     from novum.graphical.learning.noisy_or import noisy_or_of
 
-    if coded.has_missing:
-        column, row = np.argwhere(coded.codes < 0)[0].tolist()
-        raise InputError(
-            f"Column {label_text(coded.names[column])} has a missing cell in row {row}, and a "
-            "network with a noisy or is fitted from whole rows. Leave such rows out, or fit "
-            "tables, for which missing cells are expected."
-        )
     # A noisy or of many parents has no table to count.
     parents = [() if place in compact else above for place, above in enumerate(graph.parents)]
     bare = Dag(graph.names, tuple(parents))

@@ -20,7 +20,7 @@ from novum.core.runtime import SILENT, Progress, track
 from novum.core.text import label_text, listed
 from novum.distributions import StateAxis
 from novum.graphical.learning import search_kernels as kernels
-from novum.graphical.learning.coded_table import CodedTable, read_numbers, read_table
+from novum.graphical.learning.coded_table import CodedTable, is_number, read_numbers, read_table
 from novum.graphical.learning.constraints import (
     Constraints,
     Matrix,
@@ -170,7 +170,7 @@ def learn_structure(
     ----------
     table : data frame, mapping of columns or array
         Every column is a node. Missing cells are expected under the network that is being learned
-        (structural EM), where all columns have states or intervals.
+        (structural EM).
     criterion : Criterion
         `BIC()` by default.
     search : Search
@@ -182,11 +182,11 @@ def learn_structure(
     start : Dag, optional
         Where the search begins; the required edges alone by default.
     numbers : "normal" or a way to cut them, optional
-        What columns of numbers become. By default `EqualFrequency()` intervals;
-        `MinimumDescription(target)` cuts where a target changes; `ByScore()` cuts anew while the
-        graph is learned. "normal" keeps them as they are, each normal with a mean linear in its
-        numeric parents given its discrete ones; discrete columns then have no numeric parents.
-        With `BGe()` this is the default.
+        What columns of numbers become. By default intervals of equal frequency, "frequency" or
+        `EqualFrequency(6)`; `MinimumDescription(target)` cuts where a target changes; "score" or
+        `ByScore()` cuts anew while the graph is learned. "normal" keeps them as they are, each
+        normal with a mean linear in its numeric parents given its discrete ones; discrete columns
+        then have no numeric parents. With `BGe()` this is the default.
     on_interrupt : {"raise", "keep"}
         Whether Ctrl-C, or a `time_limit`, gives up or returns the best graph so far.
     verbose : bool
@@ -206,7 +206,10 @@ def learn_structure(
     if on_interrupt not in ("raise", "keep"):
         raise InputError(f"on_interrupt is 'raise' or 'keep', got {on_interrupt!r}.")
     rule = check_criterion(criterion)
-    if isinstance(numbers, ByScore) and not isinstance(table, CodedTable):
+    if isinstance(numbers, str) and numbers == "score":
+        numbers = ByScore()
+    has_numbers = not isinstance(table, CodedTable) or bool(table.numbers)
+    if isinstance(numbers, ByScore) and has_numbers:
         raw = read_numbers(table, None, sample_weight)
 
         def learn(coded: CodedTable, first: Dag | None) -> LearnedStructure:
@@ -223,13 +226,12 @@ def learn_structure(
     if coded.n_rows < 2 and coded.total < 2:
         raise InputError(
             "A structure is learned from what goes together in many rows, and the table has 1. "
-            "Give at least 2, or build the network by hand: BayesianNetwork().add "
-            "(n_samples = 1)."
+            "Give at least 2, or build the network by hand: BayesianNetwork().add(...)."
         )
     rules = _checked_constraints(constraints).rules(coded.names).with_numbers(coded.is_numeric)
     chosen = _checked_search(search, rules, structure_prior)
     first = _first_graph(start, rules)
-    if coded.has_missing and not coded.numbers:
+    if coded.has_missing:
         from novum.graphical.learning.structural_em import structural_em
 
         return structural_em(coded, rule, chosen, rules, structure_prior, first, on_interrupt)
@@ -280,6 +282,8 @@ def table_notes(table: CodedTable) -> tuple[str, ...]:
     """
     constant, naming, wide = [], [], []
     for axis, codes in zip(table.variables, table.codes, strict=True):
+        if is_number(axis):
+            continue
         known = codes[codes >= 0]
         used = len(set(known.tolist()))
         if used <= 1:
