@@ -88,7 +88,9 @@ def test_counts_and_refusals() -> None:
     X = np.random.default_rng(0).poisson(3.0, (60, 2)).astype(float)
     model = DensityDetector(Mixture(Poisson), random_state=0).fit(X)
     assert model.predict([[3.0, 3.0], [30.0, 0.0]]).tolist() == [1, -1]
-    with pytest.raises(InputError, match="at least 2 rows"):
+    with pytest.raises(InputError, match="at least 3 rows, got"):
         DensityDetector(GaussianMixture(1)).fit([[1.0]])
+    with pytest.raises(InputError, match="one row alone has no density"):
+        DensityDetector().fit([[1.0], [2.0]])
     with pytest.raises(InputError, match="estimator with `score_samples`"):
         DensityDetector(NaiveBayes()).fit(X)

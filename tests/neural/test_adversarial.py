@@ -118,8 +118,7 @@ def rejections(n_seeds: int, n_rows: int, patience: int, level: float = 0.05) ->
     for seed in range(n_seeds):
         rng = np.random.default_rng(seed)
         X = rng.normal(3.0, 2.0, size=(n_rows, 1))
-        settings = {"random_state": seed, "max_iter": 1000, "patience": patience}
-        model = GenerativeAdversarialNetwork(**settings).fit(X)
+        model = GenerativeAdversarialNetwork(random_state=seed, patience=patience).fit(X)
         drawn = model.sample(200, random_state=seed)[:, 0]
         found += kstest(drawn, "norm", args=(3.0, 2.0)).pvalue < level
     return found

@@ -276,6 +276,7 @@ class GenerativeAdversarialNetwork(NeuralDetector):
     activation = "leaky_relu"
     batch_size = 256
     learning_rate = 1e-3
+    max_iter = 1000
     patience = 20
 
     latent: int = parameter(default=8, at_least=1, kw_only=False)
