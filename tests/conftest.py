@@ -1,6 +1,6 @@
 """The same checks for everybody: fixed examples, and a Ctrl-C that arrives.
 
-Hypothesis draws the same examples in every run, so that a failure is one of the change at hand: 40
+Hypothesis draws the same examples in every run, so that a failure is one of the change at hand: 25
 for a property in `make test` and 200 in `make test-all` (profile `full`). The profile `fuzz`
 (`make fuzz`) draws new ones and keeps those that fail. There are no deadlines, since the first
 example may compile a kernel.
@@ -16,7 +16,9 @@ Tests that are collected stay to the end: the collector of garbage need not look
 that a test asks for it, which takes a second.
 
 scikit-learn's checks run in `make test` on the first configuration of each class, and on the others
-in `make test-all`.
+in `make test-all`. There are also, marked `slow`, simulations of levels and coverage, sizes that
+only memory or the stack would notice, the quality of other libraries on real tables, and drills
+(kills, full disks, cold caches) that repeat at a further layer what one test of `make test` shows.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ import pytest
 from hypothesis import settings
 from sklearn.utils import estimator_checks
 
-settings.register_profile("fixed", deadline=None, derandomize=True, database=None, max_examples=40)
+settings.register_profile("fixed", deadline=None, derandomize=True, database=None, max_examples=25)
 settings.register_profile("full", deadline=None, derandomize=True, database=None, max_examples=200)
 settings.register_profile("fuzz", deadline=None, print_blob=True)
 settings.load_profile("fixed")
@@ -77,6 +79,34 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Any]:
+    """Two processes of Dask for all tests that need them."""
+    import dask
+    from distributed import LocalCluster
+
+    settings = {
+        # A partition that kills two workers is given up; the default of four takes seconds longer.
+        "distributed.scheduler.allowed-failures": 1,
+        "distributed.comm.timeouts.connect": "30s",
+    }
+    options = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    with (
+        dask.config.set(settings),
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **options) as started,
+    ):
+        yield started
+
+
+@pytest.fixture(scope="module")
+def client(cluster: Any) -> Iterator[Any]:
+    """The cluster as the one that Dask uses, for the tests of a file."""
+    from distributed import Client
+
+    with Client(cluster) as connected:
+        yield connected
 
 
 @pytest.fixture(scope="session")

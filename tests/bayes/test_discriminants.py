@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -18,15 +18,12 @@ from novum.bayes.discriminants import (
 from novum.core.errors import InputError
 from novum.numerics import Floats
 
-quick = settings(max_examples=40, deadline=None)
-
 
 def covariance(rng: np.random.Generator, d: int) -> Floats:
     root = np.eye(d) + 0.4 * rng.normal(size=(d, d))
     return root @ root.T
 
 
-@quick
 @given(st.integers(0, 10**6), st.integers(1, 4))
 def test_values_are_the_log_ratio_of_the_posteriors(seed: int, d: int) -> None:
     rng = np.random.default_rng(seed)
@@ -92,7 +89,6 @@ def test_kinds_by_example(
     assert quadric_between(a, C, b, D, ratio).kind == kind
 
 
-@quick
 @given(st.integers(0, 10**6), st.integers(2, 4))
 def test_kinds_do_not_depend_on_units_offsets_or_rotations(seed: int, d: int) -> None:
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.bayes.gaussian import GaussianClassifier
@@ -21,8 +21,6 @@ from novum.bayes.gaussian_statistics import GaussianStatistics
 from novum.core.errors import InputError
 from novum.numerics import Floats
 from tests.bayes.normal_classes import normal_classes
-
-quick = settings(max_examples=40, deadline=None)
 
 
 def sums(X: Floats, y: object) -> GaussianStatistics:
@@ -56,7 +54,6 @@ def test_likelihood_of_the_sums_is_that_of_the_rows(structure: str) -> None:
     assert log_likelihood(found, sums(X, y)) == pytest.approx(rows.sum(), rel=1e-12)
 
 
-@quick
 @given(st.integers(0, 10**6), st.sampled_from([0.01, 0.1, 0.5]))
 def test_raised_eigenvalues_are_the_best_above_the_floor(seed: int, floor: float) -> None:
     """No other matrix above the floor has a larger likelihood."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -28,8 +28,6 @@ from novum.core.errors import InputError, MemoryLimitError, NotAdditiveError, Sc
 from novum.core.tables import Sample
 from novum.numerics import Array, Floats, moments_of
 from tests.bayes.normal_classes import normal_classes, with_holes
-
-quick = settings(max_examples=40, deadline=None)
 
 
 def sums(X: Any, y: Any, weight: Any = None, covariance: str = "full") -> GaussianStatistics:
@@ -54,7 +52,6 @@ def tables(draw: st.DrawFn) -> tuple[Floats, Array, Floats]:
 # --- The definition -------------------------------------------------------------------------------
 
 
-@quick
 @given(tables())
 def test_moments_are_those_of_rational_arithmetic(table: tuple[Floats, Array, Floats]) -> None:
     X, y, weight = table
@@ -87,7 +84,6 @@ def test_moments_are_those_of_rational_arithmetic(table: tuple[Floats, Array, Fl
         )
 
 
-@quick
 @given(tables(), tables())
 def test_sums_of_parts_come_off_again_by_label(
     a: tuple[Floats, Array, Floats], b: tuple[Floats, Array, Floats]

@@ -90,6 +90,7 @@ def test_contract_of_statistics(case: Case, check: Check) -> None:
     check(case)
 
 
+@pytest.mark.slow
 def test_bits_do_not_depend_on_the_number_of_threads() -> None:
     # Large enough for the compiled path.
     check_bits_in_new_processes(Case(GaussianNB(), *numbers(6000, 50)))

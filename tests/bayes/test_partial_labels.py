@@ -22,13 +22,14 @@ from novum.bayes import (
     KernelColumn,
     NaiveBayes,
 )
+from novum.bayes.gaussian_covariance import SingularCovarianceWarning
 from novum.bayes.partial_labels import NaiveLaws, NormalLaws
 from novum.core import UnlabelledRows
 from novum.core.errors import InputError
 from novum.core.files import load, save
 from novum.core.learners import Case, Check
 from novum.core.learners.contracts import check_name, estimator_checks
-from novum.core.sums import PartlyLabelled
+from novum.core.sums import PartlyLabelled, PartlyLabelledRows
 from novum.core.tables import check_sample
 from novum.numerics import Array, Floats
 
@@ -56,7 +57,7 @@ def test_a_step_of_naive_bayes_is_the_definition() -> None:
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 60)
     model = NaiveBayes(unlabelled="em")
     sample = model._read(table, y, weight, None)
-    laws = NaiveLaws(model, sample)
+    laws = NaiveLaws(model, PartlyLabelledRows.of(sample))
     problem = PartlyLabelled(laws, 0.3)
     params = problem.start(np.random.default_rng(0))
     sums = problem.step(params, sample)
@@ -103,7 +104,7 @@ def test_a_step_of_normal_laws_is_the_definition_with_missing_cells(structure: s
     X[3::11, 0] = np.nan
     X[30] = np.nan
     sample = check_sample(GaussianClassifier(), X, y, target="partial classes", allow_missing=True)
-    laws = NormalLaws(sample, 0.4, structure, 1e-9, None)
+    laws = NormalLaws(PartlyLabelledRows.of(sample), 0.4, structure, 1e-9, None)
     problem = PartlyLabelled(laws, 0.4)
     params = problem.start(np.random.default_rng(0))
     # A second step, so that covariances have correlations where they may.
@@ -290,6 +291,16 @@ def test_fits_that_climb_no_likelihood_refuse(learner: Any, words: str) -> None:
     X, _, y = groups(30)
     with pytest.raises(InputError, match=words):
         learner.set_params(unlabelled="em").fit(np.abs(X), y)
+
+
+def test_dependent_columns_are_noise_at_the_floor_and_no_fall() -> None:
+    truth = np.arange(60) % 2
+    X = np.random.default_rng(0).normal(size=(60, 3)) + 5.0 * truth[:, None]
+    X[:, 2] = X[:, 0] + X[:, 1]
+    y = np.where(np.arange(60) < 20, truth, np.nan)
+    with pytest.warns(SingularCovarianceWarning, match="1 of 3 directions"):
+        model = GaussianClassifier(unlabelled="em").fit(X, y)
+    assert (model.predict(X) == truth).all()
 
 
 def test_given_priors_stay(tmp_path: Path) -> None:

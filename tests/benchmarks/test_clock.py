@@ -1,10 +1,12 @@
 """Clock: what is inside a phase counts, what is outside does not, and peaks are seen."""
 
 import numpy as np
+import pytest
 
 from benchmarks.clock import Clock, reset_peak
 
 
+@pytest.mark.slow
 def test_a_phase_entered_twice_adds_up() -> None:
     clock = Clock()
     for _ in range(2):
@@ -17,6 +19,7 @@ def test_a_phase_entered_twice_adds_up() -> None:
     assert clock.cpu["fit"] >= first > 0
 
 
+@pytest.mark.slow
 def test_a_temporary_array_shows_in_the_peak() -> None:
     # 64 MB of touched pages; whatever the allocator does beside them is far below half of that.
     clock = Clock()
@@ -28,6 +31,7 @@ def test_a_temporary_array_shows_in_the_peak() -> None:
     assert clock.memory["small"] < 32
 
 
+@pytest.mark.slow
 def test_the_peak_of_an_earlier_phase_is_forgotten() -> None:
     np.ones(8_000_000).sum()
     resident = reset_peak()

@@ -26,6 +26,7 @@ def toys_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "results"
 
 
+@pytest.mark.slow
 def test_a_run_prints_the_ratios_and_writes_both_files(
     toys_only: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -40,10 +41,12 @@ def test_a_run_prints_the_ratios_and_writes_both_files(
     assert "## toys.tiny" in (toys_only / "results.md").read_text()
 
 
+@pytest.mark.slow
 def test_check_turns_a_missed_target_into_a_status(toys_only: Path) -> None:
     assert command.main(["--check", "--results", str(toys_only)]) == 1
 
 
+@pytest.mark.slow
 def test_report_reads_the_stored_figures_again(toys_only: Path) -> None:
     command.main(["--results", str(toys_only), "--slow"])
     (toys_only / "results.md").unlink()
@@ -54,6 +57,7 @@ def test_report_reads_the_stored_figures_again(toys_only: Path) -> None:
     assert trace.read_text() == calls
 
 
+@pytest.mark.slow
 def test_figures_of_other_conditions_do_not_mix(toys_only: Path) -> None:
     command.main(["--results", str(toys_only)])
     meta: dict[str, Any] = {"threads": 1, "clock": "cpu", "scale": "normal"}

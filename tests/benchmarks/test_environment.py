@@ -24,6 +24,7 @@ def test_all_leaves_the_giants_out() -> None:
     assert "pomegranate" in requirements(["torch"])
 
 
+@pytest.mark.slow
 def test_an_unknown_group_is_told_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["forestry"]) == 2
     assert "no group of rivals 'forestry'. Groups: bayes" in capsys.readouterr().err

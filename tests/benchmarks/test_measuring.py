@@ -28,6 +28,7 @@ def run(workload: Any, **settings: Any) -> tuple[dict[str, Outcome], list[str]]:
     return outcomes, said
 
 
+@pytest.mark.slow
 def test_repetitions_are_interleaved(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     workload = tiny_workload([toy("b", trace), toy("c", trace)])
@@ -36,6 +37,7 @@ def test_repetitions_are_interleaved(tmp_path: Path) -> None:
     assert {outcome.repetitions for outcome in outcomes.values()} == {3}
 
 
+@pytest.mark.slow
 def test_quick_work_is_repeated_more_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "MOST_ROUNDS", 6)
     outcomes, _ = run(tiny_workload([toy("b", tmp_path / "trace")]))
@@ -55,6 +57,7 @@ def test_the_minimum_of_time_and_the_maximum_of_memory_are_kept() -> None:
     assert outcome.repetitions == 3
 
 
+@pytest.mark.slow
 def test_arrays_are_compared_with_the_first_peer(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     workload = tiny_workload([toy("b", trace, 1.0), toy("c", trace, 1.5)])
@@ -64,6 +67,7 @@ def test_arrays_are_compared_with_the_first_peer(tmp_path: Path) -> None:
     assert any("score=1.5" in line for line in said)
 
 
+@pytest.mark.slow
 def test_every_peer_that_fails_says_why(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
 
@@ -91,6 +95,7 @@ def test_every_peer_that_fails_says_why(tmp_path: Path) -> None:
     assert outcomes["fine"].repetitions == 3
 
 
+@pytest.mark.slow
 def test_a_peer_over_its_limit_is_ended(tmp_path: Path) -> None:
     def spin() -> None:
         while True:

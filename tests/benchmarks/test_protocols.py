@@ -1,6 +1,7 @@
 """Protocols: figures that can be computed by hand, phases that are named."""
 
 import numpy as np
+import pytest
 
 from benchmarks.clock import Clock
 from benchmarks.peers import function
@@ -29,12 +30,14 @@ DATA = Data(
 )
 
 
+@pytest.mark.slow
 def test_accuracy_is_the_part_that_is_right() -> None:
     clock = Clock()
     assert classify(lambda _: Constant(1.0), DATA, clock) == {"accuracy": 0.75}
     assert list(clock.cpu) == ["fit", "predict"]
 
 
+@pytest.mark.slow
 def test_fit_and_predict_gives_both_back() -> None:
     clock = Clock()
     estimator, predicted = fit_and_predict(lambda _: Constant(2.0), DATA, clock)
@@ -46,10 +49,12 @@ def test_fit_and_predict_gives_both_back() -> None:
     assert accuracy(predicted, DATA) == 0.0
 
 
+@pytest.mark.slow
 def test_r2_of_the_mean_is_zero() -> None:
     assert regress(lambda _: Constant(1.5), DATA, Clock()) == {"r2": 0.0}
 
 
+@pytest.mark.slow
 def test_apply_keeps_the_array_and_its_figure() -> None:
     make = function("numpy:outer")
     protocol = apply("gram", "a", "a", figure="trace", array="gram")

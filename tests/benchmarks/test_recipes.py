@@ -3,6 +3,8 @@
 import gc
 import os
 
+import pytest
+
 from benchmarks.recipes import Data, Recipe, Scale, rows, scratch_folder
 
 
@@ -32,6 +34,7 @@ def test_equal_recipes_share_their_data_until_another_is_made() -> None:
     assert made == [(1_000, 0), (1_000, 1), (1_000, 0), (500, 0)]
 
 
+@pytest.mark.slow
 def test_a_scratch_folder_goes_with_its_data() -> None:
     data = Data()
     folder = scratch_folder(data, "bench-test-")
@@ -42,6 +45,7 @@ def test_a_scratch_folder_goes_with_its_data() -> None:
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_a_fork_leaves_the_folder_alone() -> None:
     data = Data()
     folder = scratch_folder(data, "bench-test-")

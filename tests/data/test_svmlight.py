@@ -55,7 +55,7 @@ def test_valid_files_read_as_scikit_learn_reads_them(tmp_path: Path, case: str) 
     assert table.groups is None
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
 def test_what_scikit_learn_writes_is_read_to_the_last_bit(
     tmp_path: Path, seed: int, zero_based: bool, with_groups: bool

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn.decomposition
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition._pca import _assess_dimension, _infer_dimension
 
@@ -39,7 +39,6 @@ variances = st.lists(st.floats(0.01, 10), min_size=2, max_size=7, unique=True).m
 
 
 @given(variances, st.integers(10, 1000))
-@settings(max_examples=50)
 def test_evidence_is_minkas_formula(values: Floats, n: int) -> None:
     found = log_evidences(spectrum_with(values, float(n)))
     assert len(found) == len(values)

@@ -7,14 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
 
 from novum.decomposition.discriminant_directions import Directions, certify, directions_of
 from novum.numerics import Floats
-
-quick = settings(max_examples=60, deadline=None)
 
 
 def problem(d: int, K: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
@@ -41,7 +39,6 @@ def check_definition(found: Directions, W: Floats, B: Floats) -> None:
     assert finite[found.n_infinite :].all()
 
 
-@quick
 @given(st.integers(1, 6), st.integers(2, 6), st.integers(0, 10_000))
 def test_another_solver_agrees(d: int, K: int, seed: int) -> None:
     W, means, shares = problem(d, K, seed)
@@ -81,7 +78,6 @@ def exact_ratios(W: Floats, means: Floats, shares: list[Fraction]) -> list[float
         return [float(half + root), float(half - root)]
 
 
-@quick
 @given(st.integers(0, 10_000))
 def test_high_precision_agrees(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -97,7 +93,6 @@ def test_high_precision_agrees(seed: int) -> None:
     assert found.residual < 1e-12 * exact[0]
 
 
-@quick
 @given(st.integers(2, 5), st.integers(0, 1000))
 def test_no_other_direction_is_better(d: int, seed: int) -> None:
     W, means, shares = problem(d, 3, seed)
@@ -110,7 +105,6 @@ def test_no_other_direction_is_better(d: int, seed: int) -> None:
 # --- Singular scatter -----------------------------------------------------------------------------
 
 
-@quick
 @given(st.integers(2, 5), st.integers(1, 3), st.integers(2, 5), st.integers(0, 1000))
 def test_directions_without_spread_come_first(d: int, flat: int, K: int, seed: int) -> None:
     """The first columns spread, the last do not; then all are mixed by a regular matrix."""

@@ -68,6 +68,7 @@ def test_too_few_products_are_admitted() -> None:
     assert found.residuals.max() > 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
 def test_a_looser_tolerance_takes_fewer_products(tol: float) -> None:
     B = matrix_with(np.linspace(1, 0, 300) ** 2)

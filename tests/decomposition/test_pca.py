@@ -98,6 +98,7 @@ def folds_are_exact(model: Any, X: Floats) -> None:
         np.testing.assert_allclose(found[test], expected, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_bits_do_not_depend_on_threads() -> None:
     check_bits_in_new_processes(Case(PCA(3), low_rank_table(4000, 60, 5)))
 

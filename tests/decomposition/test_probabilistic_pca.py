@@ -130,6 +130,7 @@ def test_a_general_optimizer_finds_the_same_maximum() -> None:
     assert -found.fun == pytest.approx(model.log_likelihood_, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_wide_tables_need_no_covariance() -> None:
     X = low_rank_table(25, 1500, 3)
     model = ProbabilisticPCA(3).fit(X)

@@ -74,7 +74,6 @@ def test_signs_look_at_the_largest_loading() -> None:
 
 
 @given(st.integers(0, 200), st.integers(1, 7), st.integers(0, 7))
-@settings(max_examples=40)
 def test_completed_axes_are_orthonormal(seed: int, d: int, known: int) -> None:
     known = min(known, d)
     axes = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0][:known]

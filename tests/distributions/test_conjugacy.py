@@ -271,6 +271,7 @@ def rank_of(name: str, rng: np.random.Generator) -> float:
     return float(stats.t.cdf((mean[0] - t.location[0]) / scale, t.degrees_of_freedom))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["beta-bernoulli", "normal", "dirichlet-categorical", "normal-gamma", "normal-wishart"]
 )

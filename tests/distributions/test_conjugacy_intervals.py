@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
@@ -63,7 +63,6 @@ def test_falling_densities_begin_at_the_end_of_the_support() -> None:
 
 
 @given(st.floats(1.5, 40), st.floats(1.5, 40), st.floats(0.1, 0.99))
-@settings(max_examples=40)
 def test_densities_at_both_ends_are_equal(a: float, b: float, level: float) -> None:
     law = Beta(a, b)
     low, high = credible_interval(law, level, "highest_density")

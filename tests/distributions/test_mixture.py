@@ -15,6 +15,7 @@ from novum.distributions import (
     Binomial,
     Categorical,
     Component,
+    Dirichlet,
     Gamma,
     MixtureLaw,
     Multinomial,
@@ -197,6 +198,8 @@ def test_refusals() -> None:
         Component(dict)
     with pytest.raises(InputError, match="5 components of 3 rows"):
         MixtureLaw.fit([1.0, 2, 3], component=Normal, n_components=5)
-    law = MixtureLaw.of([1.0], [Multinomial(3, [0.5, 0.5])])
+    with pytest.raises(InputError, match=r"without its trials.*Component\(Binomial, \{'trials'"):
+        Component(Binomial)
+    law = MixtureLaw.of([1.0], [Dirichlet([2.0, 3.0])])
     with pytest.raises(InputError, match="choose a law of independent columns"):
-        law.log_density_observed([[np.nan, 1.0]])
+        law.log_density_observed([[np.nan, 0.5]])

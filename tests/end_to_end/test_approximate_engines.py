@@ -162,6 +162,7 @@ def long_chain(n: int) -> ModelArrays:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "engine",
     [
@@ -197,6 +198,7 @@ def test_thousands_of_nodes(engine: Engine, n: int) -> None:
                 np.testing.assert_allclose(one, other, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cancer", "asia", "child", "alarm", "hailfinder", "andes"])
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.3])
 def test_trusted_chains_are_right_on_published_networks(name: str, share: float) -> None:

@@ -139,6 +139,7 @@ job.run(read_record(Path(sys.argv[1]), Request), Path(sys.argv[2]))
 """
 
 
+@pytest.mark.slow
 def test_a_killed_process_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> None:
     table = write_csv(tmp_path / "t.csv", labeled(90))
     request = quick(table, models=("tree", "forest"))

@@ -183,6 +183,7 @@ def test_a_budget_too_small_for_all_rows(tmp_path: Path, monkeypatch: pytest.Mon
     assert any("100 of the 480 training rows" in sentence for sentence in record.not_done)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_rows_in_a_small_budget(tmp_path: Path) -> None:
     columns = labeled(100_000, spread=1.5)
     record = run_on(tmp_path, columns, models=("tree", "naive_bayes"), budget_seconds=0.5)

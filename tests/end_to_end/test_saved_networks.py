@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn.base import clone
 
 import novum.graphical
@@ -111,7 +111,6 @@ def test_networks_keep_every_bit(way: Way, tmp_path: Path) -> None:
 
 
 @given(networks())
-@settings(max_examples=50, deadline=None)
 def test_any_network_is_coded_and_decoded(network: BayesianNetwork) -> None:
     encoder = StateEncoder()
     node = json.loads(json.dumps(encoder.encode(network, "network")))
@@ -125,6 +124,7 @@ def test_the_empty_network(tmp_path: Path) -> None:
     assert saved(BayesianNetwork(), tmp_path) == BayesianNetwork()
 
 
+@pytest.mark.slow
 def test_ten_thousand_nodes_are_a_handful_of_arrays(tmp_path: Path) -> None:
     axes = [StateAxis(f"x{i}", ("a", "b")) for i in range(12_000)]
     made = [Tabular(axes[0], (), [0.25, 0.75])]

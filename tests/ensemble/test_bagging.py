@@ -73,6 +73,7 @@ def test_several_targets_are_averaged_too() -> None:
     np.testing.assert_allclose(model.oob_prediction_[:, 1], 2 * model.oob_prediction_[:, 0])
 
 
+@pytest.mark.slow
 def test_bagging_is_as_good_as_scikit_learns() -> None:
     X, y = classes(600, K=3, seed=1)
     base = DecisionTreeClassifier(random_state=0)

@@ -99,6 +99,7 @@ def test_contract(case: Case, check: Check) -> None:
         check(case)
 
 
+@pytest.mark.slow
 def test_bits_do_not_depend_on_the_number_of_threads() -> None:
     model = BaggingClassifier(GaussianNB(), 3, random_state=0, n_jobs=2)
     check_bits_in_new_processes(Case(model, *classes(3000)))
@@ -231,6 +232,7 @@ def test_without_replacement_weights_are_passed_on() -> None:
     assert whole[0].given_[1] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [Weightless(), LinearRegression()], ids=str)
 def test_weights_are_repetitions_in_distribution(base: Any) -> None:
     # With max_samples=1.0 the weighted and the repeated table draw as many rows, each with the

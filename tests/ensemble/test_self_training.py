@@ -92,6 +92,12 @@ def test_it_stops_with_its_reason() -> None:
     assert none.termination_condition_.startswith("no row is labelled with confidence 1")
     assert none.certificate_.details["labelled_by_itself"] == 0
     assert SelfTraining(GaussianNB(), max_iter=0).fit(X, y).termination_condition_ == "0 rounds"
+    # Views may share columns, and a single column is a view.
+    views = CoTraining(GaussianNB(), [[0, 1, 2], 3]).fit(X, truth)
+    assert (views.views_, views.termination_condition_) == (
+        ((0, 1, 2), (3,)),
+        "every row has a label",
+    )
 
 
 def test_confidence_is_no_more_than_held_out_labels_prove() -> None:
@@ -220,8 +226,18 @@ def test_what_cannot_be_is_refused() -> None:
         SelfTraining(GaussianNB()).fit(X, np.full(300, np.nan))
     with pytest.raises(InputError, match="two views"):
         CoTraining(GaussianNB(), [[0, 1]]).fit(X, y)
-    with pytest.raises(InputError, match="views"):
+    with pytest.raises(InputError, match="`views` names 7, but X has no such column"):
         CoTraining(GaussianNB(), [[0, 1], [7]]).fit(X, y)
+    with pytest.raises(InputError, match="view 0 has no column"):
+        CoTraining(GaussianNB(), [[], [1]]).fit(X, y)
+    with pytest.raises(InputError, match="View 1 names column 'x2' twice"):
+        CoTraining(GaussianNB(), [[0], [2, -2]]).fit(X, y)
+    with pytest.raises(InputError, match="Views 0 and 2 have the same columns"):
+        CoTraining(GaussianNB(), [[0, 1], [2], [1, 0]]).fit(X, y)
+    with pytest.raises(
+        InputError, match=r"Labels of one class only, 1\.0.*CoTraining needs at least"
+    ):
+        CoTraining(GaussianNB(), [[0], [1]]).fit(X, np.where(np.isnan(y), y, 1.0))
     with pytest.raises(InputError, match="3 learners for 2 views"):
         CoTraining([GaussianNB()] * 3, [[0], [1]]).fit(X, y)
     with pytest.raises(InputError, match="weight above 0"):

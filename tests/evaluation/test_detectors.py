@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
-from novum.evaluation import compare_detectors
+from novum.evaluation import compare_detectors, default_detectors, detector_bench
 from novum.neighbors import NeighborDistance
+from novum.neural import has_torch
 from novum.trees import IsolationForest
 
 
@@ -43,11 +46,12 @@ def table(n: int = 60, novel: int = 6) -> tuple[Any, Any]:
 
 def test_novel_rows_lead_and_detectors_agree() -> None:
     X, _ = table()
-    found = compare_detectors(
-        {"distance": Distance(), "forest": IsolationForest(random_state=0, n_estimators=30),
-         "neighbors": NeighborDistance(1)},
-        X,
-    )  # fmt: skip
+    detectors = {
+        "distance": Distance(),
+        "forest": IsolationForest(random_state=0, n_estimators=30),
+        "neighbors": NeighborDistance(1),
+    }
+    found = compare_detectors(X, detectors=detectors)
     assert set(found.most_unusual[:6].tolist()) == set(range(6))
     assert all(r.agreement.estimate > 0.3 and r.stability.estimate > 0.3 for r in found.results)
     assert all(((r.ranks >= 0) & (r.ranks <= 1)).all() for r in found.results)
@@ -56,14 +60,14 @@ def test_novel_rows_lead_and_detectors_agree() -> None:
     assert found.best in repr(found)
     assert "no detector is proved right" in found.sentence
     assert found.chart().as_svg("x")
-    again = compare_detectors({"distance": Distance()}, X)
+    again = compare_detectors(X, detectors={"distance": Distance()})
     assert "only detector" in again.sentence
 
 
 def test_known_novel_rows_judge_and_are_not_learned_from() -> None:
     X, novel = table()
     Distance.seen.clear()
-    found = compare_detectors({"far": Distance(), "near": Distance(1.0)}, X, novel)
+    found = compare_detectors(X, novel, detectors={"far": Distance(), "near": Distance(1.0)})
     assert [r.name for r in found.results] == ["far", "near"]
     assert found.results[0].area is not None
     assert found.results[0].area.estimate == roc_auc_score(novel, found.results[0].ranks)
@@ -78,7 +82,8 @@ def test_detection_costs_by_thresholds_of_other_folds() -> None:
     novel = np.arange(80) < 20
     X[novel] *= 2.5
     point = WorkingPoint.binary(prior=0.1, cost_fn=5, cost_fp=1)
-    (found,) = compare_detectors({"far": Distance()}, X, novel, point=point, n_folds=4).results
+    far = {"far": Distance()}
+    (found,) = compare_detectors(X, novel, detectors=far, point=point, n_folds=4).results
     order = np.random.Generator(
         np.random.PCG64(np.random.SeedSequence(0, spawn_key=(0,)))
     ).permutation(np.arange(80) % 4)
@@ -99,7 +104,7 @@ def test_detection_costs_by_thresholds_of_other_folds() -> None:
     assert found.cost is not None
     assert found.cost.estimate == pytest.approx((0.5 * misses / 20 + 0.9 * alarms / 60) / 0.5)
     assert 0 <= found.cost.low < found.cost.estimate < found.cost.high
-    plain = compare_detectors({"far": Distance()}, X).results[0]
+    plain = compare_detectors(X, detectors=far).results[0]
     assert plain.cost is None
 
 
@@ -108,17 +113,18 @@ def test_neural_detectors_are_compared_by_their_contract() -> None:
     from novum.neural import AutoencoderDetector
 
     X, novel = table()
-    found = compare_detectors(
-        {"autoencoder": AutoencoderDetector(1, hidden=(4,), random_state=0), "far": Distance()},
-        X, novel, n_folds=2,
-    )  # fmt: skip
+    detectors = {
+        "autoencoder": AutoencoderDetector(1, hidden=(4,), random_state=0),
+        "far": Distance(),
+    }
+    found = compare_detectors(X, novel, detectors=detectors, n_folds=2)
     assert {r.name for r in found.results} == {"autoencoder", "far"}
     assert all(r.area is not None and r.area.estimate > 0.9 for r in found.results)
 
 
 def test_ranks_are_shares_of_all_rows() -> None:
     X = np.random.default_rng(1).normal(size=(30, 2))
-    found = compare_detectors({"far": Distance()}, X, n_folds=3, random_state=4)
+    found = compare_detectors(X, detectors={"far": Distance()}, n_folds=3, random_state=4)
     by_hand = []
     for repeat in range(2):
         order = np.random.Generator(
@@ -136,12 +142,14 @@ def test_ranks_are_shares_of_all_rows() -> None:
 def test_a_detector_that_fails_is_told() -> None:
     X, _ = table()
     X[3, 0] = np.nan
-    found = compare_detectors(
-        {"forest": IsolationForest(random_state=0, n_estimators=10), "bad": Refusing()}, X
-    )
-    assert found.not_done == {"bad": "no"}
+    forest = IsolationForest(random_state=0, n_estimators=10)
+    detectors = {"forest": forest, "bad": Refusing(), "worse": Refusing()}
+    found = compare_detectors(X, detectors=detectors)
+    assert found.not_done == {"bad": "no", "worse": "no"}
+    assert found.omissions == ("bad, worse were not compared: no.",)
+    assert found.omissions[0] in repr(found)
     with pytest.raises(InputError, match="No detector could be fitted; bad: no"):
-        compare_detectors({"bad": Refusing()}, X)
+        compare_detectors(X, detectors={"bad": Refusing()})
 
 
 class Refusing(BaseEstimator):
@@ -149,13 +157,71 @@ class Refusing(BaseEstimator):
         raise ValueError("no")
 
 
+def test_a_detector_that_tells_no_rows_apart_is_last() -> None:
+    X, _ = table()
+    detectors = {"none": Distance(0.0), "far": Distance(), "near": Distance(1.0)}
+    assert compare_detectors(X, detectors=detectors).results[-1].name == "none"
+
+
+ALWAYS = {"isolation forest", "neighbor distance", "local outlier factor", "mixture"}
+NUMBERS = {"Gaussian", "kernel density", "one-class support vectors", "support vector sphere"}
+NETWORKS = {"autoencoder", "variational autoencoder", "adversarial network"}
+
+
+def test_a_table_alone_is_compared_by_detectors_of_every_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, novel = table(40, 4)
+    for name, network in dict(detector_bench.NETWORKS).items():
+        # As many epochs as a test has time for.
+        quick = functools.partial(network, hidden=(2,), patience=1, tol=0.5)
+        monkeypatch.setitem(detector_bench.NETWORKS, name, quick)
+    found = compare_detectors(X, novel, n_folds=2)
+    names = ALWAYS | NUMBERS | {"Bayesian network"} | (NETWORKS if has_torch() else set())
+    assert {result.name for result in found.results} == names
+    assert not set(found.not_done) - NETWORKS
+    for result in found.results:
+        assert result.area is not None
+        assert result.cost is not None
+        assert result.area.low <= result.area.estimate <= result.area.high
+    by_name = {result.name: result for result in found.results}
+    assert all(by_name[name].area.estimate > 0.9 for name in ALWAYS | {"Gaussian"})
+    # The labels of predict say the same.
+    same = compare_detectors(X, np.where(novel, -1, 1), detectors={"far": Distance()})
+    assert same.results[0].area == (
+        compare_detectors(X, novel, detectors={"far": Distance()}).results[0].area
+    )
+
+
+def test_what_cannot_take_a_table_is_left_out_with_a_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = pd.DataFrame({"size": [1.0, 2.0, 3.0, np.nan] * 5, "color": ["red", "blue"] * 10})
+    detectors, left_out = default_detectors(rows, network_cells=39)
+    assert set(detectors) == ALWAYS | {"Bayesian network"}
+    assert left_out["one-class support vectors"] == "5 cells are missing, and it needs all of them"
+    assert left_out["Gaussian"] == "it takes numbers, and there are 1 column with levels"
+    if has_torch():
+        assert left_out["autoencoder"] == "40 cells take long to train on"
+        assert set(default_detectors(rows, network_cells=40)[0]) >= NETWORKS
+    monkeypatch.setattr(detector_bench, "has_torch", lambda: False)
+    assert "pip install 'novum[neural]'" in default_detectors(rows)[1]["autoencoder"]
+    wide = np.random.default_rng(0).normal(size=(20, 61))
+    assert "60 columns at most" in default_detectors(wide)[1]["Bayesian network"]
+
+
 def test_bad_input() -> None:
     X, novel = table()
+    far = {"far": Distance()}
+    with pytest.raises(InputError, match="The table comes first"):
+        compare_detectors(far, X)
     with pytest.raises(InputError, match="at least one detector"):
-        compare_detectors({}, X)
+        compare_detectors(X, detectors={})
     with pytest.raises(InputError, match="X has 60"):
-        compare_detectors({"far": Distance()}, X, novel[:5])
+        compare_detectors(X, novel[:5], detectors=far)
     with pytest.raises(InputError, match="novel rows and others"):
-        compare_detectors({"far": Distance()}, X, np.zeros(60, bool))
+        compare_detectors(X, np.zeros(60, bool), detectors=far)
+    with pytest.raises(InputError, match=r"as predict has them, got 'even', 'odd'"):
+        compare_detectors(X, ["odd" if one else "even" for one in novel], detectors=far)
     with pytest.raises(InputError, match="need 10 rows, got 4"):
-        compare_detectors({"far": Distance()}, X[:4])
+        compare_detectors(X[:4], detectors=far)

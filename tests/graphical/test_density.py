@@ -165,7 +165,7 @@ def test_it_is_compared_with_other_detectors() -> None:
     novel[:20] = True
     rows.loc[:19, "b"] = np.where(rows.loc[:19, "a"] == "0", "1", "0")
     detectors = {"network": BayesianNetworkDensity(), "forest": IsolationForest(random_state=0)}
-    found = compare_detectors(detectors, rows, novel)
+    found = compare_detectors(rows, novel, detectors=detectors)
     assert found.best == "network"
     assert found.results[0].area is not None
     assert found.results[0].area.estimate > 0.8

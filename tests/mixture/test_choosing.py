@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from novum.core.errors import InputError
 from novum.core.files import load, save
 from novum.data import load as bundled
-from novum.mixture import GaussianMixture, choose_components
+from novum.mixture import GaussianMixture, MixedMixture, Mixture, choose_components
 from novum.mixture.choosing import _best
 
 
@@ -108,3 +109,12 @@ def test_a_collapsed_component_is_not_chosen() -> None:
     rows = [*choose_components(GaussianMixture(), X, [1]).rows, *choice.rows]
     assert _best(rows, "bic").n_components == 1
     assert "collapsed" in repr(choice)
+
+
+@pytest.mark.parametrize("model", [GaussianMixture("auto"), MixedMixture("auto"), Mixture()])
+def test_a_table_without_a_cell_has_nothing_to_choose_by(model: Any) -> None:
+    empty = np.full((5, 2), np.nan)
+    with pytest.raises(InputError, match="No row has a present cell"):
+        model.fit(empty)
+    with pytest.raises(InputError, match="nothing to compare by"):
+        choose_components(clone(model).set_params(n_components=1), empty)

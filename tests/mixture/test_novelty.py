@@ -50,6 +50,7 @@ def test_scores_offset_and_rate_by_definition() -> None:
     assert model.predict([[4.0, 4.0], [0.0, 0.0]]).tolist() == [-1, 1]
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_rate_of_new_rows() -> None:
     inside = 0
     for seed in range(20):
@@ -80,14 +81,16 @@ def test_tables_of_any_columns_and_other_detectors(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.decision_function(frame), model.decision_function(frame))
     X = np.vstack([rows(100), [[4.0, 4.0]]])
     detectors = {"mixture": DensityDetector(GaussianMixture(2)), "near": NeighborDistance()}
-    assert compare_detectors(detectors, X).most_unusual[0] == 100
+    assert compare_detectors(X, detectors=detectors).most_unusual[0] == 100
 
 
 def test_counts_and_refusals() -> None:
     X = np.random.default_rng(0).poisson(3.0, (60, 2)).astype(float)
     model = DensityDetector(Mixture(Poisson), random_state=0).fit(X)
     assert model.predict([[3.0, 3.0], [30.0, 0.0]]).tolist() == [1, -1]
-    with pytest.raises(InputError, match="at least 2 rows"):
+    with pytest.raises(InputError, match="at least 3 rows, got"):
         DensityDetector(GaussianMixture(1)).fit([[1.0]])
+    with pytest.raises(InputError, match="one row alone has no density"):
+        DensityDetector().fit([[1.0], [2.0]])
     with pytest.raises(InputError, match="estimator with `score_samples`"):
         DensityDetector(NaiveBayes()).fit(X)

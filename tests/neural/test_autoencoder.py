@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.files import load, save
-from novum.core.learners import Case
+from novum.core.learners import Case, FewRowsWarning
 from novum.core.learners.contracts import (
     check_bits_in_new_processes,
     check_certificate,
@@ -57,6 +57,7 @@ def quick(**settings: Any) -> AutoencoderDetector:
     )
 
 
+@pytest.mark.filterwarnings("ignore::novum.core.learners.FewRowsWarning")
 @parametrize_with_checks([quick(bottleneck=1, hidden=(3,), max_iter=200, patience=1)], legacy=True)
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -228,6 +229,24 @@ def test_lines_and_false_alarms() -> None:
     assert fresh.false_alarm_interval_[0] < share < fresh.false_alarm_interval_[1]
 
 
+def test_a_line_by_few_rows_is_told_with_its_numbers() -> None:
+    with pytest.warns(FewRowsWarning) as heard:
+        model = quick(bottleneck=1).fit(line(12))
+    (said,) = (str(one.message) for one in heard if one.category is FewRowsWarning)
+    assert "draws its line by 1 row and counts false alarms by 1 other:" in said
+    assert "between 0" in said
+    assert "97.5" in said
+    assert "validation_fraction=0.2" in said
+    assert model.false_alarm_interval_ == pytest.approx([0.0, 0.975])
+    # From six rows on, no false alarm says that they are less than half.
+    assert (
+        quick(bottleneck=1, threshold=DeviationThreshold(9.0))
+        .fit(line(60))
+        .false_alarm_interval_[1]
+        < 0.5
+    )
+
+
 def _rows_stream() -> Any:
     from novum.core.runtime import seed_sequence, stream
 
@@ -256,7 +275,7 @@ def test_images_by_convolutions() -> None:
 
 
 def test_odd_tables() -> None:
-    X = line(40)
+    X = line(60)
     X[:, 1] = 7.0
     model = quick(bottleneck=1, batch_size=4096).fit(X)
     assert model.predict([[0.0, 7.0, 0.0], [0.0, 70.0, 0.0]]).tolist() == [1, -1]
@@ -272,7 +291,7 @@ def test_odd_tables() -> None:
     with pytest.raises(InputError, match=r"Use device='cpu'"):
         quick(device="nonsense").fit(line())
     with pytest.raises(InputError, match="too far"):
-        quick().fit(line(40) * 1e-300).score_samples([[1e300, 0, 0]])
+        quick().fit(line(60) * 1e-300).score_samples([[1e300, 0, 0]])
 
 
 def test_files_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:

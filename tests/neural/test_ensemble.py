@@ -23,6 +23,7 @@ def quick(n: int = 3, **settings: Any) -> DetectorEnsemble:
     return DetectorEnsemble(member, n, random_state=0, **settings)
 
 
+@pytest.mark.filterwarnings("ignore::novum.core.learners.FewRowsWarning")
 @parametrize_with_checks(
     [DetectorEnsemble(AutoencoderDetector(1, hidden=(3,), patience=1), 1, random_state=0)],
     legacy=True,

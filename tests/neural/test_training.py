@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from novum.neural import (
     detector,
     training,
 )
+from novum.neural.backend import one_torch_thread
 from novum.neural.training import Adam, Schedule, TrainingState, train
 from tests.neural.tables import line
 
@@ -254,6 +256,7 @@ def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 CHILD = """
 import sys
+import threading
 from novum.neural import AutoencoderDetector
 from tests.neural.tables import line
 AutoencoderDetector(
@@ -279,3 +282,35 @@ def test_a_process_killed_ten_times_ends_with_the_same_bits(tmp_path: Path) -> N
     settings = {"batch_size": 4, "max_iter": 120, "tol": 0.0, "patience": 1000}
     resumed = quick(checkpoint=path, **settings).fit(line(200))
     assert weights_of(resumed) == weights_of(quick(**settings).fit(line(200)))
+
+
+def test_threads_of_torch_are_restored_however_blocks_overlap() -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with one_torch_thread(), one_torch_thread():
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 2
+        entered, leave = threading.Event(), threading.Event()
+
+        def other() -> None:
+            with one_torch_thread():
+                entered.set()
+                leave.wait()
+
+        worker = threading.Thread(target=other)
+        with one_torch_thread():
+            worker.start()
+            entered.wait()
+        leave.set()
+        worker.join()
+        # A new thread gets the number of the process; this one has its own back after a block.
+        seen: list[int] = []
+        late = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
+        late.start()
+        late.join()
+        with one_torch_thread():
+            pass
+        assert (seen, torch.get_num_threads()) == ([2], 2)
+    finally:
+        torch.set_num_threads(before)

@@ -41,6 +41,7 @@ def quick(**settings: Any) -> VariationalAutoencoder:
     )
 
 
+@pytest.mark.filterwarnings("ignore::novum.core.learners.FewRowsWarning")
 @parametrize_with_checks([quick(hidden=(3,), patience=1)], legacy=True)
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -170,7 +171,7 @@ def test_traversals_are_drawn() -> None:
     with pytest.raises(InputError, match="dimension is 0 to 0"):
         model.traverse(1)
     rng = np.random.default_rng(0)
-    images = rng.normal(size=(40, 1, 1)) * np.ones((40, 4, 4)) + 0.1 * rng.normal(size=(40, 4, 4))
+    images = rng.normal(size=(60, 1, 1)) * np.ones((60, 4, 4)) + 0.1 * rng.normal(size=(60, 4, 4))
     stack = Stack((1, 4, 4), (Convolution(2, 3, 2, 1), Activation("relu")))
     pictured = VariationalAutoencoder(1, layers=stack, random_state=0).fit(images)
     assert pictured.traverse(0, steps=3).picture().as_svg().count("<rect") > 10

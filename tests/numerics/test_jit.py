@@ -80,6 +80,7 @@ def test_a_changed_callee_in_another_file_reaches_its_cached_callers(package: Pa
     assert len(list((package.parent / "cache").rglob("*.nbi"))) == 4
 
 
+@pytest.mark.slow
 def test_an_edit_under_a_running_process_does_not_mark_old_code_as_new(package: Path) -> None:
     path = package / "callee_kernels.py"
     late = f"""
@@ -93,6 +94,7 @@ def test_an_edit_under_a_running_process_does_not_mark_old_code_as_new(package: 
     assert run(PROBE, package).split()[1] == "30.0"
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_costs_a_compilation_not_a_crash(package: Path) -> None:
     run(PROBE, package)
     for path in (package.parent / "cache").rglob("*.nb[ic]"):
@@ -101,6 +103,7 @@ def test_a_damaged_cache_costs_a_compilation_not_a_crash(package: Path) -> None:
     assert run(PROBE, package).split() == ["20.0", "20.0", "1", "1"]
 
 
+@pytest.mark.slow
 def test_cold_processes_side_by_side_agree(package: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         outputs = list(pool.map(lambda _: run(PROBE, package).split()[:2], range(4)))
@@ -108,6 +111,7 @@ def test_cold_processes_side_by_side_agree(package: Path) -> None:
     assert run(PROBE, package).split()[2:] == ["1", "1"]
 
 
+@pytest.mark.slow
 def test_cold_threads_side_by_side_agree(package: Path) -> None:
     code = """
     import threading
@@ -124,6 +128,7 @@ def test_cold_threads_side_by_side_agree(package: Path) -> None:
     assert run(code, package).strip() == str([20.0] * 8)
 
 
+@pytest.mark.slow
 def test_an_install_folder_that_cannot_be_written_uses_the_user_cache(
     package: Path, tmp_path: Path
 ) -> None:
@@ -135,6 +140,7 @@ def test_an_install_folder_that_cannot_be_written_uses_the_user_cache(
     assert list((tmp_path / "home").rglob("*.nbi"))
 
 
+@pytest.mark.slow
 def test_no_writable_folder_at_all_works_with_a_warning(package: Path, tmp_path: Path) -> None:
     (package / "__pycache__").write_text("")
     nowhere = tmp_path / "file"
@@ -236,6 +242,7 @@ def test_lean_kernels_divide_as_numpy_and_count_no_references() -> None:
     assert "_nrt" not in quotient.targetoptions
 
 
+@pytest.mark.slow
 def test_lean_kernels_are_kept_on_disk(package: Path) -> None:
     (package / "lean_kernels.py").write_text(
         CALLEE.replace("kernel", "lean_kernel").format(factor=2.0, shift=0.0)

@@ -63,6 +63,7 @@ def test_nothing_is_compiled_by_interpreting() -> None:
     assert not next_one.overloads
 
 
+@pytest.mark.slow
 def test_a_kernel_is_at_hand_once_it_is_on_disk(tmp_path: Path) -> None:
     folder = tmp_path / "pack"
     folder.mkdir()

@@ -66,6 +66,7 @@ def standard_error(folder: Path, patience: float, *, terminal: bool) -> str:
     return content.decode().replace("\r\n", "\n").removesuffix("END\n")
 
 
+@pytest.mark.slow
 def test_one_line_for_nested_and_later_compilations(tmp_path: Path) -> None:
     # Patience far below any compilation: every one of the three would speak.
     assert standard_error(tmp_path, 0.001, terminal=True) == f"{LINE}\n"

@@ -102,6 +102,7 @@ def test_only_entries_are_kept_and_a_changed_part_reaches_them(package: Path) ->
     assert run(PROBE, package).split() == ["9.0", "9.0", "5550.0", *"001", "below", "zero"]
 
 
+@pytest.mark.slow
 def test_without_the_parts_of_this_numba_kernels_work_as_before(package: Path) -> None:
     without = "import sys; sys.modules['novum.numerics.jit_parts'] = None\n"
     assert run(without + PROBE, package).split() == [
@@ -138,6 +139,7 @@ def test_a_numba_with_other_internals_is_refused_at_import(
         check_internals()
 
 
+@pytest.mark.slow
 def test_kernels_work_with_a_numba_that_lacks_internals(package: Path) -> None:
     # What a later version may rename, each read when code is made and never before.
     renamed = """
@@ -154,6 +156,7 @@ def test_kernels_work_with_a_numba_that_lacks_internals(package: Path) -> None:
     assert len(list((package.parent / "cache").rglob("*.nbi"))) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["jit.py", "jit_parts.py"])
 def test_a_changed_compiler_is_a_new_version_of_every_kernel(package: Path, name: str) -> None:
     # A copy of the library, found before the installed one.

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import linalg
@@ -26,7 +26,6 @@ from tests.oracles.rational_least_squares import cross_products
 
 cells = st.integers(-50, 50).map(float)
 tables = st.integers(1, 9).flatmap(lambda n: hnp.arrays(np.float64, (n, 2), elements=cells))
-quick = settings(max_examples=60, deadline=None)
 
 
 @pytest.fixture(params=["extended", "blocked"])
@@ -58,7 +57,6 @@ def assert_products(factor: TriangularFactor, Z: Floats, weight: Floats | None =
 # --- Building -------------------------------------------------------------------------------------
 
 
-@quick
 @given(tables, st.booleans(), st.data())
 def test_squares_are_the_rational_cross_products(
     Z: Floats, blocked: bool, data: st.DataObject
@@ -177,7 +175,6 @@ def test_cholesky_gives_the_same_factor_where_it_can() -> None:
 # --- Moving, scaling, selecting -------------------------------------------------------------------
 
 
-@quick
 @given(tables, st.integers(-30, 30), st.integers(-30, 30))
 def test_center_does_not_matter(Z: Floats, a: int, b: int) -> None:
     factor = factor_of(Z)
@@ -187,7 +184,6 @@ def test_center_does_not_matter(Z: Floats, a: int, b: int) -> None:
     np.testing.assert_allclose(moved.mean, factor.mean, atol=1e-13)
 
 
-@quick
 @given(tables, st.integers(1, 4))
 def test_scaling_is_repetition(Z: Floats, times: int) -> None:
     repeated = factor_of(np.repeat(Z, times, axis=0))
@@ -204,7 +200,6 @@ def test_scaling_by_zero_is_no_row_and_by_less_is_refused() -> None:
             factor_of(normal(5, 2)).scaled(factor)
 
 
-@quick
 @given(tables, st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=4))
 def test_selected_columns(Z: Floats, order: list[int]) -> None:
     padded = np.column_stack([Z, np.zeros(len(Z))])
@@ -224,7 +219,6 @@ def test_isclose_sees_differences() -> None:
 # --- Merging --------------------------------------------------------------------------------------
 
 
-@quick
 @given(tables, tables, tables)
 def test_merging_in_any_grouping_is_stacking(A: Floats, B: Floats, C: Floats) -> None:
     a, b, c = factor_of(A), factor_of(B), factor_of(C)
@@ -234,7 +228,6 @@ def test_merging_in_any_grouping_is_stacking(A: Floats, B: Floats, C: Floats) ->
         assert (merged.weight, merged.rows) == (whole.weight, whole.rows)
 
 
-@quick
 @given(tables)
 def test_no_rows_is_the_zero_of_merging(Z: Floats) -> None:
     factor = factor_of(Z)
@@ -270,7 +263,6 @@ def test_other_widths_do_not_fit() -> None:
 # --- Removing -------------------------------------------------------------------------------------
 
 
-@quick
 @given(st.integers(4, 30), st.integers(1, 3), st.integers(0, 1000))
 def test_what_is_left_is_the_factor_of_the_rest(n: int, gone: int, seed: int) -> None:
     Z = normal(n + 4, 2, seed)
@@ -280,7 +272,6 @@ def test_what_is_left_is_the_factor_of_the_rest(n: int, gone: int, seed: int) ->
     assert left.weight == n + 4 - gone
 
 
-@quick
 @given(tables, tables)
 def test_adding_and_removing_is_nothing(A: Floats, B: Floats) -> None:
     a = factor_of(A)

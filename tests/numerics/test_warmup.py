@@ -97,6 +97,7 @@ def test_the_second_run_finds_everything_and_calls_use_it(package: Path) -> None
     assert run(package, 1) == ["[]", ALL_GOOD, "1"]
 
 
+@pytest.mark.slow
 def test_failures_are_named_and_the_rest_is_compiled(package: Path) -> None:
     (package / "warm" / "bad_kernels.py").write_text(BAD)
     (package / "warm" / "absent_kernels.py").write_text("import no_such_module_at_all")

@@ -182,6 +182,7 @@ def test_training_rows_are_classified_alike(name: str) -> None:
 # --- Accuracy -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_accuracy_in_ten_folds_is_j48s_within_a_standard_error(name: str) -> None:
     table = table_of(name)

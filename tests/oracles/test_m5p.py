@@ -71,6 +71,7 @@ def correlation(y: Floats, said: Floats) -> float:
     return float(np.corrcoef(y, said)[0, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [root_mean_squared_error, correlation])
 @pytest.mark.parametrize("name", TABLES)
 def test_ten_folds_are_as_good_as_m5ps_within_a_standard_error(name: str, measure: Any) -> None:

@@ -19,14 +19,12 @@ from novum.trees import IsolationForest
 table, target = load("wdbc", frame="pandas")
 X = np.log1p(table.drop(columns=target).to_numpy(float))
 X = (X - X.mean(axis=0)) / X.std(axis=0)
-found = compare_detectors(
-    {
-        "isolation forest": IsolationForest(random_state=0),
-        "neighbors": NeighborDistance(),
-        "local density": LocalOutlierFactor(novelty=True),
-    },
-    X,
-)
+detectors = {
+    "isolation forest": IsolationForest(random_state=0),
+    "neighbors": NeighborDistance(),
+    "local density": LocalOutlierFactor(novelty=True),
+}
+found = compare_detectors(X, detectors=detectors)
 for each in found.results:
     print(f"{each.name:16} agrees with the others by {each.agreement}")
 first = found.most_unusual[:10]

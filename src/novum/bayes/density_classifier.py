@@ -10,11 +10,13 @@ missing cells, categories and weights, the classifier does.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from copy import copy
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin, _fit_context, clone
 from sklearn.utils.validation import check_is_fitted
 
 from novum.bayes.naive_bayes_engine import checked_priors
@@ -31,9 +33,18 @@ from novum.core.learners import (
     with_inputs_of,
 )
 from novum.core.runtime import fitting
+from novum.core.sums import (
+    PartlyLabelled,
+    PartlyLabelledRows,
+    UnlabelledRows,
+    fit_partly_labelled,
+)
 from novum.core.tables import TrainingRows, checked_rows, rows_of
 from novum.core.text import label_text
 from novum.numerics import Array, Floats
+
+# Change of the log-likelihood per row at which fits end that only compare weights.
+_JUDGING_TOL = 1e-4
 
 
 class DensityClassifier(DecisionMixin, ClassifierMixin, Learner):
@@ -46,6 +57,10 @@ class DensityClassifier(DecisionMixin, ClassifierMixin, Learner):
         `ProbabilisticPCA`.
     priors : array-like of shape (n_classes,), optional
         Of the classes; learned by default.
+    unlabelled : None, "em" or UnlabelledRows
+        What rows whose label is missing are for: an error, or rows that EM gives to the classes by
+        their probabilities, with a weight chosen by held-out labels (`unlabelled_weight_`). For
+        mixtures, whose components and classes are then one hidden pair.
 
     Attributes
     ----------
@@ -54,6 +69,8 @@ class DensityClassifier(DecisionMixin, ClassifierMixin, Learner):
     classes_, class_count_, class_prior_ : arrays (n_classes,)
     certificate_ : Certificate
         Of all densities together.
+    unlabelled_weight_ : float
+        Of a row without a label, where there were such.
     n_features_in_, feature_names_in_
         As everywhere.
 
@@ -81,12 +98,14 @@ class DensityClassifier(DecisionMixin, ClassifierMixin, Learner):
 
     density: Any = parameter(kw_only=False)
     priors: Any = parameter("array-like", None, default=None)
+    unlabelled: Any = parameter({"em"}, UnlabelledRows, None, default=None)
 
     densities_: Any = fitted()
     classes_: Array = fitted()
     class_count_: Floats = fitted()
     class_prior_: Floats = fitted()
     certificate_: Certificate = fitted()
+    unlabelled_weight_: float = fitted()
 
     def __sklearn_tags__(self) -> Any:
         return with_inputs_of(super().__sklearn_tags__(), self.density)
@@ -104,12 +123,18 @@ class DensityClassifier(DecisionMixin, ClassifierMixin, Learner):
         ----------
         X : table of n_rows, as the density takes it
         y : array-like of shape (n_rows,)
-            Labels of the classes.
+            Labels of the classes; some may be missing with `unlabelled="em"`.
         sample_weight : array-like of shape (n_rows,), optional
             How often each row counts.
         """
         with fitting(self):
-            rows = TrainingRows.of(self, X, y, sample_weight, target="classes")
+            target: Literal["classes", "partial classes"]
+            target = "classes" if self.unlabelled is None else "partial classes"
+            rows = TrainingRows.of(self, X, y, sample_weight, target=target)
+            self.__dict__.pop("unlabelled_weight_", None)
+            if (rows.target < 0).any():
+                self._fit_partly(rows)
+                return self
             schema = schema_for(self.density, rows.table)
             weight = np.ones(len(rows.target)) if rows.weight is None else rows.weight
             self.classes_ = rows.classes
@@ -127,6 +152,45 @@ class DensityClassifier(DecisionMixin, ClassifierMixin, Learner):
                 self.densities_.append(fit)
             self.certificate_ = certified_together(self.densities_)
         return self
+
+    def _fit_partly(self, rows: TrainingRows) -> None:
+        """EM over the labels that are missing and the components of the classes."""
+        from novum.bayes.partial_labels import MixtureLaws
+
+        density = clone(self.density)
+        if not hasattr(density, "_climb"):
+            raise InputError(
+                f"unlabelled='em' climbs a likelihood, which {type(density).__name__} does not. "
+                "Choose a mixture of novum.mixture, or put DensityClassifier into "
+                "novum.ensemble.SelfTraining."
+            )
+        sample = density._read(rows.table, None, rows.weight, None)
+        sample = replace(sample, target=rows.target, classes=rows.classes)
+        counts = np.bincount(rows.target[rows.target >= 0], minlength=len(rows.classes))
+        given = None if self.priors is None else checked_priors(self.priors, counts.astype(float))
+
+        whole = PartlyLabelledRows.of(sample)
+        # The weight is chosen by many fits, each from a single start.
+        quick = copy(density).set_params(n_init=1, tol=max(density.tol, _JUDGING_TOL))
+        if hasattr(quick, "moves"):
+            quick.set_params(moves=0)
+
+        def laws_of(some: PartlyLabelledRows, weight: float) -> MixtureLaws:
+            # All rows, or all that have a label where the others count nothing.
+            is_last = some.n_labelled == whole.n_labelled
+            return MixtureLaws(density if is_last else quick, some, weight, given)
+
+        rule = UnlabelledRows.of(self.unlabelled)
+        name = f"{type(self).__name__} of {type(density).__name__}"
+        fit = fit_partly_labelled(laws_of, whole, rule, name, judging_tol=_JUDGING_TOL)
+        params, certificate = fit.fitted.params, fit.fitted.certificate
+        if not fit.weight > 0:
+            sample = sample.rows(np.flatnonzero(sample.target >= 0))
+        weights, _ = PartlyLabelled(fit.laws, fit.weight or 1.0).memberships(params, sample)
+        self.densities_ = fit.laws.fitted_densities(params, sample, weights, certificate)
+        self.classes_, self.class_prior_ = rows.classes, params.prior
+        self.class_count_ = weights.sum(axis=0)
+        self.certificate_, self.unlabelled_weight_ = certificate, fit.weight
 
     # Prediction
 

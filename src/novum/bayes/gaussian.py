@@ -40,8 +40,7 @@ from novum.bayes.gaussian_statistics import GaussianStatistics, code_of
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Verdict, parameter
 from novum.core.runtime import RandomSource
-from novum.core.sums import StopRule, UnlabelledRows, fit_partly_labelled
-from novum.core.tables import Sample
+from novum.core.sums import PartlyLabelledRows, StopRule, UnlabelledRows, fit_partly_labelled
 from novum.core.text import label_text
 from novum.distributions import ColumnDensities
 from novum.numerics import Floats
@@ -206,7 +205,7 @@ class GaussianClassifier(GaussianModel):
 
     # What the family asks
 
-    def _fit_partly(self, sample: Sample) -> None:
+    def _fit_partly(self, rows: PartlyLabelledRows) -> None:
         """EM over the labels that are missing."""
         from novum.bayes.partial_labels import NormalLaws
 
@@ -217,11 +216,11 @@ class GaussianClassifier(GaussianModel):
                 "GaussianClassifier into novum.ensemble.SelfTraining."
             )
 
-        def laws_of(rows: Sample, weight: float) -> NormalLaws:
-            return NormalLaws(rows, weight, self._structure(), self._floor(), self._given_prior())
+        def laws_of(some: PartlyLabelledRows, weight: float) -> NormalLaws:
+            return NormalLaws(some, weight, self._structure(), self._floor(), self._given_prior())
 
         rule = UnlabelledRows.of(self.unlabelled)
-        found = fit_partly_labelled(laws_of, sample, rule, type(self).__name__)
+        found = fit_partly_labelled(laws_of, rows, rule, type(self).__name__)
         sums, laws = found.fitted.statistics, found.laws
         expected = laws.statistics(sums.expected, sums.class_weight)
         densities = self._store_estimate(found.fitted.params.estimate, expected)

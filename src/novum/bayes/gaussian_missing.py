@@ -37,7 +37,7 @@ from novum.core.sums import Additive, SumProblem
 from novum.core.tables import Sample
 from novum.core.text import label_text
 from novum.distributions import MatrixDensities, missing_patterns
-from novum.numerics import Array, Floats, Moments, moments_of
+from novum.numerics import EPSILON, Array, Floats, Moments, moments_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +132,9 @@ class MissingMoments(SumProblem[MomentParameters, ExpectedSums]):
         found = [raised_to_floor(matrix, self.reference, self.floor).matrix for matrix in matrices]
         return MomentParameters(means, np.array(found))
 
+    def rounding(self, params: MomentParameters, /) -> float:
+        return rounding_of(params.matrices)
+
     def expected(self, statistics: ExpectedSums) -> GaussianStatistics:
         """The expected moments of the classes, as if every cell had been seen."""
         moments = tuple(
@@ -163,6 +166,14 @@ class MissingMoments(SumProblem[MomentParameters, ExpectedSums]):
                 "over the chunks. A callable must return the same chunks every time."
             )
         return places
+
+
+def rounding_of(matrices: Floats) -> float:
+    """Share of squared distances that is noise: the rounding times the worst condition."""
+    unit = np.sqrt(np.diagonal(matrices, axis1=1, axis2=2))
+    values = np.linalg.eigvalsh(matrices / unit[:, :, None] / unit[:, None, :])
+    least = np.maximum(values[:, 0], EPSILON)
+    return float(4 * EPSILON * values.shape[1] * (values[:, -1] / least).max())
 
 
 def _completed(X: Floats, weight: Floats | None, mean: Floats, matrix: Floats) -> ExpectedSums:

@@ -45,8 +45,10 @@ from novum.core.learners import Certificate, Learner, fitted, warn_if_stopped
 from novum.core.runtime import RandomSource, fitting, stream
 from novum.core.sums import (
     ChunkPasses,
+    PartlyLabelledRows,
     StatisticsMixin,
     StopRule,
+    count_unlabelled,
     fit_sums,
     set_feature_names,
     sum_blocks,
@@ -123,10 +125,6 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
             f"{type(self).__name__} cannot be fitted to {sample.n_rows} rows one by one."
         )
 
-    def _fit_partly(self, sample: Sample) -> None:
-        """A fit to rows of which some have no label, for learners that take them."""
-        raise TypeError(f"{type(self).__name__} needs labels of all {sample.n_rows} rows.")
-
     # Fit
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -149,7 +147,7 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         with fitting(self):
             sample = self._read(X, y, sample_weight, None)
             if (sample.target < 0).any():
-                self._fit_partly(sample)
+                self._fit_partly(PartlyLabelledRows.of(sample))
                 return self
             if not self._is_additive():
                 self._fit_rows(sample)
@@ -173,9 +171,7 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
             return super().fit_stream(chunks, schema=schema, classes=classes)
         except MissingCellsError:
             passes = ChunkPasses.over(chunks, self, schema, reason="Cells are missing")
-        with fitting(self):
-            self._fit_missing(passes, classes)
-        return self
+        return self._fit_incomplete(passes, classes)
 
     def fit_file(self, path: Any, *, target: str, **options: Any) -> Self:
         """Fits to a CSV, Parquet or ARFF file; with missing cells in several passes.
@@ -186,8 +182,14 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
             return super().fit_file(path, target=target, **options)
         except MissingCellsError:
             passes = ChunkPasses.over_file(path, self, target=target, **options)
+        return self._fit_incomplete(passes)
+
+    def _fit_incomplete(self, passes: ChunkPasses, classes: Any = None) -> Self:
+        """EM over cells that are missing, and over labels if such are missing too."""
+        if getattr(self, "unlabelled", None) is not None and passes(count_unlabelled):
+            return self._fit_partly_in_passes(passes, classes)
         with fitting(self):
-            self._fit_missing(passes)
+            self._fit_missing(passes, classes)
         return self
 
     @available_if(_adds_up)

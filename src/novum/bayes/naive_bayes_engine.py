@@ -27,16 +27,15 @@ from novum.bayes.missing_cells import MissingBlock
 from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import (
-    Certificate,
-    Learner,
-    Stopwatch,
-    Verdict,
-    fitted,
-    parameter,
-)
+from novum.core.learners import Certificate, Learner, Stopwatch, Verdict, fitted, parameter
 from novum.core.runtime import fitting, stream
-from novum.core.sums import StatisticsMixin, UnlabelledRows, fit_partly_labelled, sum_blocks
+from novum.core.sums import (
+    PartlyLabelledRows,
+    StatisticsMixin,
+    UnlabelledRows,
+    fit_partly_labelled,
+    sum_blocks,
+)
 from novum.core.tables import Sample, Schema, check_classes, check_features, check_sample
 from novum.numerics import Array, Floats, Positions, log_normalize
 
@@ -112,12 +111,12 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         with fitting(self) as watch:
             sample = self._read(X, y, sample_weight, None)
             if (sample.target < 0).any():
-                self._fit_partly(sample)
+                self._fit_partly(PartlyLabelledRows.of(sample))
             else:
                 self._estimate(sum_blocks(self._sum, sample), watch)
         return self
 
-    def _fit_partly(self, sample: Sample) -> None:
+    def _fit_partly(self, rows: PartlyLabelledRows) -> None:
         """EM over the labels that are missing."""
         from novum.bayes.partial_labels import NaiveLaws
 
@@ -127,9 +126,8 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
                 f"unlabelled='em' climbs a likelihood, but {refusal}. Choose other laws, or put "
                 f"{type(self).__name__} into novum.ensemble.SelfTraining."
             )
-        rule = UnlabelledRows.of(self.unlabelled)
-        name = type(self).__name__
-        found = fit_partly_labelled(lambda rows, _: NaiveLaws(self, rows), sample, rule, name)
+        rule, name = UnlabelledRows.of(self.unlabelled), type(self).__name__
+        found = fit_partly_labelled(lambda some, _: NaiveLaws(self, some), rows, rule, name)
         model = found.fitted.params
         for attribute in ("statistics_", "schema_", "classes_", "class_count_", "class_prior_"):
             setattr(self, attribute, getattr(model, attribute))

@@ -6,6 +6,8 @@ Errors that scikit-learn's users expect stay what they expect: wrong input is a 
 
 from __future__ import annotations
 
+import sys
+
 
 class InputError(ValueError):
     """Data or parameters that cannot be used as they are."""
@@ -36,6 +38,14 @@ class NotAdditiveError(TypeError):
     """A fit that is not a function of sums was asked for statistics or exact validation."""
 
 
+class UnlabelledRowsError(NotAdditiveError):
+    """Rows without a label belong to a class only in the course of a fit, and have no sums."""
+
+
+class NoLabelsError(InputError):
+    """None of the rows has a label."""
+
+
 class MemoryLimitError(MemoryError):
     """Work refused before it starts, because it needs more memory than allowed."""
 
@@ -54,3 +64,11 @@ class MixedColumnWarning(UserWarning):
 
 class ReportWarning(UserWarning):
     """A part of a report or of a run's results could not be made; all the rest is there."""
+
+
+def caller_level() -> int:
+    """The `stacklevel` at which a warning points to the line that called the library."""
+    level, frame = 0, sys._getframe()
+    while frame.f_back and str(frame.f_globals.get("__name__")).startswith(("novum.", "sklearn.")):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -10,6 +10,7 @@ from novum.data.filling.filling_columns import LevelCounts as LevelCounts
 from novum.data.readers import ReadTable, read
 from novum.data.scaling.class_scatter import ClassScatter as ClassScatter
 from novum.data.scaling.counted_values import CountedValues as CountedValues
+from novum.data.scaling.standard import StandardScaler as StandardScaler
 from novum.data.svmlight import SvmlightTable, read_svmlight
 from novum.data.synthetic import (
     Checkerboard,

@@ -28,7 +28,7 @@ from novum.core.errors import InputError
 from novum.core.runtime import RandomSource, stream
 from novum.decomposition.centered_rows import row_blocks
 from novum.decomposition.spectrum import Spectrum, spectrum_of_moments
-from novum.distributions import ArrayParameters, checked_vector
+from novum.distributions import ArrayParameters, MultivariateNormal, checked_vector
 from novum.numerics import Floats, Moments, cached_property, moments_of, one_blas_thread
 
 LOG_TWO_PI = float(np.log(2 * np.pi))
@@ -249,6 +249,14 @@ class LowRankNormal(ArrayParameters):
             return moments_of(x, weight)
         except ValueError as error:
             raise InputError(str(error)) from None
+
+    @staticmethod
+    def completed_statistics(
+        x: ArrayLike, weight: ArrayLike | None = None, *, law: LowRankNormal | None = None
+    ) -> Moments:
+        """Expected moments of rows with missing cells, under the law or independent columns."""
+        own = None if law is None else MultivariateNormal(law.mean, law.covariance)
+        return MultivariateNormal.completed_statistics(x, weight, law=own)
 
     @classmethod
     def from_statistics(cls, statistics: Moments, n_components: int) -> LowRankNormal:

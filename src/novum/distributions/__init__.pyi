@@ -113,6 +113,7 @@ from novum.distributions.mixture_em import first_mixture as first_mixture
 from novum.distributions.multivariate.dirichlet import Dirichlet, DirichletStatistics
 from novum.distributions.multivariate.ellipsoid import Ellipsoid
 from novum.distributions.multivariate.multinomial import Multinomial, MultinomialStatistics
+from novum.distributions.multivariate.multinomial_shares import MultinomialShares, ShareStatistics
 from novum.distributions.multivariate.multivariate_bernoulli import (
     MultivariateBernoulli,
     MultivariateBernoulliStatistics,
@@ -173,6 +174,7 @@ __all__ = [
     "MixtureLaw",
     "MixtureStatistics",
     "Multinomial",
+    "MultinomialShares",
     "MultinomialStatistics",
     "MultivariateBernoulli",
     "MultivariateBernoulliStatistics",
@@ -191,6 +193,7 @@ __all__ = [
     "Proposition",
     "RealLaw",
     "RealMixtureLaw",
+    "ShareStatistics",
     "SingularMatrixError",
     "SmallCountsWarning",
     "StudentT",

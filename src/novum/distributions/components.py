@@ -67,6 +67,14 @@ class Component:
                 f"The estimation of {self.law.__name__} knows no {strange[0]!r}; it takes "
                 f"{', '.join(sorted(taken)) or 'nothing'}."
             )
+        needed = set().union(*(_keywords(function, True) for function in estimation))
+        untold = sorted(needed - set(self.known))
+        if untold:
+            raise InputError(
+                f"{self.law.__name__} is not estimated without its {' and '.join(untold)}, which a "
+                f"sample does not tell: Component({self.law.__name__}, "
+                f"{{{', '.join(f'{name!r}: ...' for name in untold)}}})."
+            )
 
     @classmethod
     def of(cls, law: Any) -> Component:
@@ -83,10 +91,21 @@ class Component:
         """Whether a value is one number or label; otherwise it is a vector."""
         return hasattr(self.law, "discrete")
 
+    @property
+    def takes_missing_cells(self) -> bool:
+        """Whether rows of vectors may lack cells, in estimation as in densities."""
+        if "component" in self.known:
+            return Component.of(self.known["component"]).takes_missing_cells
+        own = hasattr(self.law, "completed_statistics")
+        return own or getattr(self.law, "takes_missing_cells", False)
+
     def first(self, x: Any, weight: Floats) -> Any:
         """The law of a weighted sample, or, of a hidden law, one to start from."""
         if self.is_hidden:
             return self.law.first(x, weight, **self._for(self.law.first))
+        if self._has_gaps(x):
+            make = self.law.completed_statistics
+            return self.of_sums(make(x, weight, **self._for(make)))
         return self.of_sums(self.law.statistics(x, weight, **self._for(self.law.statistics)))
 
     def expected(self, law: Any, x: Any, weight: Floats, prior: Floats | None = None) -> Any:
@@ -99,6 +118,9 @@ class Component:
             known = self._for(self.law.expected_statistics)
             return law.expected_statistics(x, weight, prior=prior, **known)
         whole = weight if prior is None else weight + prior
+        if self._has_gaps(x):
+            make = self.law.completed_statistics
+            return make(x, whole, law=law, **self._for(make))
         return self.law.statistics(x, whole, **self._for(self.law.statistics))
 
     def likeliest(self, law: Any, statistics: Any) -> Any:
@@ -117,6 +139,12 @@ class Component:
         """The law of largest likelihood of sums of rows alone."""
         make = self.law.from_statistics
         return make(statistics, **self._for(make))
+
+    def _has_gaps(self, x: Any) -> bool:
+        """Whether rows lack cells that the law can complete."""
+        if not hasattr(self.law, "completed_statistics"):
+            return False
+        return bool(np.isnan(np.sum(np.asarray(x, np.float64))))
 
     def _for(self, function: Callable[..., Any]) -> dict[str, Any]:
         taken = _keywords(function)
@@ -152,12 +180,8 @@ def prior_log_density(law: Any, x: Any) -> Floats:
 
 
 @cache
-def _keywords(function: Callable[..., Any]) -> frozenset[str]:
-    """Names that an estimation takes beside the sample and its weights."""
-    return frozenset(inspect.signature(function).parameters) - {
-        "self",
-        "x",
-        "weight",
-        "prior",
-        "statistics",
-    }
+def _keywords(function: Callable[..., Any], is_needed: bool = False) -> frozenset[str]:
+    """Names that an estimation takes, or needs, beside the sample and its weights."""
+    items = inspect.signature(function).parameters.items()
+    names = {k for k, item in items if not is_needed or item.default is inspect.Parameter.empty}
+    return frozenset(names) - {"self", "x", "weight", "prior", "statistics", "law"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
 from novum.core.sums import SumProblem
-from novum.distributions.components import Component
+from novum.distributions.components import Component, prior_log_density
 from novum.distributions.mixture import MixtureLaw, MixtureStatistics
 from novum.distributions.multivariate.coordinates import sample_weights
 from novum.numerics import Floats, Integers
@@ -26,6 +27,8 @@ class LawEM(SumProblem[MixtureLaw, MixtureStatistics]):
         A first mixture from random numbers.
     share : float
         The part of every row that each component has seen in advance.
+    further : pair of rows and weights, optional
+        Rows that each component has seen in advance besides, which are not among the chunks.
     """
 
     objective_name = "log-likelihood of the present cells, with prior rows"
@@ -36,8 +39,10 @@ class LawEM(SumProblem[MixtureLaw, MixtureStatistics]):
         component: Component,
         begin: Callable[[np.random.Generator], MixtureLaw] | None,
         share: float,
+        further: tuple[Any, Floats] | None = None,
     ) -> None:
         self.component, self.begin, self.share = component, begin, share
+        self.further = further
 
     def start(self, rng: np.random.Generator, /) -> MixtureLaw:
         assert self.begin is not None
@@ -49,14 +54,26 @@ class LawEM(SumProblem[MixtureLaw, MixtureStatistics]):
         return params.expected_statistics(rows, weights, component=self.component, prior=prior)
 
     def objective(self, params: MixtureLaw, statistics: MixtureStatistics, /) -> float:
-        del params
-        return statistics.log_likelihood + statistics.log_prior
+        return statistics.log_likelihood + statistics.log_prior + self.log_prior(params)
+
+    def log_prior(self, params: MixtureLaw) -> float:
+        """Log-density of the further rows, under every component."""
+        if self.further is None:
+            return 0.0
+        rows, weights = self.further
+        return float(sum(weights @ prior_log_density(law, rows) for law in params.components))
 
     def scale(self, params: MixtureLaw, statistics: MixtureStatistics, /) -> float:
         del params
         return statistics.weight
 
     def update(self, params: MixtureLaw, statistics: MixtureStatistics, /) -> MixtureLaw:
+        if self.further is not None:
+            rows, weights = self.further
+            none = np.zeros(len(weights))
+            pairs = zip(params.components, statistics.parts, strict=True)
+            parts = (a + self.component.expected(law, rows, none, weights) for law, a in pairs)
+            statistics = replace(statistics, parts=tuple(parts))
         return params.maximized(statistics)
 
     def residual(self, params: MixtureLaw, statistics: MixtureStatistics, /) -> float:
@@ -65,12 +82,22 @@ class LawEM(SumProblem[MixtureLaw, MixtureStatistics]):
 
 
 def first_mixture(
-    component: Component, x: Any, weight: Floats, groups: Integers, K: int, share: float
+    component: Component,
+    x: Any,
+    weight: Floats,
+    groups: Integers,
+    K: int,
+    share: float,
+    further: tuple[Any, Floats] | None = None,
 ) -> MixtureLaw:
     """The mixture of first groups; memberships are not sure yet, so all rows have a share."""
     sure = 0.8 * np.eye(K)[groups] + 0.2 / K if K > 1 else np.ones((len(groups), 1))
     R = sure * weight[:, None]
-    laws = [component.first(x, R[:, k] + share * weight) for k in range(K)]
+    counted = R + share * weight[:, None]
+    if further is not None:
+        x = np.concatenate([x, further[0]])
+        counted = np.vstack([counted, np.repeat(further[1][:, None], K, axis=1)])
+    laws = [component.first(x, counted[:, k]) for k in range(K)]
     return MixtureLaw.of(R.sum(axis=0) / R.sum(), laws)
 
 

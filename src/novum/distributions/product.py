@@ -93,6 +93,7 @@ class ProductLaw:
     """
 
     laws: tuple[Any, ...]
+    takes_missing_cells: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         laws = tuple(self.laws)

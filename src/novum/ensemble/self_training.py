@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -37,7 +38,7 @@ from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, fitted, parameter
 from novum.core.runtime import check_cancelled, fitting
-from novum.core.sums import label_folds
+from novum.core.sums import NO_ACCOUNT, label_folds
 from novum.core.tables import (
     TrainingRows,
     checked_rows,
@@ -50,9 +51,6 @@ from novum.ensemble.certification import certify_members
 from novum.ensemble.confidence import class_scores, inverse_temperature
 from novum.ensemble.members import combine_input_tags, fitted_member, shared_invariances
 from novum.numerics import Array, Floats, Integers, Mask, Positions
-
-# Differences of log-probabilities below this, in nats a label, are of no account.
-_NO_ACCOUNT = 0.01
 
 
 @dataclass(frozen=True)
@@ -390,7 +388,7 @@ class CoTraining(LabellingModel):
     ----------
     estimator : classifier, or list of one for each view
     views : list of lists of columns, by name or position
-        At least two.
+        At least two, which may share columns but not all; the fewer the better.
     threshold, k_best, max_iter, folds
         As for `SelfTraining`; `k_best` is of each view. A row that two views are sure of but name
         differently gets no label in that round.
@@ -449,12 +447,27 @@ termination_condition_, n_iter_, certificate_, n_features_in_, feature_names_in_
 
     def _views(self, table: Any) -> list[Any]:
         names = column_names(table) or [f"x{j}" for j in range(self.n_features_in_)]
-        views = [tuple(column_places(view, names, "views")) for view in self.views]
+        given = [[view] if isinstance(view, (str, Integral)) else view for view in self.views]
+        views = [tuple(column_places(view, names, "views")) for view in given]
         if len(views) < 2 or not all(views):
+            empty = [k for k, view in enumerate(views) if not view]
+            what = f"view {empty[0]} has no column" if empty else f"got {len(views)}"
             raise InputError(
-                f"CoTraining needs at least two views with columns, got {len(views)}. Give lists "
-                "of columns; SelfTraining needs none."
+                f"CoTraining needs at least two views with columns, but {what}. Give lists of "
+                "columns; SelfTraining needs none."
             )
+        for k, view in enumerate(views):
+            twice = [j for j in view if view.count(j) > 1]
+            if twice:
+                raise InputError(
+                    f"View {k} names column {names[twice[0]]!r} twice. Name each column once."
+                )
+            same = [i for i in range(k) if set(views[i]) == set(view)]
+            if same:
+                raise InputError(
+                    f"Views {same[0]} and {k} have the same columns, so neither can teach the "
+                    "other. Give views that differ; SelfTraining needs none."
+                )
         if len(self._learners()) != len(views):
             raise InputError(
                 f"There are {len(self._learners())} learners for {len(views)} views. Give one "
@@ -480,7 +493,7 @@ def _best_round(values: list[float]) -> int:
     """The round under which held-out labels are most probable; of near equals the last."""
     if not values or np.isnan(values).any():
         return max(0, len(values) - 1)
-    return int(np.flatnonzero(np.array(values) >= max(values) - _NO_ACCOUNT)[-1])
+    return int(np.flatnonzero(np.array(values) >= max(values) - NO_ACCOUNT)[-1])
 
 
 def _weights(training: TrainingRows, rows: Sequence[Any] | Array) -> Floats | None:

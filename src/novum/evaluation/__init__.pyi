@@ -98,6 +98,8 @@ from novum.evaluation.decisions.risk import (
     empirical_bayes_risk,
     risk_of_actions,
 )
+from novum.evaluation.detector_bench import NETWORKS as NETWORKS
+from novum.evaluation.detector_bench import default_detectors
 from novum.evaluation.detectors import DetectorComparison, DetectorResult, compare_detectors
 from novum.evaluation.inspection.complexity_curves import (
     ComplexityCurve,
@@ -368,6 +370,7 @@ __all__ = [
     "cross_validate",
     "curves",
     "davies_bouldin_score",
+    "default_detectors",
     "det_curve",
     "detectable_effect",
     "detection_cost",

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,7 @@ from sklearn.base import clone
 
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
+from novum.core.learners import FewRowsWarning
 from novum.core.runtime import RandomSource, check_cancelled, seed_sequence, stream
 from novum.core.tables import as_table, rows_of
 from novum.display import Axis, Chart, Cloud, Line, Table
@@ -95,6 +97,17 @@ class DetectorComparison:
         return np.argsort(-self.consensus, kind="stable")
 
     @property
+    def omissions(self) -> tuple[str, ...]:
+        """Which detectors were not compared, and why: a sentence for each reason."""
+        names: dict[str, list[str]] = {}
+        for name, why in self.not_done.items():
+            names.setdefault(why, []).append(name)
+        return tuple(
+            f"{', '.join(own)} {'was' if len(own) == 1 else 'were'} not compared: {_ended(why)}"
+            for why, own in names.items()
+        )
+
+    @property
     def sentence(self) -> str:
         """The comparison in one sentence."""
         first = self.results[0]
@@ -141,16 +154,18 @@ class DetectorComparison:
         return Chart(Axis(what, grid=True), Axis(names=[r.name for r in shown]), marks, "Detectors")
 
     def __repr__(self) -> str:
-        lines = [self.table().as_text(), self.sentence]
-        lines += [f"{name} was not compared: {why}" for name, why in self.not_done.items()]
-        return "\n".join(lines)
+        return "\n".join([self.table().as_text(), self.sentence, *self.omissions])
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith(".") else f"{sentence}."
 
 
 def compare_detectors(
-    detectors: Mapping[str, Any],
     X: Any,
     known: Any = None,
     *,
+    detectors: Mapping[str, Any] | None = None,
     n_folds: int = 5,
     point: WorkingPoint | None = None,
     random_state: RandomSource = 0,
@@ -160,11 +175,13 @@ def compare_detectors(
 
     Parameters
     ----------
-    detectors : mapping from names to estimators with `score_samples`
-        Lower scores are more novel, as everywhere in scikit-learn.
     X : table of n_rows
-    known : bool array (n_rows,), optional
-        Which rows are novel.
+    known : array (n_rows,), optional
+        Which rows are novel: true or 1, or -1 as a detector's `predict` says it; the others are
+        false or 0, or 1.
+    detectors : mapping from names to estimators with `score_samples`, optional
+        Lower scores are more novel, as everywhere in scikit-learn. By default those of
+        `default_detectors`: forest, neighbors, densities, support vectors, networks.
     n_folds : int, default=5
     point : WorkingPoint, optional
         What a missed novel row and a false alarm cost, and how often rows are novel; the novel
@@ -179,27 +196,34 @@ def compare_detectors(
     >>> from novum.trees import IsolationForest
     >>> rng = np.random.default_rng(0)
     >>> X = np.vstack([rng.normal(size=(95, 2)), rng.normal(size=(5, 2)) + 6])
-    >>> found = compare_detectors(
-    ...     {"forest": IsolationForest(random_state=0), "neighbors": NeighborDistance()}, X)
-    >>> sorted(found.most_unusual[:5].tolist())
+    >>> detectors = {"forest": IsolationForest(random_state=0), "neighbors": NeighborDistance()}
+    >>> comparison = compare_detectors(X, detectors=detectors)
+    >>> sorted(comparison.most_unusual[:5].tolist())
     [95, 96, 97, 98, 99]
     """
-    table = as_table(X)
+    if isinstance(X, Mapping) and any(hasattr(value, "fit") for value in X.values()):
+        raise InputError(
+            "The table comes first: compare_detectors(X, known, detectors={name: detector})."
+        )
+    table, root = as_table(X), seed_sequence(random_state)
     n = table.shape[0]
-    novel = np.zeros(n, bool) if known is None else np.asarray(known, bool)
-    if not detectors:
-        raise InputError("Name at least one detector to compare.")
-    if novel.shape != (n,):
-        raise InputError(f"known says of {novel.shape} rows whether they are novel, X has {n}.")
-    if known is not None and (novel.all() or not novel.any()):
-        raise InputError("known must have novel rows and others; leave it out if nothing is known.")
+    novel = np.zeros(n, bool) if known is None else _novel_rows(known, n)
     if n < 2 * n_folds or n_folds < 2:
         raise InputError(
             f"{n_folds} folds of at least two rows need {2 * max(n_folds, 2)} rows, got {n}. Ask "
             "for fewer folds (at least 2), or pass more rows."
         )
-    folds = [_folds(n, n_folds, stream(seed_sequence(random_state), r)) for r in range(_REPEATS)]
-    ranks, seconds, not_done = {}, {}, {}
+    not_done: dict[str, str] = {}
+    if detectors is None:
+        # All families are imported by it.
+        from novum.evaluation.detector_bench import default_detectors
+
+        ordinary = rows_of(table, np.flatnonzero(~novel))
+        detectors, not_done = default_detectors(ordinary, random_state=root)
+    if not detectors:
+        raise InputError("Name at least one detector to compare.")
+    folds = [_folds(n, n_folds, stream(root, r)) for r in range(_REPEATS)]
+    ranks, seconds = {}, {}
     for name, detector in detectors.items():
         check_cancelled()
         began = time.process_time()
@@ -232,8 +256,32 @@ def compare_detectors(
                 cost,
             )
         )
-    results.sort(key=lambda r: -(r.agreement if r.area is None else r.area).estimate)
+    results.sort(key=_worth, reverse=True)
     return DetectorComparison(tuple(results), consensus, not_done)
+
+
+def _worth(result: DetectorResult) -> float:
+    """Area, or agreement; nothing of a detector that ranks all rows alike."""
+    value = (result.agreement if result.area is None else result.area).estimate
+    return -math.inf if math.isnan(value) else value
+
+
+def _novel_rows(known: Any, n: int) -> Any:
+    """Labels of novelties as truth values: of 0 and 1, or of the -1 and 1 of `predict`."""
+    labels = np.asarray(known)
+    if labels.shape != (n,):
+        raise InputError(f"known says of {labels.shape} rows whether they are novel, X has {n}.")
+    kinds = set(labels.tolist())
+    if not kinds <= {0, 1} and not kinds <= {-1, 1}:
+        odd = sorted(map(repr, kinds - {-1, 0, 1})) or ["-1 beside 0"]
+        raise InputError(
+            "known has true (or 1) for novel rows and false (or 0) for others, or -1 and 1 as "
+            f"predict has them, got {', '.join(odd[:3])}."
+        )
+    novel = labels == (-1 if -1 in kinds else 1)
+    if novel.all() or not novel.any():
+        raise InputError("known must have novel rows and others; leave it out if nothing is known.")
+    return novel
 
 
 def _folds(n: int, n_folds: int, rng: np.random.Generator) -> Any:
@@ -249,7 +297,10 @@ def _ranked(detector: Any, table: Any, novel: Any, folds: Any) -> Floats:
     for fold in np.unique(folds):
         train = np.flatnonzero((folds != fold) & ~novel)
         test = np.flatnonzero(folds == fold)
-        model = clone(detector).fit(rows_of(table, train))
+        with warnings.catch_warnings():
+            # Ranks are compared, and no line that few rows draw.
+            warnings.simplefilter("ignore", FewRowsWarning)
+            model = clone(detector).fit(rows_of(table, train))
         scores = -np.asarray(model.score_samples(rows_of(table, test)), np.float64)
         low, middle, high = np.quantile(scores, [0.25, 0.5, 0.75])
         novelty[test] = (scores - middle) / (high - low or np.ptp(scores) or 1.0)

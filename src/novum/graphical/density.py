@@ -24,11 +24,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import Certificate, Learner, fitted, parameter
+from novum.core.learners import (
+    Certificate,
+    Learner,
+    NoveltyMixin,
+    fitted,
+    parameter,
+    share_line,
+)
 from novum.core.runtime import RandomSource, check_cancelled, fitting, stream
 from novum.core.tables import (
     MISSING,
@@ -68,11 +75,10 @@ from novum.graphical.naive_network import (
     state_codes,
     states_of_columns,
 )
-from novum.neighbors import false_alarms
-from novum.numerics import Floats, Integers, Positions
+from novum.numerics import Floats, Integers
 
 
-class BayesianNetworkDensity(OutlierMixin, Learner):
+class BayesianNetworkDensity(NoveltyMixin, Learner):
     """The distribution of rows as a learned network: novel rows, and missing cells filled.
 
     Parameters
@@ -141,9 +147,6 @@ class BayesianNetworkDensity(OutlierMixin, Learner):
     number_states_: Any = fitted()
     n_present_: Integers = fitted()
     training_scores_: Floats = fitted()
-    offset_: float = fitted()
-    false_alarm_rate_: float = fitted()
-    false_alarm_interval_: Any = fitted()
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()
 
@@ -189,12 +192,8 @@ class BayesianNetworkDensity(OutlierMixin, Learner):
             self.network_, self.certificate_ = counts.network(prior), learned.certificate
             cells = counts.counts + pseudo_counts(prior, counts.shapes, table.names)
             self.training_scores_ = self._scores(sample, left_out=cells)
-            order = np.argsort(self.training_scores_, kind="stable")
-            passed = np.cumsum(sample.weights[order]) > self.false_alarms * sample.weights.sum()
-            # The largest offset that leaves no more than the share of rows below it.
-            self.offset_ = float(self.training_scores_[order[int(passed.argmax())]])
-            rate, interval = false_alarms(self.training_scores_, self.offset_, sample.weights)
-            self.false_alarm_rate_, self.false_alarm_interval_ = rate, list(interval)
+            self.offset_ = share_line(self.training_scores_, self.false_alarms, sample.weights)
+            self._judge_line(self.training_scores_, sample.weights)
         return self
 
     def _table(self, sample: Sample) -> CodedTable:
@@ -239,14 +238,6 @@ class BayesianNetworkDensity(OutlierMixin, Learner):
     def score_samples(self, X: Any) -> Floats:
         """The log density of each row, its missing cells expected; (n_rows,)."""
         return self._scores(self._rows(X))
-
-    def decision_function(self, X: Any) -> Floats:
-        """`score_samples(X) - offset_`: positive inside, negative outside."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> Positions:
-        """1 for rows inside or on the border, -1 for those outside."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the known cells, missing ones summed over."""

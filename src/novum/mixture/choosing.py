@@ -180,6 +180,8 @@ def choose_components(
     reader = clone(model)
     sample = reader._read(X, None, sample_weight, None)
     sums = sum_blocks(reader._first_sums(), sample)
+    if not sums.rows > 0:
+        raise InputError("No row has a present cell, so there is nothing to compare by.")
     rows: list[ComponentRow] = []
     models: dict[tuple[int, str], Any] = {}
     for family in families or [getattr(model, "covariance_type", "")]:

@@ -247,6 +247,10 @@ class Units:
         there = sample.weights @ ~np.isnan(np.asarray(sample.numeric))
         return float(there @ np.log(self.unit))
 
+    def log_units_of_rows(self, X: Floats) -> Floats:
+        """The same of each row, (n,)."""
+        return np.asarray(~np.isnan(X) @ np.log(self.unit))
+
     def outward(self, params: GaussianParameters) -> GaussianParameters:
         """The parameters in the units of the table."""
         return self._turned(params, self.center + params.means * self.unit, self.unit)
@@ -310,6 +314,21 @@ class GaussianEM(SumProblem[GaussianParameters, GaussianSums]):
     def step(self, params: GaussianParameters, chunk: Sample | PatternRows, /) -> GaussianSums:
         rows = self.prepared(chunk) if isinstance(chunk, Sample) else chunk
         return expected_sums(params, rows)
+
+    def log_joint(self, params: GaussianParameters, sample: Sample) -> Floats:
+        """`log w_k + log p_k(x)` of the present cells in the units of the table, (n, K)."""
+        X = self.units.rows(sample.numeric)
+        return log_joint(params, as_argument(X)) - self.units.log_units_of_rows(X)[:, None]
+
+    def log_prior(self, params: GaussianParameters) -> float:
+        """There is none: the floor of variances is a constraint."""
+        del params
+        return 0.0
+
+    def anchored(self, sample: Sample) -> GaussianEM:
+        """The same problem: no prior depends on the rows."""
+        del sample
+        return self
 
     def objective(self, params: GaussianParameters, statistics: GaussianSums, /) -> float:
         del params

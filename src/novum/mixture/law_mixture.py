@@ -13,6 +13,7 @@ that of `distributions.mixture`: it asks a law for nothing but sums that add.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -26,11 +27,14 @@ from novum.core.runtime import RandomSource
 from novum.core.sums import Fitted
 from novum.core.tables import Kind, Sample, Schema
 from novum.distributions import (
+    Bernoulli,
     Categorical,
     Component,
     LawEM,
     MixtureLaw,
     Multinomial,
+    MultinomialShares,
+    MultivariateBernoulli,
     MultivariateNormal,
     MultivariateStudentT,
     Normal,
@@ -48,6 +52,7 @@ from novum.mixture.mixed_table import (
 )
 from novum.numerics import Floats, Integers
 
+_OF_COUNTS = (Multinomial, MultinomialShares)
 _LOCATED = (Normal, StudentT, MultivariateNormal, MultivariateStudentT)
 
 
@@ -55,6 +60,8 @@ class TableEM(LawEM):
     """The climb over samples; categories are codes, after the numbers."""
 
     is_extrapolated = False
+
+    is_anchored = False
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what starts are made of, which workers of a cluster do not need."""
@@ -74,7 +81,27 @@ class TableEM(LawEM):
         return (rows[~empty], sample.weights[~empty]) if empty.any() else (rows, sample.weights)
 
     def step(self, params: MixtureLaw, chunk: Any, /) -> Any:
-        return super().step(params, self.prepared(chunk) if isinstance(chunk, Sample) else chunk)
+        rows, weights = self.prepared(chunk) if isinstance(chunk, Sample) else chunk
+        if not self.is_anchored:
+            return super().step(params, (rows, weights))
+        return params.expected_statistics(rows, weights, component=self.component)
+
+    def log_joint(self, params: MixtureLaw, sample: Sample) -> Floats:
+        """`log w_k + log p_k(x)` of the present cells, (n, K)."""
+        return params.log_joint(cells_of(sample))
+
+    def anchored(self, sample: Sample) -> TableEM:
+        """The problem in which components have seen a share of these rows in advance, no others."""
+        rows, weights = self.prepared(sample)
+        prior = [(rows, self.share * weights)] if self.share > 0 else []
+        prior += [] if self.further is None else [self.further]
+        together = copy(self)
+        together.is_anchored = True
+        together.further = None
+        if prior:
+            cells, counts = zip(*prior, strict=True)
+            together.further = np.concatenate(cells), np.concatenate(counts)
+        return together
 
 
 class Mixture(TableMixture):
@@ -89,8 +116,9 @@ class Mixture(TableMixture):
         tell, `Component(Binomial, {"trials": 10})`.
     prior_count : float
         Rows, distributed as the whole table, that every component has seen in advance: no
-        component shrinks onto a few rows, and no probability is zero. 0 is plain maximum
-        likelihood.
+        component shrinks onto a few rows, and no probability is zero. A declared level that no row
+        has counts there as if one row more were spread evenly over the levels of its column. 0 is
+        plain maximum likelihood.
 
     Attributes
     ----------
@@ -99,6 +127,9 @@ class Mixture(TableMixture):
         Of whole rows: the law of vectors, or a `ProductLaw` with one for each column.
     prior_share_ : float
         The part of every row that each component has seen in advance.
+    unmet_ : array (m, 3)
+        Declared levels that no row has: number of the column, code of the level (of a Bernoulli
+        column 0 or 1, of an outcome of trials 1), and what each component has seen of it.
     law_ : MixtureLaw
         The law itself: density, sample, moments, marginals.
     log_likelihood_, lower_bound_, converged_, n_iter_, n_components_, certificate_, choice_
@@ -106,8 +137,11 @@ class Mixture(TableMixture):
 
     Notes
     -----
-    Missing cells are exact where columns have laws of their own. Laws of vectors need complete rows
-    to fit; answers about incomplete ones integrate them out where the law knows its marginals.
+    Missing cells are exact where columns have laws of their own, and in laws of vectors whose
+    expected sums have a closed form: `MultivariateNormal`, `MultivariateStudentT` and
+    `LowRankNormal` (conditional moments, by pattern), `MultivariateBernoulli`, `Multinomial` (what
+    is missing are the trials that are left) and `MultinomialShares`. Others need complete rows.
+    `Multinomial` rows of different totals have the law given their totals, `MultinomialShares`.
     A pass costs K densities and K sums of the law. `MixedMixture` has compiled passes for normal
     and categorical columns.
 
@@ -133,6 +167,7 @@ class Mixture(TableMixture):
 
     components_: Any = fitted()
     prior_share_: float = fitted()
+    unmet_: Floats = fitted()
 
     @property
     def invariances(self) -> tuple[str, ...]:
@@ -146,12 +181,13 @@ class Mixture(TableMixture):
         sums.refuse_empty_columns()
         component = self._component(sums.schema)
         if component.law is Multinomial and "trials" not in component.known:
-            # Told by any row; a part of the rows may have none of some component.
-            known = dict(component.known) | {"trials": int(sums.kept.rows[0].sum())}
-            component = Component(Multinomial, known)
+            component = _with_trials(sums.kept.rows)
         _refuse_lawless_columns(component, sums)
-        begin = partial(_first, component, sums, n_components, self.init_params, self.prior_count)
-        return TableEM(component, begin, self.prior_count / sums.weight)
+        share = self.prior_count / sums.weight
+        self.unmet_ = _unmet(component, sums, self.prior_count)
+        further = _rows_of_unmet(component, self.unmet_, self.schema_)
+        begin = partial(_first, component, sums, n_components, self.init_params, share, further)
+        return TableEM(component, begin, share, further)
 
     def _component(self, schema: Schema) -> Component:
         """The law of a whole row: that of vectors, or the product of the columns' laws."""
@@ -221,8 +257,11 @@ class Mixture(TableMixture):
     def _fitted_problem(self) -> tuple[TableEM, MixtureLaw]:
         component, law = self._component(self.schema_), self._coded_law()
         if component.law is Multinomial:
-            component = Component(Multinomial, {"trials": law.components[0].trials})
-        return TableEM(component, None, self.prior_share_), law
+            own = law.components[0]
+            known = {"trials": own.trials} if isinstance(own, Multinomial) else {}
+            component = Component(type(own), known)
+        further = _rows_of_unmet(component, self.unmet_, self.schema_)
+        return TableEM(component, None, self.prior_share_, further), law
 
     @property
     def _n_free(self) -> int:
@@ -239,7 +278,10 @@ class Mixture(TableMixture):
 
     def _check_state(self) -> None:
         sizes = {getattr(part, "n_coordinates", None) for part in self.components_}
-        if sizes != {self.schema_.n_columns} or np.shape(self.weights_) != (len(self.components_),):
+        fits = sizes == {self.schema_.n_columns}
+        fits &= np.shape(self.weights_) == (len(self.components_),)
+        fits &= self.unmet_.ndim == 2 and self.unmet_.shape[1] == 3
+        if not fits or not np.isin(self.unmet_[:, 0], np.arange(self.schema_.n_columns)).all():
             raise InputError("Weights, laws and schema of this mixture do not fit together.")
         _ = self.law_
 
@@ -288,12 +330,22 @@ def _coded(law: Any, schema: Schema) -> Any:
     return ProductLaw(tuple(laws))
 
 
+def _with_trials(rows: Floats) -> Component:
+    """The law of rows of counts: of one total, where all complete rows have it, or given totals."""
+    complete = rows[~np.isnan(rows).any(axis=1)].sum(axis=1)
+    if complete.size and (complete == complete[0]).all():
+        trials = complete[0]
+        if trials == np.floor(trials) and (np.nansum(rows, axis=1) <= trials).all():
+            return Component(Multinomial, {"trials": int(trials)})
+    return Component(MultinomialShares)
+
+
 def _refuse_missing_cells(component: Component, missing: Any) -> None:
-    if component.law is not ProductLaw and missing.any():
+    if not component.takes_missing_cells and missing.any():
         raise InputError(
             f"{int(missing.sum())} cells are missing, and {component.law.__name__} has no closed "
-            "form for the others alone. Use GaussianMixture, whose fits take missing cells "
-            "exactly, a law of single columns, or fill the cells first."
+            "form for the others alone. Choose a law of single columns, MultivariateNormal, "
+            "MultivariateStudentT or LowRankNormal, or fill the cells first."
         )
 
 
@@ -318,6 +370,46 @@ def _refuse_lawless_columns(component: Component, table: MixedTable) -> None:
             ) from None
 
 
+def _unmet(component: Component, table: MixedTable, prior_count: float) -> Floats:
+    """Column, level and prior count of every declared level that no row has, (m, 3).
+
+    One row more than there are, spread evenly over the levels, is in the prior rows.
+    """
+    met: dict[int, Any] = {}
+    moments, order = table.columns, _order(table.schema)
+    starts = level_starts(table.schema)
+    for j, column in enumerate(table.schema.columns):
+        law = component.known["laws"][order[j]].law if component.law is ProductLaw else None
+        if column.kind is not Kind.NUMERIC:
+            q = order[j] - len(moments.mean)
+            met[j] = table.counts[starts[q] : starts[q + 1]] > 0
+        elif Bernoulli is law or component.law is MultivariateBernoulli:
+            mean = moments.mean[order[j]]
+            met[j] = np.array([mean < 1, mean > 0])
+        elif component.law in _OF_COUNTS:
+            # One of as many outcomes as there are columns.
+            met[j] = np.array([True, moments.mean[order[j]] > 0])
+    count = prior_count / (table.weight + 1.0)
+    d = table.schema.n_columns if component.law in _OF_COUNTS else 0
+    pairs = [(j, levels) for j, levels in met.items() if count > 0]
+    rows = [(j, a, count / (d or len(own))) for j, own in pairs for a in np.flatnonzero(~own)]
+    return np.array(rows, np.float64).reshape(-1, 3)
+
+
+def _rows_of_unmet(
+    component: Component, unmet: Floats, schema: Schema
+) -> tuple[Floats, Floats] | None:
+    """These levels as rows that have nothing else, with their counts as weights."""
+    if not len(unmet):
+        return None
+    places = _order(schema)[unmet[:, 0].astype(np.int64)]
+    # A row of counts that has one outcome only says as much of it as it has trials.
+    trials = max(1, component.known.get("trials", 1)) if component.law in _OF_COUNTS else 1
+    rows = np.full((len(unmet), schema.n_columns), 0.0 if component.law in _OF_COUNTS else np.nan)
+    rows[np.arange(len(unmet)), places] = unmet[:, 1] * trials
+    return rows, unmet[:, 2] / trials
+
+
 def n_free(law: Any, component: Component) -> int:
     """Free numbers of a law: those of its parameters that are not known and not tied."""
     if isinstance(law, ProductLaw):
@@ -332,7 +424,7 @@ def n_free(law: Any, component: Component) -> int:
         d = len(value) if value.ndim else 1
         total += d * (d + 1) // 2 if value.ndim == 2 else value.size
         # Probabilities of exclusive outcomes sum to one.
-        total -= item.name == "probabilities" and isinstance(law, (Categorical, Multinomial))
+        total -= item.name == "probabilities" and isinstance(law, (Categorical, *_OF_COUNTS))
     return total
 
 
@@ -341,7 +433,8 @@ def _first(
     table: MixedTable,
     K: int,
     method: str,
-    prior_count: float,
+    share: float,
+    further: tuple[Floats, Floats] | None,
     rng: np.random.Generator,
 ) -> MixtureLaw:
     """The mixture of first groups of the rows that the first pass has kept."""
@@ -353,5 +446,6 @@ def _first(
     X, codes = (kept.rows[:, :p] - table.columns.mean) / unit, kept.rows[:, p:]
     rows = start_rows(X, codes, kept.weights, level_starts(table.schema), kinds)
     groups = first_groups(rows, kept, K, method, rng)
-    share = prior_count / float(kept.weights.sum())
-    return first_mixture(component, kept.rows, kept.weights, groups, K, share)
+    # Fewer rows than there are: each has more of the prior rows.
+    more = table.weight / float(kept.weights.sum())
+    return first_mixture(component, kept.rows, kept.weights, groups, K, share * more, further)

@@ -147,11 +147,27 @@ class MixedEM(SumProblem[MixedParameters, MixedSums]):
         counts = self.groups.level_counts(counts, self.starts)
         return MixedSums(weight, seen, linear, square, counts, value)
 
-    def objective(self, params: MixedParameters, statistics: MixedSums, /) -> float:
-        # A level without prior counts may be impossible, which costs nothing.
+    def log_joint(self, params: MixedParameters, sample: Sample) -> Floats:
+        """`log w_k + log p_k(x)` of the present cells in the units of the table, (n, K)."""
+        X = self.units.rows(np.asarray(sample.numeric))
+        rows = MixedRows(as_argument(X), self.groups.codes(sample.codes), np.ones(len(X)))
+        joint = np.empty((len(X), len(params.weights)))
+        tables = self.groups.tables(params.levels, self.starts)
+        passed(params, tables, self.groups.starts, rows, joint, None)
+        return joint - self.units.log_units_of_rows(X)[:, None]
+
+    def log_prior(self, params: MixedParameters) -> float:
+        """Of the levels; one without prior counts may be impossible, which costs nothing."""
         there = self.prior > 0
-        prior = float((params.levels[:, there] @ self.prior[there]).sum())
-        return statistics.log_likelihood - self.offset + prior
+        return float((params.levels[:, there] @ self.prior[there]).sum())
+
+    def anchored(self, sample: Sample) -> MixedEM:
+        """The same problem: its prior counts are given."""
+        del sample
+        return self
+
+    def objective(self, params: MixedParameters, statistics: MixedSums, /) -> float:
+        return statistics.log_likelihood - self.offset + self.log_prior(params)
 
     def scale(self, params: MixedParameters, statistics: MixedSums, /) -> float:
         del params

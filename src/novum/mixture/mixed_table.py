@@ -12,7 +12,7 @@ import numpy as np
 from novum.clustering import KeptRows
 from novum.core.errors import InputError
 from novum.core.learners import parameter
-from novum.core.sums import Additive, ChunkPasses
+from novum.core.sums import Additive, ChunkPasses, SchemaSums
 from novum.core.tables import Kind, Sample, Schema, check_sample
 from novum.mixture.mixture_model import MixtureModel
 from novum.numerics import Floats, Integers, as_argument, column_moments_of
@@ -22,17 +22,6 @@ _TABLE_ENTRIES = 256
 
 # Rows that first groups are made of.
 _START_ROWS = 8192
-
-
-@dataclass(frozen=True, eq=False)
-class SchemaSums(Additive):
-    """A pass that learns the levels."""
-
-    schema: Schema
-
-    @classmethod
-    def of(cls, sample: Sample) -> SchemaSums:
-        return cls(sample.schema)
 
 
 @dataclass(frozen=True, eq=False)

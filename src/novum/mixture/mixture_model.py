@@ -25,7 +25,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, caller_level
 from novum.core.learners import (
     Certificate,
     ConvergenceWarning,
@@ -189,17 +189,29 @@ class MixtureModel(
             Reads `X` by this schema, also levels that it does not have.
         """
         with fitting(self):
-            sample = self._read(X, y, sample_weight, schema)
-            sums = sum_blocks(self._first_sums(), sample)
-            n_components = self.n_components
-            self.__dict__.pop("choice_", None)
-            if n_components == "auto":
-                from novum.mixture.choosing import chosen_of_sample
-
-                self.choice_ = chosen_of_sample(self, sample, sums)
-                n_components = self.choice_.n_components
-            self._run(sums, int(n_components), sample=sample)
+            self._fit_sample(self._read(X, y, sample_weight, schema))
         return self
+
+    def _fit_sample(self, sample: Sample) -> None:
+        """Fits to rows that were read; also for learners that have a mixture in every class."""
+        sums = sum_blocks(self._first_sums(), sample)
+        _refuse_no_cells(sums)
+        n_components = self.n_components
+        self.__dict__.pop("choice_", None)
+        if n_components == "auto":
+            from novum.mixture.choosing import chosen_of_sample
+
+            self.choice_ = chosen_of_sample(self, sample, sums)
+            n_components = self.choice_.n_components
+        self._run(sums, int(n_components), sample=sample)
+
+    def _climb(self, sample: Sample) -> tuple[Any, Any]:
+        """The EM problem of the fitted model, with the prior of these rows, and its parameters.
+
+        A climb of its own may then go over any rows: what is summed does not change the prior.
+        """
+        problem, params = self._fitted_problem()
+        return problem.anchored(sample), params
 
     def fit_predict(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
@@ -276,6 +288,7 @@ class MixtureModel(
             )
         with fitting(self):
             sums = passes(self._first_sums())
+            _refuse_no_cells(sums)
             set_feature_names(self, sums.schema)
             self._run(sums, int(self.n_components), passes=passes)
         return self
@@ -313,7 +326,7 @@ class MixtureModel(
             "on_interrupt": self.on_interrupt,
         }
         solution = self._climbed(problem, over, options)
-        warn_if_stopped(solution.certificate, type(self).__name__, stacklevel=5)
+        warn_if_stopped(solution.certificate, type(self).__name__, stacklevel=caller_level() + 1)
         self._keep(problem, solution)
         dead = int((self.weights_ == 0).sum())
         if dead:
@@ -321,7 +334,7 @@ class MixtureModel(
                 f"{dead} of {n_components} components have lost all rows: there are fewer groups "
                 "than components. Ask for fewer components.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=caller_level(),
             )
 
     def _keep(self, problem: Any, solution: Fitted[Any, Any]) -> None:
@@ -397,6 +410,13 @@ class MixtureModel(
         return _entropy(self._joint_of(sample), sample.weights)
 
 
+def _refuse_no_cells(sums: Any) -> None:
+    if not sums.rows > 0:
+        raise InputError(
+            "No row has a present cell, so there is nothing to learn from. Give rows with some."
+        )
+
+
 def _fingerprint(params: Any) -> str:
     """Equal for equal parameters, bit by bit."""
     digest = sha256()
@@ -419,7 +439,9 @@ def _fingerprint(params: Any) -> str:
 
 def _entropy(joint: Floats, weights: Floats) -> float:
     logs = joint - log_sum_exp(joint, axis=1, keepdims=True)
-    terms = np.where(np.isfinite(logs), np.exp(logs) * logs, 0.0)
+    # What is impossible adds nothing.
+    logs = np.where(np.isfinite(logs), logs, 0.0)
+    terms = np.exp(logs) * logs
     return max(0.0, -float(weights @ terms.sum(axis=1)))
 
 

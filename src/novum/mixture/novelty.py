@@ -1,9 +1,8 @@
 """Novel is what is unlikely: a line through the log-densities of rows, and its false alarms.
 
 A row is novel whose log-density is below the offset. How often that hits an ordinary row is judged
-by the training rows, each scored by a density that was fitted to the rows of the other folds: r of
-n beyond the offset give the rate r / n, and the interval of Clopper and Pearson holds the true rate
-with 95 % confidence, for rows that come from where the training rows came from.
+by the training rows, each scored by a density that was fitted to the rows of the other folds
+(`core.learners.detectors`).
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context, clone
+from sklearn.base import _fit_context, clone
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
@@ -20,21 +19,24 @@ from novum.core.learners import (
     Certificate,
     ConvergenceWarning,
     Learner,
+    NoveltyMixin,
     certified_together,
     fitted,
     fitted_density,
     parameter,
     schema_for,
+    share_line,
     with_inputs_of,
 )
 from novum.core.runtime import fitting, stream
 from novum.core.tables import checked_rows, n_rows_of, rows_of
 from novum.mixture.gaussian_mixture import GaussianMixture
-from novum.neighbors import false_alarms as rate_of_false_alarms
-from novum.numerics import Floats, Positions
+from novum.numerics import Floats
+
+_FEWEST = 3
 
 
-class DensityDetector(OutlierMixin, Learner):
+class DensityDetector(NoveltyMixin, Learner):
     """Novel is what a density finds unlikely.
 
     Parameters
@@ -90,9 +92,6 @@ class DensityDetector(OutlierMixin, Learner):
     density_: Any = fitted()
     certificate_: Certificate = fitted()
     training_scores_: Floats = fitted()
-    offset_: float = fitted()
-    false_alarm_rate_: float = fitted()
-    false_alarm_interval_: Any = fitted()
 
     def __sklearn_tags__(self) -> Any:
         return with_inputs_of(super().__sklearn_tags__(), self._density())
@@ -119,25 +118,24 @@ class DensityDetector(OutlierMixin, Learner):
         with fitting(self):
             table = checked_rows(self, X, reset=True)
             n = n_rows_of(table)
-            if n < 2:
+            if n < _FEWEST:
                 raise InputError(
-                    f"{type(self).__name__} needs at least 2 rows to judge one by the others, got "
-                    f"{n} (n_samples = {n})."
+                    f"{type(self).__name__} scores each row by a density of the others, and one "
+                    f"row alone has no density: it needs at least {_FEWEST} rows, got {n} "
+                    f"(n_samples = {n})."
                 )
             schema = schema_for(self._density(), table)
             self.density_ = fitted_density(self._density(), table, None, schema)
             self.certificate_ = certified_together([self.density_])
             self.training_scores_ = self._scores_by_others(table, n, schema)
-            # The largest offset that leaves no more than the share of scores below it.
-            self.offset_ = float(np.sort(self.training_scores_)[int(self.false_alarms * n)])
+            self.offset_ = share_line(self.training_scores_, self.false_alarms)
             if not np.isfinite(self.offset_):
                 n_impossible = int(np.isneginf(self.training_scores_).sum())
                 raise InputError(
                     f"{n_impossible} of {n} rows are impossible under what is learned from the "
                     "others, so no line leaves so few. Choose a wider density."
                 )
-            rate, interval = rate_of_false_alarms(self.training_scores_, self.offset_)
-            self.false_alarm_rate_, self.false_alarm_interval_ = rate, list(interval)
+            self._judge_line(self.training_scores_)
         return self
 
     def _scores_by_others(self, table: Any, n: int, schema: Any) -> Floats:
@@ -163,14 +161,6 @@ class DensityDetector(OutlierMixin, Learner):
         """Log-densities of the present cells, (n_rows,); the larger, the more typical."""
         check_is_fitted(self, "density_")
         return np.asarray(self.density_.score_samples(checked_rows(self, X, reset=False)))
-
-    def decision_function(self, X: Any) -> Floats:
-        """`score_samples(X) - offset_`: positive inside, negative outside."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> Positions:
-        """1 for rows inside or on the border, -1 for those outside."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def _check_state(self) -> None:
         if not hasattr(self.density_, "score_samples") or not np.isfinite(self.offset_):

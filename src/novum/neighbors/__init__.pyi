@@ -7,7 +7,6 @@ from novum.neighbors.nearest import NearestNeighbors
 from novum.neighbors.nearest import NeighborsModel as NeighborsModel
 from novum.neighbors.nearest import rows_to_keep as rows_to_keep
 from novum.neighbors.novelty import LocalOutlierFactor, NeighborDistance
-from novum.neighbors.novelty import false_alarms as false_alarms
 from novum.neighbors.propagation import (
     LabelPropagation,
     LabelSpreading,

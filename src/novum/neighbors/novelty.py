@@ -5,9 +5,7 @@
 
 where the density of a row is one over the mean reach of its neighbors, `max(d(x, o), d_k(o))`.
 A detector calls a row novel whose score is below the offset. How often that hits an ordinary row
-is judged by the training rows, each scored by the others: r of n beyond the offset give the rate
-r / n, and the interval of Clopper and Pearson holds the true rate with 95 % confidence, for rows
-that come from where the training rows came from.
+is judged by the training rows, each scored by the others (`core.learners.detectors`).
 """
 
 from __future__ import annotations
@@ -16,50 +14,21 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 
 from novum.core.errors import InputError
-from novum.core.learners import fitted, parameter
+from novum.core.learners import NoveltyMixin, fitted, parameter, share_line
 from novum.core.runtime import fitting
 from novum.neighbors.nearest import KNeighborsMixin, rows_to_keep
 from novum.numerics import Floats, Integers, Positions
 
-# Confidence of intervals for rates of false alarms.
-_CONFIDENCE = 0.95
 
-
-def false_alarms(
-    scores: Floats, offset: float, weights: Floats | None = None
-) -> tuple[float, tuple[float, float]]:
-    """The share of scores below an offset, and the interval of Clopper and Pearson for it.
-
-    A weight is how often a score counts.
-
-    Examples
-    --------
-    >>> rate, (low, high) = false_alarms(np.arange(100.0), 5.0)
-    >>> rate, round(low, 4), round(high, 4)
-    (0.05, 0.0164, 0.1128)
-    """
-    from scipy.stats import beta
-
-    counts = np.ones(len(scores)) if weights is None else weights
-    n, r = float(counts.sum()), float(counts[scores < offset].sum())
-    tail = 0.5 * (1.0 - _CONFIDENCE)
-    low = float(beta.ppf(tail, r, n - r + 1)) if r else 0.0
-    high = float(beta.ppf(1.0 - tail, r + 1, n - r)) if r < n else 1.0
-    return r / n, (low, high)
-
-
-class NeighborDetector(OutlierMixin, KNeighborsMixin):
-    """What detectors by neighbors share: scores, an offset, and how often it is a false alarm."""
+class NeighborDetector(NoveltyMixin, KNeighborsMixin):
+    """What detectors by neighbors share: training rows that are scored by the others."""
 
     training_scores_: Floats = fitted()
     n_neighbors_: int = fitted()
-    offset_: float = fitted()
-    false_alarm_rate_: float = fitted()
-    false_alarm_interval_: Any = fitted()
 
     def _scores_by_others(self) -> Floats:
         """The score of every training row under the others."""
@@ -97,8 +66,7 @@ class NeighborDetector(OutlierMixin, KNeighborsMixin):
                 )
             self.training_scores_ = self._scores_by_others()
             self.offset_ = self._offset(self.training_scores_)
-            rate, interval = false_alarms(self.training_scores_, self.offset_)
-            self.false_alarm_rate_, self.false_alarm_interval_ = rate, list(interval)
+            self._judge_line(self.training_scores_)
         return self
 
 
@@ -149,8 +117,7 @@ class NeighborDistance(NeighborDetector):
         return self._scored(self._nearest(None, self.n_neighbors_)[0])
 
     def _offset(self, scores: Floats) -> float:
-        # The largest offset that leaves no more than the share of scores below it.
-        return float(np.sort(scores)[int(self.false_alarms * len(scores))])
+        return share_line(scores, self.false_alarms)
 
     def _scored(self, distances: Floats) -> Floats:
         return -(distances[:, -1] if self.aggregate == "largest" else distances.mean(axis=1))
@@ -159,14 +126,6 @@ class NeighborDistance(NeighborDetector):
         """Minus the distances to the neighbors, (n_rows,); the larger, the more typical."""
         self._check_fitted()
         return self._scored(self._nearest(X, self.n_neighbors_)[0])
-
-    def decision_function(self, X: Any) -> Floats:
-        """`score_samples(X) - offset_`: positive inside, negative outside."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> Positions:
-        """1 for rows inside or on the border, -1 for those outside."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
 
 
 def _for_new_rows(model: Any) -> bool:
@@ -273,12 +232,5 @@ class LocalOutlierFactor(NeighborDetector):
         self._check_fitted()
         return self._factors(*self._nearest(X, self.n_neighbors_))
 
-    @available_if(_for_new_rows)
-    def decision_function(self, X: Any) -> Floats:
-        """`score_samples(X) - offset_`: positive inside, negative outside."""
-        return np.asarray(self.score_samples(X) - self.offset_)
-
-    @available_if(_for_new_rows)
-    def predict(self, X: Any = None) -> Positions:
-        """1 for rows inside or on the border, -1 for those outside."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
+    decision_function = available_if(_for_new_rows)(NoveltyMixin.decision_function)
+    predict = available_if(_for_new_rows)(NoveltyMixin.predict)

@@ -274,7 +274,4 @@ class AutoencoderDetector(NeuralDetector, ExplainedCells):
         with one_torch_thread() as torch, torch.no_grad():
             some = rows.to(*device_of(self.device))
             outputs = self.network_.outputs(self.coding_, self._tensors(), some)
-            codes = [logs.argmax(dim=1) for logs in self.coding_.log_probabilities(outputs)]
-            numbers = outputs[:, : self.coding_.n_numeric].cpu().double().numpy()
-            empty = torch.zeros((rows.n_rows, 0), dtype=torch.int64)
-            return numbers, (torch.stack(codes, dim=1) if codes else empty).cpu().numpy()
+        return self.coding_.likeliest(outputs)

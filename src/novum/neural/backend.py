@@ -7,6 +7,7 @@ thread. So the bits of a fit on the CPU depend on its seed alone.
 from __future__ import annotations
 
 import importlib.util
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -36,17 +37,39 @@ def has_torch() -> bool:
         return False
 
 
+class _Threads:
+    """How many blocks hold torch to one thread, and the number before the first of them."""
+
+    lock, blocks, before = threading.Lock(), 0, 1
+    # Of a thread that left while others were inside, which keeps one thread until all have left.
+    own = threading.local()
+
+
 @contextmanager
 def one_torch_thread() -> Iterator[Any]:
-    """Holds torch and BLAS to one thread inside the block; gives torch."""
+    """Holds torch and BLAS to one thread inside the block; gives torch.
+
+    May be nested and entered from several threads at once: torch has one number for products of
+    all of them, so that the last who leaves sets what the first has met.
+    """
     torch = torch_library()
-    before = torch.get_num_threads()
     with one_blas_thread():
-        torch.set_num_threads(1)
+        with _Threads.lock:
+            if not _Threads.blocks:
+                number, own = torch.get_num_threads(), vars(_Threads.own).pop("before", 1)
+                _Threads.before = own if number == 1 else number
+            _Threads.blocks += 1
+            torch.set_num_threads(1)
         try:
             yield torch
         finally:
-            torch.set_num_threads(before)
+            with _Threads.lock:
+                _Threads.blocks -= 1
+                if _Threads.blocks:
+                    _Threads.own.before = _Threads.before
+                else:
+                    vars(_Threads.own).pop("before", None)
+                    torch.set_num_threads(_Threads.before)
 
 
 def device_of(name: str) -> tuple[Any, Any]:

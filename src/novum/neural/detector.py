@@ -20,18 +20,21 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import (
     Certificate,
     ConvergenceWarning,
+    FewRowsWarning,
     Learner,
+    NoveltyMixin,
     Stopwatch,
     Verdict,
     fitted,
     parameter,
+    share_line,
     warn_if_stopped,
 )
 from novum.core.runtime import (
@@ -44,7 +47,7 @@ from novum.core.runtime import (
     track,
 )
 from novum.core.tables import Sample, Schema, check_features, check_sample
-from novum.neighbors import false_alarms
+from novum.display import counted, percent
 from novum.neural.backend import device_of, one_torch_thread, torch_library
 from novum.neural.layers import ACTIVATIONS
 from novum.neural.stack import Stack
@@ -55,6 +58,8 @@ from novum.numerics import Floats, Positions
 # Rows that are scored at once.
 _CHUNK = 4096
 _FEWEST = 4
+# With fewer rows than this, no false alarm at all is still no evidence that it is less than half.
+_FEW = 6
 
 
 @dataclass(frozen=True)
@@ -82,13 +87,13 @@ class QuantileThreshold:
             raise InputError(f"false_alarms is a share in (0, 1), got {self.false_alarms!r}.")
 
     def line(self, errors: Floats) -> float:
-        return float(np.quantile(errors, 1.0 - self.false_alarms, method="higher"))
+        return -share_line(-errors, self.false_alarms)
 
 
 Threshold = DeviationThreshold | QuantileThreshold
 
 
-class NeuralDetector(OutlierMixin, CallbackSupport, Learner):
+class NeuralDetector(NoveltyMixin, CallbackSupport, Learner):
     """A network whose loss is least for rows like those of its training.
 
     Parameters
@@ -149,9 +154,6 @@ class NeuralDetector(OutlierMixin, CallbackSupport, Learner):
     coding_: NetworkCoding = fitted()
     weights_: list[Floats] = fitted()
     schema_: Schema = fitted()
-    offset_: float = fitted()
-    false_alarm_rate_: float = fitted()
-    false_alarm_interval_: list[float] = fitted()
     usual_errors_: Floats = fitted()
     n_iter_: int = fitted()
     certificate_: Certificate = fitted()
@@ -174,9 +176,12 @@ class NeuralDetector(OutlierMixin, CallbackSupport, Learner):
     def _cell_errors(self, rows: CodedRows, weights: Sequence[Any]) -> tuple[Any, Any]:
         """Errors of rows (n,) and of their cells (n, columns), coded order; tensors."""
 
-    def _store(self, state: TrainingState, task: Any, held: CodedRows) -> dict[str, Any]:
-        """Keeps what the training found; returns details for the certificate."""
-        del state, held
+    def _store(self, state: TrainingState, task: Any, judged: CodedRows) -> dict[str, Any]:
+        """Keeps what the training found; returns details for the certificate.
+
+        The rows to judge by are those that have neither been trained on nor ended the training.
+        """
+        del state, judged
         (optimizer,) = task.optimizers.values()
         self.weights_ = [view.detach().cpu().double().numpy().copy() for view in optimizer.views]
         return {}
@@ -226,9 +231,11 @@ class NeuralDetector(OutlierMixin, CallbackSupport, Learner):
         )
         with track(self, total=self.max_iter) as progress:
             state, trouble = train(task, schedule, root, mark, checkpoint, progress)
-        details = self._store(state, task, coded[1])
+        details = self._store(state, task, coded[2])
         self.n_iter_ = state.epoch
         self._draw_line(coded[1], coded[2])
+        if min(coded[1].n_rows, coded[2].n_rows) < _FEW:
+            self._warn_of_few(coded[1].n_rows, coded[2].n_rows)
         stopped_by = state.stopped_by or "max_iter"
         done = stopped_by == "validation"
         self.certificate_ = Certificate(
@@ -275,25 +282,27 @@ class NeuralDetector(OutlierMixin, CallbackSupport, Learner):
         errors, cells = self._errors(held)
         others, more = self._errors(judged)
         self.offset_ = -(self.threshold or DeviationThreshold()).line(errors)
-        rate, interval = false_alarms(-others, self.offset_)
-        self.false_alarm_rate_, self.false_alarm_interval_ = rate, list(interval)
+        self._judge_line(-others)
         present = np.vstack([held.present, judged.present])
         total = np.vstack([cells, more]).sum(axis=0)
         self.usual_errors_ = total / np.maximum(present.sum(axis=0), 1.0)
+
+    def _warn_of_few(self, n_line: int, n_judged: int) -> None:
+        low, high = self.false_alarm_interval_
+        warnings.warn(
+            f"{type(self).__name__} draws its line by {counted(n_line, 'row')} and counts false "
+            f"alarms by {counted(n_judged, 'other')}: of new ordinary rows, a share between "
+            f"{percent(low)} and {percent(high)} may be called novel (95 % confidence). Pass more "
+            f"rows, or a larger validation_fraction={self.validation_fraction:g}.",
+            FewRowsWarning,
+            stacklevel=6,
+        )
 
     # Answers
 
     def score_samples(self, X: Any) -> Floats:
         """Minus the error of every row, (n_rows,); the larger, the more typical."""
         return -self._errors(self._rows(X))[0]
-
-    def decision_function(self, X: Any) -> Floats:
-        """`score_samples(X) - offset_`: negative for novel rows."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> Positions:
-        """-1 for novel rows, 1 for the others."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
 
     def _rows(self, X: Any) -> CodedRows:
         check_is_fitted(self, "weights_")

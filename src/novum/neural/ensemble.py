@@ -13,19 +13,19 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, OutlierMixin, _fit_context, clone
+from sklearn.base import MetaEstimatorMixin, _fit_context, clone
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
+from novum.core.learners import Certificate, Learner, NoveltyMixin, Verdict, fitted, parameter
 from novum.core.runtime import RandomSource, fitting, run_tasks, seed, seed_sequence
 from novum.core.tables import Schema, said_once
 from novum.neural.detector import NeuralDetector
 from novum.neural.table_coding import image_rows
-from novum.numerics import Floats, Positions
+from novum.numerics import Floats
 
 
-class DetectorEnsemble(OutlierMixin, MetaEstimatorMixin, Learner):
+class DetectorEnsemble(NoveltyMixin, MetaEstimatorMixin, Learner):
     """Several neural detectors, their votes and their disagreement.
 
     Parameters
@@ -71,8 +71,6 @@ class DetectorEnsemble(OutlierMixin, MetaEstimatorMixin, Learner):
 
     members_: list[Any] = fitted()
     scales_: Floats = fitted()
-    offset_: float = fitted()
-    false_alarm_rate_: float = fitted()
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()
 
@@ -139,14 +137,6 @@ class DetectorEnsemble(OutlierMixin, MetaEstimatorMixin, Learner):
         """Minus the mean error of the members, or minus the share of votes; (n_rows,)."""
         errors = self._errors(X)
         return -errors.mean(axis=0) if self.voting == "mean" else -(errors > 0).mean(axis=0)
-
-    def decision_function(self, X: Any) -> Floats:
-        """`score_samples(X) - offset_`: negative for novel rows."""
-        return np.asarray(self.score_samples(X) - self.offset_)
-
-    def predict(self, X: Any) -> Positions:
-        """-1 for novel rows, 1 for the others."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
 
     def votes(self, X: Any) -> Floats:
         """Share of the members that call a row novel, (n_rows,)."""

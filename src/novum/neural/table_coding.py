@@ -219,6 +219,12 @@ class NetworkCoding:
             torch_library().log_softmax(outputs[:, a:b], dim=1) for a, b in pairwise(ends.tolist())
         ]
 
+    def likeliest(self, outputs: Any) -> tuple[Floats, Any]:
+        """Standardized numbers and codes of the likeliest levels, as arrays."""
+        numbers = outputs[:, : self.n_numeric].cpu().double().numpy()
+        codes = [logs.argmax(dim=1).cpu().numpy() for logs in self.log_probabilities(outputs)]
+        return numbers, np.stack(codes, axis=1) if codes else np.empty((len(numbers), 0), int)
+
     def surprise(self, outputs: Any, rows: CodedRows) -> Any:
         """Cross-entropy of the cells with levels, (n, categorical)."""
         torch = torch_library()

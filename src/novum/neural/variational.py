@@ -285,18 +285,18 @@ class VariationalAutoencoder(NeuralDetector, ExplainedCells):
     def _task(self, rows: CodedRows, held: CodedRows, root: np.random.SeedSequence) -> Any:
         return _Bound(self, rows, held, root)
 
-    def _store(self, state: TrainingState, task: Any, held: CodedRows) -> dict[str, Any]:
-        super()._store(state, task, held)
+    def _store(self, state: TrainingState, task: Any, judged: CodedRows) -> dict[str, Any]:
+        super()._store(state, task, judged)
         with torch_library().no_grad():
             latent = self._latent()
             self.noise_variance_ = latent.variance.cpu().double().numpy().copy()
-            rows = held.to(*device_of(self.device))
+            rows = judged.to(*device_of(self.device))
             each = latent.divergence(*latent.posterior(rows)).mean(dim=0)
         self.divergences_ = each.cpu().double().numpy().copy()
         self.collapsed_ = np.flatnonzero(self.divergences_ < _COLLAPSED)
         both = [
             (ratios.mean(axis=0), _log_mean(ratios))
-            for ratios, _ in self._log_weights(held, _DRAWS, stream(0, "certificate"))
+            for ratios, _ in self._log_weights(judged, _DRAWS, stream(0, "certificate"))
         ]
         plain, weighted = (float(np.concatenate(each).mean()) for each in zip(*both, strict=True))
         return {
@@ -364,13 +364,8 @@ class VariationalAutoencoder(NeuralDetector, ExplainedCells):
         with one_torch_thread() as torch, torch.no_grad():
             latent = self._latent()
             mean, _ = latent.posterior(rows.to(*device_of(self.device)))
-            return self._likeliest(latent.outputs(mean))
-
-    def _likeliest(self, outputs: Any) -> tuple[Floats, Any]:
-        numbers = outputs[:, : self.coding_.n_numeric].cpu().double().numpy()
-        logs = self.coding_.log_probabilities(outputs)
-        codes = [each.argmax(dim=1).cpu().numpy() for each in logs]
-        return numbers, np.stack(codes, axis=1) if codes else np.empty((len(numbers), 0), int)
+            outputs = latent.outputs(mean)
+        return self.coding_.likeliest(outputs)
 
     def complete(self, X: Any, random_state: RandomSource = 0) -> Any:
         """Rows whose missing cells hold what is expected given the others.
@@ -446,7 +441,7 @@ class VariationalAutoencoder(NeuralDetector, ExplainedCells):
             chances = [
                 np.exp(each.cpu().double().numpy()) for each in coding.log_probabilities(outputs)
             ]
-            numbers, codes = self._likeliest(outputs)
+            numbers, codes = coding.likeliest(outputs)
         return Traversal(
             dimension, positions, coding.cells(numbers, codes), numbers, tuple(chances),
             coding.schema, coding.image_shape,

@@ -13,13 +13,13 @@ from math import sqrt
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import _fit_context
 
 from novum.core.errors import InputError
-from novum.core.learners import Stopwatch, fitted, parameter, warn_if_stopped
+from novum.core.learners import NoveltyMixin, Stopwatch, parameter, warn_if_stopped
 from novum.core.runtime import fitting
 from novum.kernels import admitted
-from novum.numerics import Floats, Positions
+from novum.numerics import Floats
 from novum.svm.kernel_machine import KernelMachine
 from novum.svm.objects import KernelSample
 from novum.svm.parameters import PRICE, SHARE, SolverParameters
@@ -33,14 +33,12 @@ from novum.svm.solver.vanishing import VANISHING, VanishingMarginWarning, solve_
 BORDER = 1e-9
 
 
-class NoveltyMachine(KernelMachine, OutlierMixin, SolverParameters):
+class NoveltyMachine(NoveltyMixin, KernelMachine, SolverParameters):
     """The part of OneClassSVM and SVDD that does not depend on the form of the region."""
 
     _objective: ClassVar[str]
     # The objective in units of the program's.
     _scale: ClassVar[float] = 1.0
-
-    offset_: float = fitted()
 
     @abstractmethod
     def _problem(self, sample: KernelSample, prepared: Any) -> QuadraticProblem:
@@ -51,10 +49,6 @@ class NoveltyMachine(KernelMachine, OutlierMixin, SolverParameters):
         self, sample: KernelSample, prepared: Any, problem: QuadraticProblem, found: Solution
     ) -> None:
         """The fitted attributes."""
-
-    @abstractmethod
-    def score_samples(self, X: Any) -> Floats:
-        """How typical objects are; the larger, the more."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -93,14 +87,6 @@ class NoveltyMachine(KernelMachine, OutlierMixin, SolverParameters):
     def dual_coef_(self) -> Floats:
         """Coefficients, none below zero, of shape (1, n_support)."""
         return self.expansion_
-
-    def decision_function(self, X: Any) -> Floats:
-        """`score_samples(X) - offset_`: positive inside, negative outside."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> Positions:
-        """1 for objects inside or on the border, -1 for those outside."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def _with_border(self, scores: Floats) -> Floats:
         """Scores with those at the offset that differ from it by rounding.

@@ -32,6 +32,7 @@ to = {good = 1.0}
 """
 
 
+@pytest.mark.slow
 def test_without_a_file_the_world_of_the_notes(tmp_path: Path) -> None:
     done = novum("plan", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

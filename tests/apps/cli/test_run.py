@@ -48,7 +48,7 @@ def record_of(folder: Path) -> dict[str, Any]:
 
 
 def test_without_arguments_a_bundled_table_is_run(tmp_path: Path) -> None:
-    done = novum("run", "--preset", "quick", cwd=tmp_path)
+    done = novum("run", "--preset", "quick", "--models", "forest,naive_bayes", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "novum-german_credit"
     assert {path.name for path in folder.iterdir()} >= FILES
@@ -384,6 +384,7 @@ def test_on_a_full_disk_nothing_is_lost(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_when_the_report_is_written(iris_run: Path, tmp_path: Path) -> None:
     sizes = {name: (iris_run / name).stat().st_size for name in FILES}
     report = sizes.pop("report.html")
@@ -412,6 +413,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_killed_between_model_and_report(iris_run: Path, tmp_path: Path) -> None:
     arguments = [sys.executable, "-c", KILLED, "run", "iris", *CHEAP, "--output", "r"]
     killed = subprocess.run(arguments, cwd=tmp_path, capture_output=True, timeout=240, check=False)

@@ -59,6 +59,7 @@ def test_a_run_from_table_to_files(tmp_path: Path) -> None:
     assert record.data.n_train == 72
 
 
+@pytest.mark.slow
 def test_the_default_is_every_family_that_fits(tmp_path: Path) -> None:
     record = run_on(tmp_path, labeled(60), models=(), preset="standard", repeats=1, folds=2)
     names = {row.family for row in record.leaderboard}

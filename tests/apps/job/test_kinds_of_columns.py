@@ -121,6 +121,7 @@ def test_numbers_are_predicted_from_text(tmp_path: Path) -> None:
     assert min(scores["linear"], scores["svm"]) < 0.8 * scores["constant"]  # type: ignore[type-var,operator]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["linear", "naive_bayes", "svm"])
 def test_text_is_as_good_as_a_linear_machine_of_scikit_learn(name: str) -> None:
     """Messages, on the same folds: within a point of LinearSVC on TfidfVectorizer."""

@@ -165,6 +165,7 @@ def test_every_sentence_of_the_record_is_on_the_page(pages: dict[str, str]) -> N
 # --- The same bytes -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_same_record_gives_the_same_bytes_in_another_process(pages: dict[str, str]) -> None:
     code = (
         "import hashlib, matplotlib; matplotlib.rcParams['axes.facecolor'] = 'red';"

@@ -22,7 +22,7 @@ import joblib
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
@@ -98,7 +98,6 @@ def test_a_second_save_has_the_same_bytes(path: Path) -> None:
     assert path.read_bytes() == first
 
 
-@settings(max_examples=40)
 @given(
     st.floats(),
     hnp.arrays("<f8", hnp.array_shapes(max_dims=2, min_side=0)),
@@ -417,6 +416,7 @@ def scramble(node: Any, rng: random.Random) -> Any:
     return rng.choice(JUNK)
 
 
+@pytest.mark.slow
 def test_scrambled_manifests_with_right_checksums_are_refused_or_make_a_model(path: Path) -> None:
     save(fitted(point=WorkingPoint.uniform("ab"), base=Mean(shrinkage=float("nan"))), path)
     data = path.read_bytes()

@@ -115,6 +115,7 @@ print(memory("VmHWM") - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read in /proc")
 def test_a_fit_to_a_file_stays_near_its_limit(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)

@@ -31,25 +31,11 @@ N = 350
 SIZES = (100, 7, 100, 50, 93)
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    yield from two_workers()
-
-
 @pytest.fixture
 def lost_client() -> Iterator[Client]:
     """A cluster of its own: workers that die while they start are not started again."""
-    yield from two_workers()
-
-
-def two_workers() -> Iterator[Client]:
-    settings = {
-        # A partition that kills two workers is given up; the default of four takes seconds longer.
-        "distributed.scheduler.allowed-failures": 1,
-        "distributed.comm.timeouts.connect": "30s",
-    }
     with (
-        dask.config.set(settings),
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,
@@ -239,6 +225,7 @@ def test_a_worker_that_dies_changes_no_bit(client: Client, tmp_path: Path) -> No
 leaves_sockets = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
+@pytest.mark.slow
 @leaves_sockets
 @pytest.mark.parametrize("poisoned", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_a_partition_that_kills_every_worker_is_named(
@@ -252,6 +239,7 @@ def test_a_partition_that_kills_every_worker_is_named(
         LinearRegression().fit_stream(chunks)
 
 
+@pytest.mark.slow
 @leaves_sockets
 def test_a_step_that_kills_every_worker_is_named(lost_client: Client, tmp_path: Path) -> None:
     X, y, _ = table()

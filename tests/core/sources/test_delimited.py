@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import FileFormatError, InputError, MixedColumnWarning, SchemaError
@@ -38,7 +38,6 @@ words = st.one_of(st.none(), st.text(alphabet='aä,;"\n\t|x', min_size=1, max_si
 numbers = st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(numbers, words), min_size=1, max_size=12), st.sampled_from(",;\t|"))
 def test_what_is_written_comes_back(
     tmp_path_factory: pytest.TempPathFactory,

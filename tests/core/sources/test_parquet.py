@@ -149,6 +149,7 @@ print(read, refused)
 """
 
 
+@pytest.mark.slow
 def test_mutated_files_end_in_a_table_or_in_one_error(tmp_path: Path) -> None:
     # In a process of its own: a crash of a C++ reader must fail this test and not end the run.
     seed = tmp_path / "seed.parquet"
@@ -182,6 +183,7 @@ print(rows, peak("VmHWM") - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read in /proc")
 def test_a_file_is_streamed_in_less_memory_than_it_has(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)

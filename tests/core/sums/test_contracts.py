@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,23 +70,11 @@ def test_a_file_larger_than_the_memory_limit_is_fitted(
     check_file_larger_than_memory(learner, tmp_path, target=target)
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
-        ) as cluster,
-        Client(cluster) as found,
-    ):
-        yield found
-
-
 # One way through a cluster is every statistic's: two of them are asked each time.
 QUICK = ("least squares, numeric", "naive Bayes, mixed")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the cluster complains about the worker that is killed
 @pytest.mark.parametrize(
     "name",

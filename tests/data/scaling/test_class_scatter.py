@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError, MemoryLimitError
@@ -15,8 +15,6 @@ from novum.core.tables import Sample, Schema
 from novum.data.scaling.class_scatter import ClassScatter
 from novum.numerics import Floats
 from tests.data.scaling.tables import normal_table, small_tables
-
-quick = settings(max_examples=60, deadline=None)
 
 
 def scatter(X: Floats, y: Any, weight: Floats | None = None, by_class: bool = False) -> Any:
@@ -32,7 +30,6 @@ def scatter(X: Floats, y: Any, weight: Floats | None = None, by_class: bool = Fa
     return ClassScatter.of(table, by_class=by_class)
 
 
-@quick
 @given(small_tables(missing=False), small_tables(missing=False), st.booleans(), st.data())
 def test_parts_make_the_whole_and_come_off(
     A: Floats, B: Floats, by_class: bool, data: st.DataObject

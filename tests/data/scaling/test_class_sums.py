@@ -6,15 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.data.scaling import class_sums
 from novum.data.scaling.class_sums import pooled_scatter, scatter_of_classes
 from novum.numerics import Floats
 from tests.data.scaling.tables import small_tables
-
-quick = settings(max_examples=60, deadline=None)
 
 
 def definition(X: Floats, codes: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
@@ -35,7 +33,6 @@ def definition(X: Floats, codes: Floats, weight: Floats) -> tuple[Floats, Floats
     return total, mean, scatter
 
 
-@quick
 @given(small_tables(missing=False), st.data())
 def test_both_are_their_definition(X: Floats, data: st.DataObject) -> None:
     n = len(X)

@@ -6,15 +6,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
 from novum.data.scaling.counted_values import CountedValues
 from novum.numerics import Floats
 from tests.data.scaling.tables import small_tables
-
-quick = settings(max_examples=80, deadline=None)
 
 
 def definition(X: Floats, weight: Floats) -> list[dict[float, float]]:
@@ -34,7 +32,6 @@ def as_dicts(counts: CountedValues) -> list[dict[float, float]]:
     return [dict(zip(v.tolist(), w.tolist(), strict=True)) for v, w in columns]
 
 
-@quick
 @given(small_tables(), st.booleans())
 def test_it_is_its_definition(X: Floats, weighted: bool) -> None:
     weight = np.arange(1.0, len(X) + 1) if weighted else np.ones(len(X))
@@ -45,7 +42,6 @@ def test_it_is_its_definition(X: Floats, weighted: bool) -> None:
     np.testing.assert_allclose(found.totals, (weight[:, None] * ~np.isnan(X)).sum(axis=0))
 
 
-@quick
 @given(small_tables(), small_tables())
 def test_parts_unite_and_come_off(A: Floats, B: Floats) -> None:
     a, b = CountedValues.of(A), CountedValues.of(B)

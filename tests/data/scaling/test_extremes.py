@@ -12,8 +12,6 @@ from novum.data.scaling.min_max import _GUESSED_FROM, TAIL, Extremes, Tail
 from novum.numerics import Floats
 from tests.data.scaling.tables import small_tables
 
-quick = settings(max_examples=80, deadline=None)
-
 
 def check(found: Extremes, X: Floats) -> None:
     known = ~np.isnan(X).all(axis=0)
@@ -22,7 +20,6 @@ def check(found: Extremes, X: Floats) -> None:
     assert np.isnan(found.smallest[~known]).all()
 
 
-@quick
 @given(small_tables(), small_tables())
 def test_small_tables(A: Floats, B: Floats) -> None:
     both = np.concatenate([A, B])

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import stats
 
 from novum.core.errors import InputError
 from novum.data.scaling import Gaussianizer
 from novum.numerics import Floats
 from tests.data.scaling.tables import small_tables
-
-quick = settings(max_examples=60, deadline=None)
 
 
 def definition(column: Floats, x: float) -> float:
@@ -22,7 +20,6 @@ def definition(column: Floats, x: float) -> float:
     return float(stats.norm.ppf((rank + 1) / (len(known) + 2)))
 
 
-@quick
 @given(small_tables())
 def test_it_is_its_definition(X: Floats) -> None:
     model = Gaussianizer().fit(X)
@@ -52,7 +49,6 @@ def test_any_law_becomes_normal_and_rising_functions_do_not_matter() -> None:
     np.testing.assert_array_equal(Gaussianizer().fit_transform(np.log(X)), found)
 
 
-@quick
 @given(small_tables())
 def test_turning_a_column_turns_the_result(X: Floats) -> None:
     new = np.array([[-7.0, -7.0], [0.5, 0.5], [7.0, 7.0]])
@@ -71,7 +67,6 @@ def test_halves_of_a_binary_column_lie_on_both_sides() -> None:
     assert low == pytest.approx(-high, rel=1e-12)
 
 
-@quick
 @given(small_tables())
 def test_order_is_kept(X: Floats) -> None:
     found = Gaussianizer().fit_transform(X)

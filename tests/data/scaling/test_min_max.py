@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn.preprocessing import MinMaxScaler as OtherScaler
 
 from novum.core.errors import InputError
 from novum.data.scaling import MinMaxScaler
 from novum.numerics import Floats
 from tests.data.scaling.tables import normal_table, small_tables
-
-quick = settings(max_examples=60, deadline=None)
 
 
 @pytest.mark.parametrize("clip", [True, False])
@@ -30,7 +28,6 @@ def test_another_implementation_agrees(clip: bool) -> None:
         np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-12)
 
 
-@quick
 @given(small_tables(columns=3))
 def test_a_group_shares_one_range(X: Floats) -> None:
     """The notes' formula with the minimum and maximum over all columns of the group."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler as OtherScaler
@@ -16,8 +16,6 @@ from novum.core.errors import InputError
 from novum.data.scaling import CenterThenUnitLength, MinMaxScaler, StandardScaler
 from novum.numerics import Floats
 from tests.data.scaling.tables import normal_table, small_tables
-
-quick = settings(max_examples=60, deadline=None)
 
 
 @pytest.mark.parametrize("with_mean", [True, False])
@@ -40,7 +38,6 @@ def test_another_implementation_agrees(with_mean: bool, with_std: bool) -> None:
     np.testing.assert_allclose(back, X, rtol=1e-12)
 
 
-@quick
 @given(small_tables())
 def test_it_is_its_definition(X: Floats) -> None:
     model = StandardScaler().fit(X)
@@ -55,7 +52,6 @@ def test_it_is_its_definition(X: Floats) -> None:
         assert model.var_[j] == pytest.approx(float(variance), rel=1e-13, abs=1e-15)
 
 
-@quick
 @given(small_tables(columns=3))
 def test_a_group_has_the_moments_of_all_its_cells(X: Floats) -> None:
     model = StandardScaler(groups=[[0, 2]]).fit(X)

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -48,8 +48,6 @@ from tests.data.scaling.tables import (
     repeated,
     small_tables,
 )
-
-quick = settings(max_examples=40, deadline=None)
 
 COLUMN_BY_COLUMN = [StandardScaler(), MinMaxScaler(), Gaussianizer(), CenterThenUnitLength()]
 INVERTIBLE = [StandardScaler(), MinMaxScaler((-3, 2)), Gaussianizer(), Whitener()]
@@ -139,7 +137,6 @@ class _FilledIn:
 # --- Properties -----------------------------------------------------------------------------------
 
 
-@quick
 @given(small_tables(), st.data())
 @pytest.mark.parametrize("model", COLUMN_BY_COLUMN, ids=repr)
 def test_weights_are_repetitions(model: Any, X: Floats, data: st.DataObject) -> None:
@@ -155,7 +152,6 @@ def test_weights_are_repetitions(model: Any, X: Floats, data: st.DataObject) -> 
         np.testing.assert_allclose(weighted.transform(rows), same.transform(rows), atol=1e-12)
 
 
-@quick
 @given(small_tables(), small_tables())
 @pytest.mark.parametrize("model", COLUMN_BY_COLUMN, ids=repr)
 def test_parts_make_the_whole_and_come_off(model: Any, A: Floats, B: Floats) -> None:
@@ -173,7 +169,6 @@ def test_parts_make_the_whole_and_come_off(model: Any, A: Floats, B: Floats) -> 
         np.testing.assert_allclose(left.mean_, alone.mean_, atol=1e-15)
 
 
-@quick
 @given(small_tables())
 @pytest.mark.parametrize("model", INVERTIBLE[:3], ids=repr)
 def test_going_back_undoes_going_forth(model: Any, X: Floats) -> None:
@@ -181,7 +176,6 @@ def test_going_back_undoes_going_forth(model: Any, X: Floats) -> None:
     np.testing.assert_allclose(fitted.inverse_transform(fitted.transform(X)), X, atol=1e-12)
 
 
-@quick
 @given(small_tables())
 @pytest.mark.parametrize("model", COLUMN_BY_COLUMN, ids=repr)
 def test_missing_stays_missing_and_nothing_else_becomes_it(model: Any, X: Floats) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn.preprocessing import Normalizer
 
 from novum.data.scaling import CenterThenUnitLength
@@ -12,10 +12,7 @@ from novum.data.scaling.unit_length import unit_rows
 from novum.numerics import Floats
 from tests.data.scaling.tables import mixed_frame, normal_table, small_tables
 
-quick = settings(max_examples=60, deadline=None)
 
-
-@quick
 @given(small_tables(missing=False, columns=3))
 def test_rows_have_length_one_or_are_the_mean(X: Floats) -> None:
     found = CenterThenUnitLength().fit_transform(X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import linalg, stats
 
 from novum.core.errors import InputError, MissingValuesError, ModelFileError
@@ -64,7 +64,6 @@ def test_mahalanobis_distance_becomes_euclidean() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::novum.data.scaling.SingularScatterWarning")
-@settings(max_examples=60, deadline=None)
 @given(small_tables(missing=False, columns=3))
 def test_going_back_works_for_singular_tables_too(X: Floats) -> None:
     model = Whitener().fit(X)

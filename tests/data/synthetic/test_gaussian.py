@@ -40,6 +40,7 @@ def test_unequal_variances_on_a_line_agree_with_quadrature() -> None:
     assert law.error()[0] == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_the_plane_agrees_with_a_fine_grid() -> None:
     law = GaussianClasses([[0.0, 0.0], [1.0, 1.0], [-1.0, 2.0]], UNEQUAL, [0.2, 0.5, 0.3])
     axis = np.linspace(-14, 14, 1401)
@@ -75,6 +76,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_simulation_meets_the_stated_error(law: GaussianClasses, missing: float) -> None:

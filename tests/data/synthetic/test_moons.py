@@ -31,6 +31,7 @@ def test_the_density_integrates_to_one_with_cells_missing() -> None:
     assert law.joint(line).sum() * (axis[1] - axis[0]) == pytest.approx(1.0, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.1, 0.2, 0.5])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_simulation_meets_the_stated_error(noise: float, missing: float) -> None:
@@ -40,6 +41,7 @@ def test_simulation_meets_the_stated_error(noise: float, missing: float) -> None
     assert abs(wrong - sample.bayes_error) < 4 * spread + sample.bayes_accuracy
 
 
+@pytest.mark.slow
 def test_limits() -> None:
     assert TwoMoons(0.02).error()[0] < 1e-12
     errors = [TwoMoons(noise).error()[0] for noise in (0.1, 0.3, 1.0, 5.0)]

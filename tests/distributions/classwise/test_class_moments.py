@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
@@ -53,7 +53,6 @@ def test_first_rows_far_from_the_rest_cost_no_digits() -> None:
     assert found.scatter[0] == pytest.approx(scatter, rel=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_both_paths_agree_with_every_class_alone(data: st.DataObject) -> None:
     n, d, n_classes = data.draw(st.tuples(st.integers(1, 30), st.integers(1, 4), st.integers(1, 4)))

@@ -78,21 +78,15 @@ def test_files(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+@pytest.mark.usefixtures("client")
 def test_partitions_of_a_cluster() -> None:
-    distributed = pytest.importorskip("distributed")
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(400, 3)), rng.normal(size=400)
     y = y + X[:, 0]
     dask_array = pytest.importorskip("dask.array")
     expected = GradientBoostingRegressor(n_estimators=5).fit(X, y).predict(X)
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-    ):
-        parts = dask_array.from_array(X, chunks=(100, 3)), dask_array.from_array(y, chunks=100)
-        model = GradientBoostingRegressor(n_estimators=5).fit_stream(parts)
+    parts = dask_array.from_array(X, chunks=(100, 3)), dask_array.from_array(y, chunks=100)
+    model = GradientBoostingRegressor(n_estimators=5).fit_stream(parts)
     np.testing.assert_array_equal(model.predict(X), expected)
 
 

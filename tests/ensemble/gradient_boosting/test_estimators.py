@@ -54,6 +54,7 @@ def test_contract(check: Any, model: Any) -> None:
     check(Case(model, table, y))
 
 
+@pytest.mark.slow
 def test_as_good_as_scikit_learn() -> None:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 

@@ -239,6 +239,7 @@ def killed_and_resumed(runs: Runs, stop_after: int, n_jobs: int) -> None:
     assert runs.result(name) == runs.result("whole")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stop_after", "n_jobs"), [(4, 1), pytest.param(40, 2, marks=pytest.mark.slow)]
 )

@@ -39,6 +39,7 @@ def covered_numbers(model: Any, n: int, sample: Any = line, seed: int = 0) -> li
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "calibrate"),
     [
@@ -62,6 +63,7 @@ def test_exact_methods(model: Any, calibrate: int) -> None:
     assert_share(covered_numbers(model, n), COVERAGE, COVERAGE + 1 / (calibrate + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -78,6 +80,7 @@ def test_methods_with_folds(model: Any) -> None:
     assert_share(found, COVERAGE - 0.03, COVERAGE + 0.08)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["split", "cross"])
 def test_numbers_in_every_group(method: str) -> None:
     """Noise of one group is five times that of the other; a common width would fail one."""
@@ -131,6 +134,7 @@ def test_sets_of_a_split(score: Any) -> None:
     assert_share(covered_classes(model, 40)[0], COVERAGE, highest)
 
 
+@pytest.mark.slow
 def test_sets_of_folds() -> None:
     model = ConformalClassifier(Shares(), cv=3, coverage=COVERAGE)
     hits, _ = covered_classes(model, 30)
@@ -138,6 +142,7 @@ def test_sets_of_folds() -> None:
     assert_share(hits, COVERAGE - 0.03, COVERAGE + 0.08)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::novum.evaluation.FewCalibrationRowsWarning")
 def test_sets_in_every_class() -> None:
     model = ConformalClassifier(
@@ -151,6 +156,7 @@ def test_sets_in_every_class() -> None:
     assert hits[labels == "b"].mean() < 0.62
 
 
+@pytest.mark.slow
 def test_sets_under_other_shares_of_classes() -> None:
     """Most new rows are of the hardest class, which plain sets do not allow for."""
     priors = {"a": 0.1, "b": 0.7, "c": 0.2}

@@ -93,6 +93,7 @@ def test_absolute_loss_of_heavy_tails() -> None:
     assert bayes_output(StudentT(1.0, 3.0, 1.0), "absolute") == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_a_law_may_have_quantiles_only() -> None:
     class Quantiles:
         mean = 0.0
@@ -110,6 +111,7 @@ def test_whole_numbered_laws_are_summed() -> None:
     assert expected_loss(law, 1.5, lambda a, t: np.abs(a - t) ** 3) == pytest.approx(exact)
 
 
+@pytest.mark.slow
 def test_an_uncertain_integral_says_so() -> None:
     with pytest.warns(LostDigitsWarning, match="error of up to"):
         expected_loss(StudentT(1.0, 0.0, 1.0), 0.0, lambda a, t: np.abs(a - t) ** 0.99)

@@ -110,3 +110,11 @@ def test_folds_judge_labelled_rows_only_and_train_on_all_others() -> None:
         cross_validate(GaussianNB(), X, y, cv=5)
     with pytest.raises(InputError, match="too few"):
         list(LabelledFolds(5).split(X, np.where(np.arange(240) < 3, Y, np.nan)))
+
+
+@pytest.mark.parametrize("n_folds", [2, 5])
+def test_folds_are_as_many_as_they_are_said_to_be(n_folds: int) -> None:
+    y = np.array(["a", "a", "b", "b", "b", "a", *[None] * 6], object)
+    plan = LabelledFolds(n_folds, 2)
+    assert plan.get_n_splits(None, y) == len(list(plan.split(None, y))) == 2 * min(n_folds, 3)
+    assert plan.get_n_splits() == 2 * n_folds

@@ -78,6 +78,7 @@ def test_bands_hold_the_curve_and_lie_in_range() -> None:
     assert inside.mean() > 0.95
 
 
+@pytest.mark.slow
 def test_the_band_covers_the_true_curve_at_its_level() -> None:
     """Normal scores 1 apart: at a false positive rate f the true curve is Phi(1 + Phi^-1(f))."""
     rng = np.random.default_rng(1)
@@ -93,6 +94,7 @@ def test_the_band_covers_the_true_curve_at_its_level() -> None:
     assert abs(covered / trials - 0.95) < 0.07
 
 
+@pytest.mark.slow
 def test_intervals_of_average_precision_cover() -> None:
     rng = np.random.default_rng(2)
     y_all = rng.random(200_000) < 0.3

@@ -25,6 +25,7 @@ def test_estimates_are_scikit_learns_and_inside_their_intervals() -> None:
         assert interval.low < interval.estimate <= interval.high <= 1.0, name
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth() -> None:
     # Labels that are right with probability 0.8: the purity of infinitely many rows is 0.8 + 0.2/3.
     truth, hits = 0.8 + 0.2 / 3, 0

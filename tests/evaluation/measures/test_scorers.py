@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.datasets import make_classification, make_multilabel_classification
@@ -245,7 +245,6 @@ def test_scorers_are_values() -> None:
 
 
 @given(st.integers(2, 40), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
 def test_a_models_own_score_is_the_number_of_scikit_learn(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n + 5, 2))

@@ -281,6 +281,7 @@ def test_unknown_numbers_are_named() -> None:
         ClassificationReport([0, 1], [0, 1], n_resamples=5)["roc_auc"]
 
 
+@pytest.mark.slow
 def test_intervals_of_the_calibration_error_cover_what_is_there() -> None:
     """Probabilities 0.1 too high in all bins: the true error is 0.1."""
     rng = np.random.default_rng(5)

@@ -47,6 +47,7 @@ def test_shifted_units_change_nothing_but_the_units() -> None:
     assert moved["rmse"].high == pytest.approx(1e3 * plain["rmse"].high, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_intervals_of_rmse_and_r2_cover() -> None:
     rng = np.random.default_rng(1)
     covered, trials = np.zeros(2), 200

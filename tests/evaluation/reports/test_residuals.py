@@ -65,6 +65,7 @@ def test_autocorrelation_is_ljung_and_boxs() -> None:
     assert found.p_value < 1e-6
 
 
+@pytest.mark.slow
 def test_noise_is_called_a_pattern_at_the_nominal_rate() -> None:
     alarms, trials = (
         dict.fromkeys(("bias", "slope", "heteroscedasticity", "autocorrelation"), 0),

@@ -170,6 +170,7 @@ GridSearchCV(CountingClassifier({trace!r}), grid, cv=4, journal={journal!r}).fit
 """
 
 
+@pytest.mark.slow
 def test_a_killed_search_loses_no_finished_fold(tmp_path: Path) -> None:
     trace, journal = tmp_path / "trace", tmp_path / "journal"
     code = KILLED.format(trace=str(trace), journal=str(journal))

@@ -299,6 +299,7 @@ def scores_on_noise(seed: int) -> tuple[float, float]:
     return float(outside), float(inside)
 
 
+@pytest.mark.slow
 def test_noise_predicts_nothing_unless_it_was_selected_with_the_answers_at_hand() -> None:
     outside, inside = np.mean([scores_on_noise(seed) for seed in range(20)], axis=0)
     # 20 tables of 60 rows: the mean accuracy of guessing is 0.5 with an error of about 0.02.

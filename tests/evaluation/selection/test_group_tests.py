@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -53,7 +53,6 @@ def test_correlations_are_scipys() -> None:
     )
 
 
-@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=8, max_size=60))
 @pytest.mark.filterwarnings("ignore:.*expected counts:UserWarning")
 def test_contingency_is_the_one_of_tables(pairs: list[tuple[int, int]]) -> None:

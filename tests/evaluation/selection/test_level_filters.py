@@ -21,12 +21,14 @@ def runs(model: object, n: int, useful: int, seed: int) -> list[tuple[int, int]]
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", ["holm", "bonferroni"])
 def test_any_useless_column_is_rare(correction: str) -> None:
     wrong = np.mean([bad > 0 for bad, _ in runs(SelectFwe(correction=correction), 150, 10, 0)])
     assert wrong < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 150)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", ["benjamini_hochberg", "benjamini_yekutieli"])
 def test_the_share_of_useless_columns_is_small(correction: str) -> None:
     found = runs(SelectFdr(correction=correction), 150, 10, 1)

@@ -108,6 +108,7 @@ def test_ties_and_units_do_not_matter() -> None:
     assert information_of_groups(x * 1024, groups) == information_of_groups(x, groups)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.7]), min_size=4, max_size=6),
     st.integers(1, 3),

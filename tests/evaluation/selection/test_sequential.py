@@ -46,11 +46,16 @@ def test_contract(model: Any, check: Check) -> None:
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize(
-    "more",
-    [{}, {"n_features_to_select": 2}, {"n_features_to_select": 0.7}, {"tol": 0.02}],
+    ("task", "more"),
+    [
+        ("numbers", {}),
+        ("numbers", {"n_features_to_select": 2}),
+        ("numbers", {"n_features_to_select": 0.7}),
+        ("numbers", {"tol": 0.02}),
+        ("classes", {"tol": 0.02}),
+    ],
     ids=str,
 )
-@pytest.mark.parametrize("task", ["classes", "numbers"])
 def test_choices_are_scikit_learns(direction: str, more: dict[str, Any], task: str) -> None:
     X, y = two_classes(60, 5, seed=3)
     model: Any = OtherLogistic() if task == "classes" else OtherRidge()

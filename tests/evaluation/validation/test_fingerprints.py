@@ -115,6 +115,7 @@ def test_layout_in_memory_does_not_matter() -> None:
     assert fingerprint(chunks) == fingerprint(pa.table({"a": [1, 2, 3]}))
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_same() -> None:
     code = (
         "from novum.evaluation.validation.fingerprints import fingerprint\n"

@@ -184,6 +184,7 @@ run_folds({{"m": model}}, X, Y, splits, scoring, journal={journal!r}, n_jobs={n_
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_kill_loses_no_finished_fold(tmp_path: Path, n_jobs: int) -> None:
     trace, journal = tmp_path / "trace", tmp_path / "journal"

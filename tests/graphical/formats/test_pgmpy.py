@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,23 +19,31 @@ from novum.graphical.models.compact import noisy_or
 from tests.graphical.networks_on_disk import network_on_disk
 from tests.strategies.network_files import networks
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    from pgmpy.factors.discrete import TabularCPD
-    from pgmpy.inference import VariableElimination
-    from pgmpy.models import DiscreteBayesianNetwork
-    from pgmpy.readwrite import XMLBIFReader
-
 CELLS = {"rain": np.array([[0.2, 0.8]]), "wet": np.array([[0.9, 0.1], [0.3, 0.7]])}
 STATES = {"rain": ["yes", "no"], "wet": ["soaked", "dry"]}
 
 
+@cache
+def pgmpy() -> Any:
+    """What is used of it; it brings torch, for which collecting the tests need not wait."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pgmpy.factors.discrete import TabularCPD
+        from pgmpy.inference import VariableElimination
+        from pgmpy.models import DiscreteBayesianNetwork
+        from pgmpy.readwrite import XMLBIFReader
+    names = (TabularCPD, VariableElimination, DiscreteBayesianNetwork, XMLBIFReader)
+    return SimpleNamespace(**{name.__name__: name for name in names})
+
+
 def model(**of_wet: Any) -> Any:
     """Rain makes wet, as pgmpy has it: the variable itself is the first axis."""
-    found = DiscreteBayesianNetwork([("rain", "wet")])
+    found = pgmpy().DiscreteBayesianNetwork([("rain", "wet")])
     found.add_cpds(
-        TabularCPD("rain", 2, CELLS["rain"].T, state_names={"rain": STATES["rain"]}),
-        TabularCPD("wet", 2, CELLS["wet"].T, ["rain"], [2], **{"state_names": STATES} | of_wet),
+        pgmpy().TabularCPD("rain", 2, CELLS["rain"].T, state_names={"rain": STATES["rain"]}),
+        pgmpy().TabularCPD(
+            "wet", 2, CELLS["wet"].T, ["rain"], [2], **{"state_names": STATES} | of_wet
+        ),
     )
     return found
 
@@ -49,7 +59,7 @@ def test_what_pgmpy_holds_becomes_the_network_that_was_put_in() -> None:
 
 def test_both_compute_the_same_posteriors() -> None:
     network = network_on_disk("asia")
-    asked = VariableElimination(to_pgmpy(network))
+    asked = pgmpy().VariableElimination(to_pgmpy(network))
     known = {"xray": "yes", "dysp": "no"}
     for node, table in network.marginals(known).items():
         if node not in known:
@@ -67,10 +77,10 @@ def test_there_and_back(network: BayesianNetwork) -> None:
 
 
 def test_models_that_are_not_finished_are_refused() -> None:
-    bare = DiscreteBayesianNetwork([("rain", "wet")])
+    bare = pgmpy().DiscreteBayesianNetwork([("rain", "wet")])
     with pytest.raises(InputError, match=r"Node 'rain' has no table. Add one with model.add_cpds"):
         from_pgmpy(bare)
-    numbered = DiscreteBayesianNetwork()
+    numbered = pgmpy().DiscreteBayesianNetwork()
     numbered.add_node(1)
     with pytest.raises(InputError, match=r"Names of nodes are text, got 1. Relabel"):
         from_pgmpy(numbered)
@@ -87,7 +97,7 @@ def test_pgmpy_reads_the_xml_files(tmp_path: Path) -> None:
         "both", ["rain", "wet"], [[[0.1, 0.9], [0.2, 0.8]], [[0.3, 0.7], [0.4, 0.6]]]
     )
     network.write(tmp_path / "x.xmlbif")
-    again = from_pgmpy(XMLBIFReader(str(tmp_path / "x.xmlbif")).get_model())
+    again = from_pgmpy(pgmpy().XMLBIFReader(str(tmp_path / "x.xmlbif")).get_model())
     np.testing.assert_allclose(again["both"].table, network["both"].table, rtol=1e-12)
 
 

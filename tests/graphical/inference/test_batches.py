@@ -21,9 +21,7 @@ from novum.graphical.inference.plain_junction import PlainJunctionTree
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from tests.strategies.networks import random_network, seeds
 
-quick = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+quick = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def random_rows(model: ModelArrays, n: int, seed: int, part: float = 0.3) -> np.ndarray:

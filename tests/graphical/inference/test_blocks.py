@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.inference.blocks import MixingError, blocks_of, determined
@@ -20,7 +20,6 @@ from tests.strategies.networks import random_evidence, random_likelihood, random
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
 def test_product_over_blocks_is_the_joint(seed: int) -> None:
     network = random_network(seed, most=5, zeros=0.7)
     known = random_evidence(network, seed)
@@ -110,7 +109,6 @@ def test_influence_of_a_grid() -> None:
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
 def test_influence_bounds_what_a_neighbor_can_change(seed: int) -> None:
     network = random_network(seed, most=5, zeros=0.0)
     left, _ = determined(network.arrays, evidence_of(network, {}))

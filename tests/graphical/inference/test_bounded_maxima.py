@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.core.errors import InputError
 from novum.distributions.joint_table import ImpossibleEvidence
@@ -43,7 +43,6 @@ def pair(seed: int, n: int = 6) -> tuple[BayesianNetwork, BayesianNetwork]:
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
 def test_bounds_find_what_tables_find(seed: int) -> None:
     network, full = pair(seed)
     rng = np.random.default_rng(seed + 1)

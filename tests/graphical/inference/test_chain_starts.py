@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
@@ -27,7 +27,6 @@ def started(graph: FactorGraph, block_cells: int = 1) -> tuple[Blocks, Starts]:
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
 def test_no_block_can_gain_alone_at_a_maximum(seed: int) -> None:
     network = random_network(seed, most=6, zeros=0.3)
     known = evidence_of(network, random_evidence(network, seed))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.core.errors import InputError
 from novum.distributions.joint_table import ImpossibleEvidence
@@ -17,7 +17,6 @@ from tests.strategies.networks import random_evidence, random_likelihood, random
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
 def test_equals_the_joint_of_an_exact_engine(seed: int) -> None:
     network = random_network(seed)
     known = random_evidence(network, seed)

@@ -34,7 +34,6 @@ def joint_by_hand(network: BayesianNetwork) -> dict[tuple[int, ...], float]:
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
 def test_equals_sums_over_configurations(seed: int) -> None:
     network = random_network(seed, most=5)
     known = random_evidence(network, seed)

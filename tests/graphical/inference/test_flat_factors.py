@@ -31,7 +31,6 @@ def total_of(left: FlatFactors) -> float:
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
 def test_sum_is_the_probability_of_the_evidence(seed: int) -> None:
     network = random_network(seed, most=5)
     known = random_evidence(network, seed)

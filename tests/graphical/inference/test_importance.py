@@ -80,6 +80,7 @@ def random_case(rng: np.random.Generator) -> tuple[BayesianNetwork, dict[str, st
     return network, known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "least_trusted"),
     [

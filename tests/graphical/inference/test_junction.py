@@ -26,9 +26,7 @@ from tests.strategies.networks import random_evidence, random_likelihood, random
 
 # Sums of up to a few thousand positive products, each rounded once: far below 1e-12.
 CLOSE = {"rtol": 1e-11, "atol": 1e-12}
-quick = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+quick = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

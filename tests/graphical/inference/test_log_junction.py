@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.inference.enumeration import Enumeration
@@ -21,7 +21,6 @@ CLOSE = {"rtol": 1e-11, "atol": 1e-12}
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
 def test_equals_enumeration(seed: int) -> None:
     network = random_network(seed)
     known = random_evidence(network, seed)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.core.errors import MemoryLimitError
 from novum.graphical.inference.maximization import choices, order_of_maxima
@@ -17,7 +17,6 @@ from tests.strategies.networks import random_network, seeds
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
 def test_all_products_of_random_tables_come_in_order(seed: int) -> None:
     rng = np.random.default_rng(seed)
     cards = rng.integers(1, 4, 5)
@@ -45,7 +44,6 @@ def test_all_products_of_random_tables_come_in_order(seed: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
 def test_the_k_best_of_some_variables_are_the_best_sums(seed: int) -> None:
     network = random_network(seed, most=5)
     rng = np.random.default_rng(seed)
@@ -64,6 +62,7 @@ def chain(n: int) -> BayesianNetwork:
     return BayesianNetwork.from_dict(nodes)
 
 
+@pytest.mark.slow
 def test_the_best_of_ten_thousand_nodes() -> None:
     n = 10_000
     found = chain(n).most_probable(k=5)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
@@ -20,7 +20,6 @@ from tests.strategies.networks import random_evidence, random_likelihood, random
 
 
 @given(seeds)
-@settings(max_examples=50, deadline=None)
 def test_bound_lies_below_the_log_evidence(seed: int) -> None:
     network = random_network(seed, zeros=0.5)
     known = random_evidence(network, seed)
@@ -140,7 +139,6 @@ def weakly_linked(seed: int) -> FactorGraph:
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
 def test_errors_are_below_their_bound(seed: int) -> None:
     graph = weakly_linked(seed)
     left, _ = determined(graph.arrays, Evidence.none(len(graph.names)))

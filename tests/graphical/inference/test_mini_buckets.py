@@ -47,7 +47,6 @@ def test_the_bound_holds_and_large_tables_reach_it(seed: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=50, deadline=None)
 def test_weights_are_what_the_rows_lack_and_below_one(seed: int) -> None:
     # The chance of a row, from draws of all rows: weight * chance is the model's product.
     network = random_network(seed, most=4, zeros=0.5)
@@ -94,6 +93,7 @@ def test_tables_keep_to_their_room(monkeypatch: pytest.MonkeyPatch) -> None:
     assert smaller.log_bound >= whole.log_bound
 
 
+@pytest.mark.slow
 def test_thousands_of_children_are_planned_quickly() -> None:
     grid = potts_grid(40, 0.2, 2)
     left = flat_factors(grid.arrays, evidence_of(grid, {}))

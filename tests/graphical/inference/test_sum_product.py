@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
@@ -46,7 +46,6 @@ def random_tree(seed: int) -> FactorGraph:
 
 
 @given(seeds)
-@settings(max_examples=80, deadline=None)
 def test_exact_on_trees(seed: int) -> None:
     graph = random_tree(seed)
     known = random_evidence(graph, seed)  # type: ignore[arg-type]
@@ -70,7 +69,6 @@ def test_exact_on_trees(seed: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
 def test_max_product_finds_the_largest_cell(seed: int) -> None:
     graph = random_tree(seed)
     known = random_evidence(graph, seed)  # type: ignore[arg-type]
@@ -116,7 +114,6 @@ def test_cycles_are_refused_and_named() -> None:
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
 def test_refuses_exactly_what_has_cycles(seed: int) -> None:
     network = random_network(seed)
     is_tree = FactorGraph.of(network).is_tree
@@ -136,6 +133,7 @@ def test_refuses_exactly_what_has_cycles(seed: int) -> None:
         np.testing.assert_allclose(table, exact[name].values, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_long_chain() -> None:
     n = 3000
     factors = [Factor([0.25, 0.75], {"x0": (0, 1)})]

@@ -228,6 +228,7 @@ def test_an_interrupt_leaves_the_best_so_far(search: Exact, monkeypatch: Any) ->
         learn_structure(table, None, search)
 
 
+@pytest.mark.slow
 def test_more_than_22_variables_are_proved_too() -> None:
     rng = np.random.default_rng(0)
     table = sampled(random_network(rng, random_graph(rng, 26, 0.05), (2,) * 26), 60, 0)

@@ -13,6 +13,7 @@ from novum.graphical import BayesianNetwork, Dag
 from novum.graphical.learning import expectation_kernels
 from novum.graphical.learning.coded_table import CodedTable
 from novum.graphical.learning.expectation import (
+    ExpectedCounts,
     RowFamilies,
     drawn_rows,
     fit_expectation,
@@ -56,18 +57,51 @@ def test_expected_counts_equal_enumeration(seed: int) -> None:
     assert statistics.log_likelihood == pytest.approx(float(table.weights @ logs), rel=1e-12)
 
 
-def test_rows_of_large_components_go_to_a_junction_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    network, table = case(11)
-    parents = network.graph.parents
-    quick = RowFamilies(table, parents).expected(flat(network))
-    rows = RowFamilies(table, parents)
+def by_junction_trees(
+    network: BayesianNetwork, table: CodedTable, monkeypatch: pytest.MonkeyPatch
+) -> ExpectedCounts:
+    """The statistics where no row is left to the kernel."""
 
     def leaves_all(families, tables, rows, weights, begin, end, counts, logs) -> None:
         del families, tables, rows, weights, counts
         logs[begin:end] = np.nan
 
-    monkeypatch.setattr(expectation_kernels, "add_expected", leaves_all)
-    slow = rows.expected(flat(network))
+    rows = RowFamilies(table, network.graph.parents)
+    with monkeypatch.context() as patch:
+        patch.setattr(expectation_kernels, "add_expected", leaves_all)
+        return rows.expected(flat(network))
+
+
+def test_rows_of_large_components_go_to_a_junction_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, table = case(11)
+    quick = RowFamilies(table, network.graph.parents).expected(flat(network))
+    slow = by_junction_trees(network, table, monkeypatch)
+    np.testing.assert_allclose(quick.counts, slow.counts, atol=1e-12)
+    assert quick.log_likelihood == pytest.approx(slow.log_likelihood, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_missing_cells_that_hang_together_as_trees(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Below a class that is known a tree of eleven columns, and a known child of two of them."""
+    rng = np.random.default_rng(seed)
+    parents = [(), (0,), *((0, int(rng.integers(1, v))) for v in range(2, 12)), (1, 2)]
+    names = [f"v{i}" for i in range(13)]
+    graph = Dag(names, parents)
+    network = random_network(rng, graph, tuple(int(c) for c in rng.integers(1, 4, 13)))
+    table = sampled(network, 10, seed)
+    codes = table.codes.copy()
+    codes[1:12] = np.where(rng.random((11, 10)) < 0.7, -1, codes[1:12])
+    gaps = CodedTable(table.variables, codes, rng.random(10) + 0.5)
+    logs = np.empty(10)
+    rows = RowFamilies(gaps, graph.parents)
+    expectation_kernels.add_expected(
+        rows.families, flat(network), rows.rows, rows.weights, 0, len(rows.rows),
+        np.zeros(rows.n_cells), logs[: len(rows.rows)],
+    )  # fmt: skip
+    assert not np.isnan(logs[: len(rows.rows)]).any()
+    quick, slow = rows.expected(flat(network)), by_junction_trees(network, gaps, monkeypatch)
     np.testing.assert_allclose(quick.counts, slow.counts, atol=1e-12)
     assert quick.log_likelihood == pytest.approx(slow.log_likelihood, rel=1e-12)
 

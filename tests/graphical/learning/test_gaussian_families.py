@@ -194,6 +194,7 @@ def test_a_prior_gives_expected_numbers_and_shrinks() -> None:
     assert single["y"].variance > 0
 
 
+@pytest.mark.slow
 def test_intervals_cover_what_made_the_rows() -> None:
     network = random_network(8, 2, 3)
     hits, total = 0, 0

@@ -77,6 +77,7 @@ def test_no_single_change_improves_the_end(search: Search) -> None:
                 assert score(graph, table, K2()) <= learned.score + 1e-7
 
 
+@pytest.mark.slow
 def test_hill_climbing_with_restarts_and_tabu_often_find_the_best_of_all() -> None:
     hits = 0
     for seed in range(8):

@@ -210,6 +210,7 @@ def long_chain(n: int) -> BayesianNetwork:
     )
 
 
+@pytest.mark.slow
 def test_a_chain_of_ten_thousand_nodes() -> None:
     n = 10_000
     network = long_chain(n)

@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
@@ -19,7 +19,6 @@ shares = st.floats(0, 1)
 
 
 @given(st.lists(shares, min_size=1, max_size=5), shares)
-@settings(max_examples=50, deadline=None)
 def test_a_noisy_or_is_a_product_over_active_parents(strengths: list[float], leak: float) -> None:
     parents = [StateAxis(f"p{i}", ("false", "true")) for i in range(len(strengths))]
     made = NoisyOr(StateAxis("x", ("yes", "no")), parents, strengths, leak)

@@ -194,6 +194,24 @@ def test_constant_numbers_and_offsets_end_in_a_model() -> None:
     assert far.log_likelihood(x + 1e8) == pytest.approx(near.log_likelihood(x), rel=1e-5)
 
 
+def test_certain_symbols_huge_units_and_other_columns() -> None:
+    sure = HiddenMarkovModel.learn([list("aaaa"), list("aaa")], 2, random_state=0)
+    assert sure.log_likelihood(list("aa")) == pytest.approx(0.0, abs=1e-12)
+    rng = np.random.default_rng(0)
+    steps = rng.normal(size=60) + 4.0 * np.repeat(np.arange(6) % 2, 10)
+    plain = HiddenMarkovModel.learn(steps, 2, random_state=0)
+    for unit in (1e150, 1e-150):
+        other = HiddenMarkovModel.learn(steps * unit, 2, random_state=0)
+        expected = plain.log_likelihood(steps) - 60 * np.log(unit)
+        assert other.log_likelihood(steps * unit) == pytest.approx(expected, rel=1e-9)
+    with pytest.raises(InputError, match=r"Sequence 1 has steps of shape \(1,\)"):
+        HiddenMarkovModel.learn([rng.normal(size=(5, 2)), steps], 2)
+    with pytest.raises(InputError, match="Sequence 0 holds numbers, but sequence 1 holds symbols"):
+        HiddenMarkovModel.learn([steps, list("abab")], 2)
+    mixed = HiddenMarkovModel.learn([[1, 2, 1], [2.0, np.nan, 1.0]], 2, random_state=0)
+    assert isinstance(mixed.emission, Symbols)
+
+
 def test_files_keep_a_model(tmp_path: Path) -> None:
     for kind in ("symbols", "normal"):
         model, sequence = random_model(1, 3, kind), random_sequence(1, 6, kind)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -41,7 +41,6 @@ def test_regular_is_sufficient_not_necessary() -> None:
 
 
 @given(st.integers(0, 2**31 - 1))
-@settings(max_examples=60, deadline=None)
 def test_regular_means_a_positive_power(seed: int) -> None:
     P = random_matrix(seed, most=5)
     n = len(P)
@@ -51,7 +50,6 @@ def test_regular_means_a_positive_power(seed: int) -> None:
 
 
 @given(st.integers(0, 2**31 - 1))
-@settings(max_examples=60, deadline=None)
 def test_limit_is_the_long_run(seed: int) -> None:
     P = random_matrix(seed, most=5)
     chain = MarkovChain(P)
@@ -68,7 +66,6 @@ def test_limit_is_the_long_run(seed: int) -> None:
 
 
 @given(st.integers(0, 2**31 - 1), st.sampled_from([0.3, 0.1, 0.01]))
-@settings(max_examples=60, deadline=None)
 def test_time_to_mix_by_stepping(seed: int, tolerance: float) -> None:
     chain = MarkovChain(random_matrix(seed, most=4))
     found = chain.time_to_mix(tolerance)

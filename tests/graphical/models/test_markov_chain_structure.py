@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.graphical.models.markov_chain_structure import (
@@ -32,7 +32,6 @@ def random_matrix(seed: int, most: int = 6) -> np.ndarray:
 
 
 @given(seeds)
-@settings(max_examples=80, deadline=None)
 def test_classes_by_powers(seed: int) -> None:
     P = random_matrix(seed)
     n = len(P)
@@ -44,7 +43,6 @@ def test_classes_by_powers(seed: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=80, deadline=None)
 def test_period_by_powers(seed: int) -> None:
     P = random_matrix(seed)
     for own in communicating_classes(P):
@@ -57,7 +55,6 @@ def test_period_by_powers(seed: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=80, deadline=None)
 def test_stationary_stays(seed: int) -> None:
     P = random_matrix(seed)
     for own in communicating_classes(P):
@@ -100,7 +97,6 @@ def test_gamblers_ruin() -> None:
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
 def test_hitting_by_iteration(seed: int) -> None:
     P = random_matrix(seed)
     target = seed % len(P)

@@ -101,6 +101,7 @@ def test_a_cycle_is_shown_with_all_its_nodes_and_no_others() -> None:
     assert set(itertools.pairwise(ring)) == arrows
 
 
+@pytest.mark.slow
 def test_very_deep_networks_do_not_exhaust_the_stack() -> None:
     axes = [StateAxis(f"v{i}", ("x",)) for i in range(5000)]
     chain = [Tabular(axes[0], (), [1.0])]

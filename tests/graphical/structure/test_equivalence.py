@@ -90,6 +90,7 @@ def test_patterns_are_values() -> None:
     assert one != PartialDag(("a", "b", "c"), frozenset(), frozenset())
 
 
+@pytest.mark.slow
 def test_large_cliques_and_long_chains() -> None:
     nodes = [f"v{i}" for i in range(40)]
     pattern = Dag.from_edges(list(itertools.combinations(nodes, 2))).pattern()

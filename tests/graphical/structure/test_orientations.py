@@ -40,9 +40,10 @@ def directed(graph: networkx.Graph, order: list[int]) -> Edges:
     return frozenset((a, b) if place[a] < place[b] else (b, a) for a, b in graph.edges)
 
 
-def test_all_graphs_of_up_to_seven_nodes() -> None:
+@pytest.mark.parametrize("most_nodes", [5, pytest.param(7, marks=pytest.mark.slow)])
+def test_all_small_graphs(most_nodes: int) -> None:
     rng = np.random.default_rng(0)
-    for graph in small_graphs():
+    for graph in small_graphs(most_nodes):
         found = Orientations(near_of(graph), list(graph))
         if not networkx.is_chordal(graph):
             assert (found.size, list(found)) == (0, [])
@@ -82,6 +83,7 @@ def test_two_cliques_that_share_nodes() -> None:
         assert Orientations(near_of(graph), list(graph)).size == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "edges",
     [

@@ -55,7 +55,6 @@ def paths(graph: Dag, a: str, b: str) -> list[list[str]]:
 
 
 @given(graphs(5), st.data())
-@settings(max_examples=60, deadline=None)
 def test_equals_the_definition_by_trails(graph: Dag, data: st.DataObject) -> None:
     a, b = data.draw(st.sampled_from(list(itertools.combinations(graph.names, 2))))
     rest = [n for n in graph.names if n not in (a, b)]
@@ -135,7 +134,6 @@ def test_the_shortest_trail_is_found_however_long() -> None:
 
 
 @given(graphs(6), st.data())
-@settings(max_examples=80, deadline=None)
 def test_the_shortest_trail_is_one_of_all(graph: Dag, data: st.DataObject) -> None:
     a, b = data.draw(st.sampled_from(list(itertools.combinations(graph.names, 2))))
     rest = [n for n in graph.names if n not in (a, b)]

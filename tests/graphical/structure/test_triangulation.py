@@ -103,6 +103,7 @@ def test_the_best_of_all_orders_is_not_far() -> None:
         assert best_order(near, cards, range(6), restarts=5).largest <= 2 * best
 
 
+@pytest.mark.slow
 def test_hubs_and_long_chains_take_no_quadratic_time() -> None:
     # Each would take minutes if the price of a hub were computed anew for each of its leaves.
     n = 20_000
@@ -120,6 +121,7 @@ def test_the_same_graph_gives_the_same_order() -> None:
     assert near == random_graph(5)
 
 
+@pytest.mark.slow
 def test_some_variables_only_and_sizes_beyond_any_memory() -> None:
     near = interaction_graph([(0, 1, 2)], 3)
     order = greedy_order(near, [2, 2, 2], [0])

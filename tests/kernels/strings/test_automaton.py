@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import MemoryLimitError
@@ -56,7 +56,6 @@ def test_paths_are_the_substrings_with_their_counts(X: list[list[int]]) -> None:
         assert substring_counts(automata, i) == expected
 
 
-@settings(max_examples=50)
 @given(strings, st.floats(0.01, 1.0), st.sampled_from([1, 2**16]))
 def test_compiled_and_plain_automata_have_the_same_bits(
     X: list[list[int]], decay: float, cells: int

@@ -79,6 +79,7 @@ def test_numpy_labels_become_plain() -> None:
     assert [type(label) for label in tree.labels] == [str, int]
 
 
+@pytest.mark.slow
 def test_deep_trees_do_not_overflow_the_stack() -> None:
     text = "(a " * DEEP + "b" + ")" * DEEP
     tree = OrderedTree.from_text(text)

@@ -72,6 +72,7 @@ def test_the_exact_stack_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < subset_tree._stack_cells(rows, rows) <= loose
 
 
+@pytest.mark.slow
 def test_deep_trees() -> None:
     depth = 100_000
     chain = OrderedTree(tuple(range(depth + 1)), (1,) * depth + (0,))

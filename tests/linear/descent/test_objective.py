@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -54,7 +54,6 @@ def test_batches_are_right_on_average(loss: Any) -> None:
     np.testing.assert_allclose(np.mean(parts, axis=0), one.value_and_gradient(params)[1])
 
 
-@settings(max_examples=60)
 @given(st.sampled_from(LOSSES), st.integers(0, 99), st.floats(0.01, 10), st.booleans())
 def test_no_value_is_below_the_bound(loss: Any, seed: int, alpha: float, intercept: bool) -> None:
     one = make(loss, seed, alpha, intercept)

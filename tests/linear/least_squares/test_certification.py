@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.learners import Certificate, Verdict
@@ -22,8 +22,6 @@ from novum.linear.least_squares.solution import Design, solve
 from novum.numerics import Floats
 from tests.linear.tables import LINEAR, certified_table, integer_tables, normal_table
 from tests.oracles.rational_least_squares import exact_least_squares, exact_residual_squares
-
-quick = settings(max_examples=60, deadline=None)
 
 
 def assert_bounds_hold(
@@ -52,7 +50,6 @@ def assert_bounds_hold(
         assert float(away) ** 0.5 <= certificate.distance_bound
 
 
-@quick
 @given(integer_tables(), st.booleans(), st.sampled_from([0.0, 0.25, 16.0]))
 def test_rational_optimum_is_within_the_bounds(
     table: tuple[Floats, Floats, Floats], intercept: bool, alpha: float
@@ -137,7 +134,6 @@ def test_missing_rank_is_said() -> None:
     assert "solution" not in LinearRegression().fit(X, y).certificate_.details
 
 
-@quick
 @given(integer_tables(max_columns=4), st.booleans())
 def test_non_negative_fits_satisfy_their_conditions(
     table: tuple[Floats, Floats, Floats], intercept: bool

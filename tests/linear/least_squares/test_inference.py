@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -23,8 +23,6 @@ from tests.oracles.rational_least_squares import (
     exact_standard_errors,
 )
 
-quick = settings(max_examples=50, deadline=None)
-
 
 def inferred(X: object, y: object, weight: object = None, **params: bool) -> LinearInference:
     return LinearRegression(**params).fit(X, y, weight).inference()
@@ -33,7 +31,6 @@ def inferred(X: object, y: object, weight: object = None, **params: bool) -> Lin
 # --- Truth ----------------------------------------------------------------------------------------
 
 
-@quick
 @given(integer_tables(max_columns=2, max_rows=9), st.booleans())
 def test_standard_errors_are_the_rational_ones(
     table: tuple[Floats, Floats, Floats], intercept: bool

@@ -90,6 +90,7 @@ def test_intervals_by_the_textbook() -> None:
     np.testing.assert_allclose(two[:, 1], 2 * two[:, 0], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_intervals_cover() -> None:
     rng = np.random.default_rng(0)
     covered = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, LeaveOneOut
 
@@ -18,8 +18,6 @@ from novum.linear.least_squares.statistics import LeastSquaresStatistics
 from novum.numerics import Floats
 from tests.linear.tables import integer_tables, normal_table, sample_of
 from tests.oracles.rational_least_squares import predictions_without
-
-quick = settings(max_examples=40, deadline=None)
 
 
 def one_by_one(n: int) -> list[list[int]]:
@@ -98,7 +96,6 @@ def test_each_target_has_its_own_penalty() -> None:
 # --- Leave-one-out --------------------------------------------------------------------------------
 
 
-@quick
 @given(integer_tables(max_columns=2, max_rows=7), st.booleans(), st.sampled_from([0.0, 0.5]))
 def test_leaving_out_is_refitting(
     table: tuple[Floats, Floats, Floats], intercept: bool, alpha: float

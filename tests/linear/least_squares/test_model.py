@@ -359,6 +359,7 @@ def test_skops_keeps_a_model() -> None:
     assert found.certificate_ == model.certificate_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(), RidgeCV()], ids=name_of)
 def test_few_rows_of_many_columns_need_no_square_of_the_width(
     model: Any, monkeypatch: pytest.MonkeyPatch
@@ -381,6 +382,7 @@ def test_few_rows_of_many_columns_need_no_square_of_the_width(
     assert model.certificate_.details["rank"] == 29
 
 
+@pytest.mark.slow
 def test_few_rows_of_many_columns_add_up_and_come_off() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(20, 5_000)), rng.normal(size=20)

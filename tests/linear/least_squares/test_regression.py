@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression as OtherRegression
 
@@ -21,8 +21,6 @@ from tests.linear.tables import (
     normal_table,
 )
 from tests.oracles.rational_least_squares import exact_least_squares, exact_variance_ratio
-
-quick = settings(max_examples=60, deadline=None)
 
 # Right digits asked of anova: what doubles can hold when the values share 1, 7 or 13 digits. In
 # SmLs08 and SmLs09 the data lose all but 4.17 digits when they are read; nothing is lost after.
@@ -92,7 +90,6 @@ def test_analysis_of_variance_is_a_regression_on_a_nominal_column(name: str) -> 
 # --- Rational solutions ---------------------------------------------------------------------------
 
 
-@quick
 @given(integer_tables(), st.booleans(), st.data())
 def test_fit_is_the_rational_solution(
     table: tuple[Floats, Floats, Floats], intercept: bool, data: st.DataObject
@@ -165,7 +162,6 @@ def test_income_beside_a_rate(n: int) -> None:
     assert OtherRegression().fit(X, y).score(X, y) < 0.95
 
 
-@quick
 @given(integer_tables(), st.integers(0, 2**16))
 def test_row_order_does_not_matter(table: tuple[Floats, Floats, Floats], seed: int) -> None:
     X, y, weight = table
@@ -178,7 +174,6 @@ def test_row_order_does_not_matter(table: tuple[Floats, Floats, Floats], seed: i
     np.testing.assert_allclose(a.coef_, b.coef_, atol=size)
 
 
-@quick
 @given(integer_tables())
 def test_weight_two_is_the_row_twice_and_weight_zero_the_row_absent(
     table: tuple[Floats, Floats, Floats],

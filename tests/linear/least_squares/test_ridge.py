@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge as OtherRidge
@@ -16,10 +16,7 @@ from novum.numerics import Floats
 from tests.linear.tables import certified_table, integer_tables, normal_table
 from tests.oracles.rational_least_squares import exact_least_squares
 
-quick = settings(max_examples=60, deadline=None)
 
-
-@quick
 @given(integer_tables(), st.booleans(), st.floats(1e-3, 1e3))
 def test_it_is_its_definition(
     table: tuple[Floats, Floats, Floats], intercept: bool, alpha: float

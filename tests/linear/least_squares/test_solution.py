@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
@@ -22,8 +22,6 @@ from novum.linear.least_squares.solution import (
 from novum.numerics import Floats
 from tests.linear.tables import integer_tables, normal_table
 from tests.oracles.rational_least_squares import exact_least_squares, exact_non_negative
-
-quick = settings(max_examples=60, deadline=None)
 
 
 def design_of(
@@ -49,7 +47,6 @@ def solved(X: Floats, y: Floats, alpha: float = 0.0, *, intercept: bool = True) 
 # --- Truth ----------------------------------------------------------------------------------------
 
 
-@quick
 @given(integer_tables(), st.booleans(), st.sampled_from([0.0, 0.5, 8.0]))
 def test_solution_is_the_rational_one(
     table: tuple[Floats, Floats, Floats], intercept: bool, alpha: float
@@ -66,7 +63,6 @@ def test_solution_is_the_rational_one(
     assert found.intercept[0] == pytest.approx(float(constant), abs=20 * size)
 
 
-@quick
 @given(integer_tables(max_columns=3, max_rows=7), st.booleans())
 def test_non_negative_solution_is_the_best_of_all_supports(
     table: tuple[Floats, Floats, Floats], intercept: bool

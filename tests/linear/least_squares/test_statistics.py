@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn.base import clone
 
 from novum.core.errors import InputError, LostDigitsWarning, SchemaError
@@ -18,8 +18,6 @@ from novum.linear.least_squares.statistics import LeastSquaresStatistics as Stat
 from novum.numerics import Floats, empty_factor
 from tests.linear.tables import integer_tables, normal_table, sample_of
 from tests.oracles.rational_least_squares import exact_least_squares
-
-quick = settings(max_examples=50, deadline=None)
 
 
 def mixed_table(n: int = 40, levels: str = "abcd") -> tuple[pd.DataFrame, Floats]:
@@ -37,7 +35,6 @@ def statistics(X: object, y: object, weight: object = None) -> LeastSquaresStati
 # --- An additive group ----------------------------------------------------------------------------
 
 
-@quick
 @given(integer_tables())
 def test_zero_scale_and_weights(table: tuple[Floats, Floats, Floats]) -> None:
     X, y, weight = table

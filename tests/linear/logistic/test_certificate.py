@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.learners import Verdict
@@ -82,7 +82,6 @@ def test_a_hessian_from_elsewhere_proves_less_but_nothing_wrong(K: int, penalty:
         assert found.evaluation.value - best.evaluation.value <= bounds.gap + 1e-13
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.sampled_from([2, 3]), st.floats(1e-2, 1e2), st.booleans())
 def test_fits_know_their_distance(seed: int, K: int, C: float, intercept: bool) -> None:
     X, y = logistic_table(12, 2, K, seed=seed)

@@ -103,6 +103,7 @@ def test_units_change_errors_as_they_change_coefficients() -> None:
     np.testing.assert_allclose(b.z_values[1:], a.z_values[1:], rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_intervals_cover_and_p_values_are_uniform() -> None:
     # 400 tables of 300 rows: coverage of 95 % has a standard error of 1.1 %.
     truth, covered, tests = np.array([0.3, 0.8, 0.0]), np.zeros(3), []

@@ -155,6 +155,7 @@ def test_fits_to_other_rows_are_told_by_their_statistics(kind: str) -> None:
     assert likelihood_ratio_test(fitted(X[order, :2], y[order]), larger).p_value <= 1
 
 
+@pytest.mark.slow
 def test_a_ratio_is_tested_under_the_null() -> None:
     """p values of columns that do not matter are uniform: 200 tables, within 4 deviations."""
     p_values, rng = [], np.random.default_rng(0)

@@ -79,7 +79,6 @@ def test_it_agrees_with_the_whole_program(points: list[tuple[int, int]], K: int,
         assert (found[1].strict == found[1].rows) == completely_separable(Z, y, K)
 
 
-@settings(max_examples=60)
 @given(st.lists(st.integers(-5, 5), min_size=3, max_size=10), st.integers(0, 10**6))
 def test_one_column_is_separated_when_its_ranges_do_not_overlap(x: list[int], seed: int) -> None:
     y = np.random.default_rng(seed).integers(0, 2, len(x))

@@ -179,14 +179,6 @@ def test_a_file_larger_than_memory(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the cluster complains about the worker that is killed
-def test_a_cluster_that_loses_a_worker() -> None:
-    from distributed import Client, LocalCluster
-
+def test_a_cluster_that_loses_a_worker(client: Any) -> None:
     X, y = logistic_table(120, 2)
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        check_cluster_that_loses_a_worker(Case(LogisticRegression(), X, y), client)
+    check_cluster_that_loses_a_worker(Case(LogisticRegression(), X, y), client)

@@ -79,6 +79,7 @@ def test_the_null_likelihood_is_that_of_the_shares() -> None:
     assert np.isnan(null.likelihood_ratio_p_value)
 
 
+@pytest.mark.slow
 def test_intervals_cover_and_p_values_are_uniform() -> None:
     """300 tables without an effect: 95 % of intervals hold 0, and the tests are not off."""
     p_values, covered, joint = [], 0, []

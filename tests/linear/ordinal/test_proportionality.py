@@ -57,6 +57,7 @@ def test_scores_and_information_are_their_definitions(link: str) -> None:
     np.testing.assert_allclose(found.information, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_under_the_model() -> None:
     joint, single = [], []
     for seed in range(300):

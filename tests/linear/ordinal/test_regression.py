@@ -146,6 +146,7 @@ def test_coefficients_are_recovered_within_four_standard_errors() -> None:
     assert (np.abs(found.values - truth) < 4 * found.standard_errors).all()
 
 
+@pytest.mark.slow
 def test_errors_match_the_spread_of_estimates() -> None:
     """Over 200 tables the estimates vary by their standard error, to 20 % (four deviations)."""
     found = [OrdinalRegression().fit(*ordered_table(200, seed=s)).inference() for s in range(200)]

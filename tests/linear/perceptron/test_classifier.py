@@ -330,7 +330,6 @@ def test_partial_fit_needs_all_classes_first() -> None:
 # --- Weights and order ----------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
 @given(
     hnp.arrays(float, (12, 2), elements=st.integers(-4, 4).map(float)),
     hnp.arrays(int, (12,), elements=st.integers(0, 1)),

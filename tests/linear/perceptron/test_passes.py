@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -38,7 +38,6 @@ def trained(visits: Visits, rule: str = "stochastic", passes: int = 50, **more: 
 # --- Visits ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.booleans(), st.booleans(), st.floats(0.1, 2.0))
 def test_compiled_visits_are_the_plain_ones(
     seed: int, intercept: bool, as_sparse: bool, rate: float

@@ -109,6 +109,50 @@ def test_screening_and_working_sets() -> None:
     assert (np.abs(X.T @ r) <= 3.0 + 1e-4).all()
 
 
+def words(seed: int = 0, n: int = 250, p: int = 400) -> tuple[Any, Any]:
+    """Counts of words: one in every text, two alike, the others rare."""
+    rng = np.random.default_rng(seed)
+    dense = rng.gamma(1.0, size=(n, p)) * (rng.uniform(size=(n, p)) < 0.03)
+    dense[:, 0], dense[:, 1] = 1.0 + dense[:, 0], dense[:, 2]
+    score = dense[:, 3:40] @ rng.normal(size=37) + 1.0
+    return dense, (score + rng.logistic(size=n) > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("penalty", "options"),
+    [
+        (L1(0.5), {}),
+        (L1(0.02), {"fit_intercept": False}),
+        (ElasticNetPenalty(0.3, 0.6), {}),
+    ],
+)
+def test_stored_cells_and_cross_products_have_one_optimum(
+    penalty: Any, options: dict[str, Any]
+) -> None:
+    X, y = words()
+    weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
+    models = [
+        LogisticRegression(penalty, tol=1e-10, max_iter=500, **options).fit(rows, y, weight)
+        for rows in (X, sparse.csr_matrix(X))
+    ]
+    for model in models:
+        assert model.certificate_.relative_gap <= 1e-10
+    cross, stored = models
+    assert stored.certificate_.primal == pytest.approx(cross.certificate_.primal, rel=1e-10)
+    np.testing.assert_allclose(stored.decision_function(X), cross.decision_function(X), atol=2e-3)
+
+
+def test_several_scores_on_stored_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = words()
+    y = y + (X[:, 50] > 0)
+    joint = LogisticRegression(penalty="l1", C=0.7, tol=1e-8).fit(sparse.csr_matrix(X), y)
+    monkeypatch.setattr("novum.linear.sparse.composite.WIDEST_GRAM", 5)
+    single = LogisticRegression(penalty="l1", C=0.7, tol=1e-8, max_iter=2000)
+    single.fit(sparse.csr_matrix(X), y)
+    assert single.certificate_.relative_gap <= 1e-8
+    assert single.certificate_.primal == pytest.approx(joint.certificate_.primal, rel=2e-8)
+
+
 def test_working_sets_too_wide_for_one_step(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = table(3)
     joint = LogisticRegression(l1_ratio=0.5, tol=1e-7).fit(X, y)

@@ -144,6 +144,7 @@ def test_finite_horizons_by_all_histories(process: MarkovDecisionProcess, horizo
     np.testing.assert_allclose(again[-1], exact, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dense", "sparse", "chain"])
 def test_methods_agree_on_larger_processes(kind: str) -> None:
     rng = np.random.default_rng(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
@@ -49,7 +49,6 @@ def random_pieces(k: int, t: int, seed: int) -> Pieces:
     return Pieces(10 + rng.normal(size=t), rng.uniform(0, 3, (t, k)))
 
 
-@settings(max_examples=60)
 @given(st.integers(1, 6), st.integers(1, 12), st.integers(0, 10**6))
 def test_the_minimum_on_the_simplex_is_bracketed(k: int, t: int, seed: int) -> None:
     pieces = random_pieces(k, t, seed)
@@ -67,7 +66,6 @@ def test_the_minimum_on_the_simplex_is_bracketed(k: int, t: int, seed: int) -> N
     assert all(np.diff(found.trace) <= 0)
 
 
-@settings(max_examples=40)
 @given(st.integers(1, 4), st.integers(1, 8), st.floats(1.0, 6.0), st.integers(0, 10**6))
 def test_the_lower_bound_never_lies_above_a_value(k: int, t: int, p: float, seed: int) -> None:
     """For every norm, and for any weights in the ball."""
@@ -130,7 +128,6 @@ def test_old_cuts_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- The nearest point ----------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
 @given(st.integers(2, 5), st.integers(1, 4), st.integers(0, 10**6))
 def test_the_nearest_point_is_that_of_a_general_solver(k: int, t: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -77,6 +77,7 @@ def test_contract(case: Case, check: Check) -> None:
     check(case)
 
 
+@pytest.mark.slow
 def test_ctrl_c_gives_control_back() -> None:
     X, side = overlapping(600)
     check_interrupted_fit_changes_nothing(Case(LinearSVC(loss="hinge"), X, side), rows=200_000)

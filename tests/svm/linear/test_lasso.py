@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import sparse
 from sklearn.svm import LinearSVC as Reference
 
@@ -34,7 +34,6 @@ def test_the_optimum_is_scikit_learns(C: float) -> None:
     assert ((found.vector == 0) == (np.abs(u) < 1e-8)).all()
 
 
-@settings(max_examples=40, deadline=None)
 @given(sided_tables())
 def test_optimality_conditions(table: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
     X, side, weight = table
@@ -48,7 +47,6 @@ def test_optimality_conditions(table: tuple[np.ndarray, np.ndarray, np.ndarray])
     assert (np.abs(slope + np.sign(u))[u != 0] <= allowed).all()
 
 
-@settings(max_examples=40, deadline=None)
 @given(sided_tables())
 def test_every_point_has_a_gap(table: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
     X, side, weight = table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import optimize, sparse
 
 from novum.svm.linear.losses import RowLosses, hinge_losses, tube_losses
@@ -24,7 +24,6 @@ def solved(X: np.ndarray, losses: RowLosses, **more: float) -> LinearSolution:
     return solve_newton(design(X, more.get("constant", 1.0)), losses, stopping, Budget(stopping))
 
 
-@settings(max_examples=60, deadline=None)
 @given(sided_tables())
 def test_the_optimum_of_the_hinge(table: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
     X, side, weight = table
@@ -72,6 +71,7 @@ def test_the_optimum_of_the_tube(epsilon: float, squared: bool) -> None:
     assert best.fun >= found.primal * (1 - 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-7])
 @pytest.mark.parametrize("squared", [False, True])
 def test_the_gap_bounds_the_distance_on_tall_tables(tol: float, squared: bool) -> None:

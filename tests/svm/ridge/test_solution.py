@@ -94,6 +94,7 @@ def test_the_bounds_hold_for_any_coefficients(m: int, alpha: float, seed: int) -
     assert distance <= judged.distance * (1 + 1e-9) + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [10.0, 1e-2, 1e-5])
 def test_refined_single_precision_is_as_good_as_double(alpha: float) -> None:
     m = SINGLE_FROM + 88

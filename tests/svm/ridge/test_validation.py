@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
@@ -22,7 +22,6 @@ def refitted(model: KernelRidge, X: np.ndarray, y: np.ndarray, weight: np.ndarra
     return np.array(found)
 
 
-@settings(max_examples=40)
 @given(
     st.integers(3, 9),
     st.sampled_from([1, 2]),

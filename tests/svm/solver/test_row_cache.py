@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.svm.solver.row_cache import KernelRows, RowCache, pieces
@@ -31,7 +31,6 @@ def test_products_and_blocks_are_those_of_the_matrix(
     np.testing.assert_allclose(rows.gram(), K, atol=1e-16)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 39), min_size=1, max_size=6), min_size=1, max_size=20))
 def test_the_cache_holds_what_it_says(requests: list[list[int]]) -> None:
     cache = RowCache(GramRows(K), budget=0, block=6)

@@ -44,6 +44,7 @@ def check(problem: QuadraticProblem, K: np.ndarray, solution: Solution) -> None:
 # --- Against oracles ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEMBERS)
 @settings(max_examples=15, deadline=None)
 @given(

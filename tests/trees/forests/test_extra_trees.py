@@ -25,6 +25,7 @@ def test_parameters_and_defaults_are_those_of_scikit_learn(name: str) -> None:
         assert ours[parameter].kind == found.kind, parameter
 
 
+@pytest.mark.slow
 def test_quality_is_that_of_scikit_learn() -> None:
     X, y = datasets.load_breast_cancer(return_X_y=True)
     setting = {"n_estimators": 60, "random_state": 0}

@@ -36,6 +36,7 @@ def test_parameters_and_defaults_are_those_of_scikit_learn(name: str) -> None:
         assert ours[parameter].kind == found.kind, parameter
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [datasets.load_wine, datasets.load_breast_cancer])
 def test_accuracy_is_that_of_scikit_learn(load: Any) -> None:
     X, y = load(return_X_y=True)
@@ -72,6 +73,7 @@ def levels_with_effects(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
     return table, (score + rng.logistic(scale=0.7, size=n) > 0).astype(int)
 
 
+@pytest.mark.slow
 def test_levels_as_they_are_beat_codes_and_indicators() -> None:
     table, y = levels_with_effects(3000, 0)
     new, y_new = levels_with_effects(3000, 1)
@@ -99,6 +101,7 @@ def test_missing_cells_say_less_than_known_ones_and_more_than_none() -> None:
 # --- Cells that are missing for a reason ----------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
 def test_baskets_are_learned_as_by_scikit_learn(kind: str) -> None:
     """Where all that is known is what is missing; fractions can only guess the larger class."""
@@ -115,6 +118,7 @@ def test_baskets_are_learned_as_by_scikit_learn(kind: str) -> None:
     assert parts == pytest.approx((y == "low").mean(), abs=0.01)
 
 
+@pytest.mark.slow
 def test_gaps_that_depend_on_the_class_are_learned_as_by_scikit_learn() -> None:
     X, y = gaps_by_class()
     setting = {"n_estimators": 60, "random_state": 0}
@@ -126,6 +130,7 @@ def test_gaps_that_depend_on_the_class_are_learned_as_by_scikit_learn() -> None:
     assert found > cross_val_score(parts, X, y, cv=5).mean() + 3 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [datasets.load_wine, datasets.load_breast_cancer])
 def test_gaps_by_chance_cost_no_more_than_with_fractions(load: Any) -> None:
     X, y = load(return_X_y=True)

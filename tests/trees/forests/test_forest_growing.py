@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from novum.trees.forests.forest import (
 )
 from novum.trees.forests.forest_draws import ForestDraws
 from novum.trees.forests.forest_growing import TreeGrower
+from novum.trees.forests.forest_value import Forest
 from novum.trees.growth.conversion import coded_rows, table_coding, tree_of
 from novum.trees.growth.growing import grow
 from novum.trees.regressor import DecisionTreeRegressor
@@ -93,15 +95,43 @@ def test_compact_nodes_are_the_tree_on_edges(missing: str, numbers: bool) -> Non
     coded, scale = coded_rows(rows, table_coding(rows, 40))
     draws = ForestDraws(np.arange(4, dtype=np.uint32), 0, 1, rows.n_rows, rows.n_rows)
     grower = TreeGrower(member, rows, draws, coded, scale)
-    chosen, weight = grower.drawn(0)
+    roots = grower.roots(range(1))
+    chosen, weight = roots.rows, roots.weight
     assert weight.sum() == rows.n_rows
-    assert (weight == draws.counts(0)[chosen]).all()
+    assert (weight == draws.counts(range(1))[0, chosen]).all()
     rules = growth_rules(member, rows, member._criterion())
     if scale is not None:
         rules = rules.scaled(scale.unit**-2)
     grown = grow(coded, rules, weight, draws.growing_stream(0), chosen)
     expected = tree_of(grown, coded, rows.schema, rows.classes, scale, on_edges=True)
-    assert_same_tree(grower(0).tree(0), expected, rtol=1e-12)
+    assert_same_tree(grower(range(1)).tree(0), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("gaps", ["fractional", "auto"])
+@pytest.mark.parametrize("numbers", [False, True])
+def test_trees_grown_together_are_those_grown_alone(
+    missing: float, gaps: str, numbers: bool
+) -> None:
+    table = mixed_table(60, missing=missing)
+    if numbers:
+        member: Any = DecisionTreeRegressor(missing=gaps, nominal="auto", max_features=2)
+        rows = read_numbers(member, table, mixed_numbers(table), None)
+    else:
+        member = DecisionTreeClassifier(missing=gaps, nominal="auto", max_features=2)
+        rows = read_classes(member, table, mixed_labels(table), None)
+    coded, scale = coded_rows(rows, table_coding(rows, 40))
+    # Of three rows some trees draw one class only, and stay a root.
+    draws = ForestDraws(np.arange(4, dtype=np.uint32), 0, 30, rows.n_rows, 3)
+    grower = TreeGrower(member, rows, draws, coded, scale)
+    found = grower(range(30))
+    alone = Forest.joined([grower(range(tree, tree + 1)) for tree in range(30)])
+    assert numbers or (np.diff(found.tree_start) == 1).any()
+    for field in fields(Forest):
+        if isinstance(getattr(found, field.name), np.ndarray):
+            ours, theirs = getattr(found, field.name), getattr(alone, field.name)
+            assert ours.dtype == theirs.dtype, field.name
+            assert ours.tobytes() == theirs.tobytes(), field.name
 
 
 MODELS = [

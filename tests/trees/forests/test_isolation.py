@@ -59,6 +59,7 @@ def test_scores_are_those_of_walks() -> None:
     assert [round(float(tree.weight[0])) for tree in model.forest_.trees] == [64] * 7
 
 
+@pytest.mark.slow
 def test_it_detects_as_well_as_scikit_learns() -> None:
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(400, 4)), rng.uniform(-5, 5, size=(40, 4))])

@@ -103,6 +103,7 @@ def test_contract(case: Case, check: Check) -> None:
         check(case)
 
 
+@pytest.mark.slow
 def test_bits_do_not_depend_on_the_number_of_threads() -> None:
     check_bits_in_new_processes(Case(ModelTreeRegressor(), *numbers(3000)))
 

@@ -114,7 +114,6 @@ def own_gain(rows: CellRows, tree: Tree, node: int) -> float:
     st.sampled_from(["fractional", "direction", "auto"]),
     st.sampled_from([0.0, 0.1, 0.3]),
 )
-@settings(max_examples=80)
 def test_every_node_has_the_best_split(
     table: Any, nominal: str, missing: str, share: float
 ) -> None:
@@ -137,7 +136,6 @@ def test_every_node_has_the_best_split(
     training_tables(target="numbers", max_targets=2, min_rows=4),
     st.sampled_from(["fractional", "direction", "auto"]),
 )
-@settings(max_examples=40)
 def test_nodes_hold_the_sums_of_their_rows(table: Any, missing: str) -> None:
     rows = rows_of(table)
     tree = grow_by_deviation(rows, DeviationRules(1.0, missing=missing), None)

@@ -67,7 +67,6 @@ def test_sweeping_gives_inverse_coefficients_and_error_and_takes_them_back(
 
 
 @given(st.integers(1, 5), st.integers(12, 30), st.integers(0, 2**32 - 1))
-@settings(max_examples=50)
 def test_the_columns_that_stay_are_those_of_the_greedy_definition(
     d: int, n: int, seed: int
 ) -> None:
@@ -90,7 +89,6 @@ def test_the_columns_that_stay_are_those_of_the_greedy_definition(
 
 
 @given(training_tables(target="numbers", max_targets=2, min_rows=6), st.booleans())
-@settings(max_examples=60)
 def test_every_model_solves_the_normal_equations_of_its_node(table, everywhere: bool) -> None:
     rows = CellRows(table.schema, table.cells, table.targets, table.weight, None)
     tree = grown(rows, min_samples_leaf=2, max_bins=None)

@@ -26,7 +26,6 @@ def grown(rows: CellRows, **parameters: Any) -> Any:
     st.sampled_from([0.0, 1.5, 15.0]),
     st.sampled_from(["fractional", "direction", "auto"]),
 )
-@settings(max_examples=60)
 def test_predictions_are_those_of_the_recursion(table: Any, k: float, missing: str) -> None:
     rows = CellRows(table.schema, table.cells, table.targets, table.weight, None)
     tree = grown(rows, min_samples_leaf=1, missing=missing)

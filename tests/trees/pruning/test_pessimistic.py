@@ -312,6 +312,7 @@ def _with_root_question(table: TrainingTable) -> Tree:
 # --- Refusals -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_deep_trees_do_not_exhaust_the_stack() -> None:
     # Alternating classes along one column: all thresholds are equal, and the lowest is taken.
     n = 3000

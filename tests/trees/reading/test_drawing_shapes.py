@@ -193,6 +193,7 @@ def test_without_matplotlib_the_message_names_the_extra(monkeypatch: pytest.Monk
         plot_tree(weather_tree())
 
 
+@pytest.mark.slow
 def test_many_nodes_make_no_endless_figure() -> None:
     root = leaf(1, 0)
     for threshold in np.arange(300.0):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.core.errors import InputError
@@ -25,7 +25,6 @@ CELLS, PLAY = WEATHER_ROWS[:, :4], WEATHER_ROWS[:, 4]
 
 
 @given(node_rows(), st.sampled_from(["gini", "entropy"]), st.sampled_from(["subset", "multiway"]))
-@settings(max_examples=40)
 def test_a_tree_by_the_definitions_takes_the_best_everywhere(
     node: NodeSample, criterion: str, nominal: str
 ) -> None:

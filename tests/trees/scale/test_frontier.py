@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.trees.growth import growing_columns as at
@@ -31,7 +31,6 @@ from tests.trees.scale.grown_tables import (
 )
 
 
-@settings(max_examples=60)
 @given(
     table=training_tables(max_rows=25), missing=st.sampled_from(["fractional", "direction", "auto"])
 )

@@ -80,8 +80,7 @@ def test_a_regression_tree_is_that_of_the_engine_in_memory(
     assert_same_tree(tree, in_memory(rows, rules))
 
 
-@pytest.mark.parametrize("classes", [0, 2, 3])
-@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize(("classes", "missing"), [(0, 0.1), (2, 0.0), (3, 0.1)])
 @pytest.mark.parametrize(
     ("nodes", "fetched"), [(2, 0), (12, 0), (400, 0), (2, 40), (30, 100), (2, 1000)]
 )

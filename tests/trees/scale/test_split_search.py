@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from novum.trees.growth.growing import GrowthRules
@@ -37,7 +37,6 @@ def split_of(search: SplitSearch, level: LevelStatistics) -> Split | None:
     return search.search(level, search.impurity(level), FREE, rng)
 
 
-@settings(max_examples=80)
 @given(
     table=training_tables(max_rows=20, max_targets=2),
     criterion=st.sampled_from(["gini", "entropy"]),

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -91,6 +90,7 @@ def write_large(path: Path, n_groups: int, group: int = 20_000, n_columns: int =
             writer.write_table(pa.table(columns, schema=schema))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["DecisionTreeClassifier", "RandomForestClassifier"])
 def test_a_file_larger_than_the_limit_is_grown_level_by_level(learner: str, tmp_path: Path) -> None:
     path = tmp_path / "large.parquet"
@@ -162,23 +162,6 @@ def test_a_file_larger_than_memory_is_fitted(tmp_path: Path) -> None:
 # --- Clusters -------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-        ) as cluster,
-        Client(cluster) as found,
-    ):
-        yield found
-
-
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_cluster_gives_the_bits_of_a_stream(
     name: str,
@@ -223,6 +206,7 @@ def slow_chunk(*chunk: Any) -> tuple[Any, ...]:
     return chunk
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the cluster complains about the worker that is killed
 @pytest.mark.parametrize(
     "name", ["tree of classes", pytest.param("forest of classes", marks=pytest.mark.slow)]

@@ -9,6 +9,7 @@ error says which), 2 for a wrong use of the command, 130 after Ctrl-C.
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Callable
@@ -24,6 +25,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Entry of the console script."""
+    # A start imports a million objects that stay: looking through them for garbage again and again
+    # takes as long as a small run's fits.
+    gc.set_threshold(10_000, 20, 100)
     try:
         application = _application()
     except ModuleNotFoundError as error:

@@ -12,6 +12,7 @@ line, fitted to all rows (those that are known to be novel left out).
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -21,7 +22,6 @@ import numpy as np
 from sklearn.base import clone, is_outlier_detector
 
 from novum import __version__
-from novum.apps.job.building import imported
 from novum.apps.job.clock import Listener, Silent
 from novum.apps.job.mistakes import cell_text
 from novum.apps.job.outputs import MODEL, RUN
@@ -32,25 +32,26 @@ from novum.apps.job.untargeted import (
     read_untargeted,
     write_record,
 )
-from novum.core import Pipeline, save
-from novum.core.runtime import stream
+from novum.core import save
+from novum.core.learners import FewRowsWarning
 from novum.core.text import printable
 from novum.decomposition import PCA
-from novum.display import Axis, Bars, Chart, Cloud, counted, number
-from novum.evaluation import DetectorComparison, compare_detectors
+from novum.display import Axis, Bars, Chart, Cloud, number
+from novum.evaluation import NETWORKS, DetectorComparison, compare_detectors, default_detectors
+from novum.neural import has_torch
 from novum.trees import IsolationForest
 
 SCORES = "scores.csv"
 # Rows that are told with reasons, and rows of a picture.
 _TOLD, _DRAWN = 10, 1500
-# Rows that tell how many components a mixture has, and the most that are tried.
-_CHOOSING_ROWS, _MOST_COMPONENTS = 1000, 5
 _TREES = {"quick": 100, "standard": 200, "thorough": 500}
-# Columns of which a network is learned in seconds, without and with missing cells.
-_MOST_NODES, _MOST_NODES_WITH_GAPS = 60, 30
 # Cells of a table, and the least budget in seconds, for which networks are trained.
 _NETWORK_CELLS, _NETWORK_SECONDS = {"quick": 0, "standard": 10**6, "thorough": 10**7}, 60.0
-_AUTOENCODER = "autoencoder"
+_AUTOENCODER, _ADVERSARIAL, _SPHERE = (
+    "autoencoder",
+    "adversarial network",
+    "support vector sphere",
+)
 
 
 @dataclass(frozen=True)
@@ -168,23 +169,20 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
     seen = read_untargeted(request, folder, told)
     loaded, table, rows = seen.loaded, seen.X, seen.rows
     known, target = _known(loaded, rows)
-    n_missing = sum(column.null_count for column in table.itercolumns())
-    most_nodes = _MOST_NODES_WITH_GAPS if n_missing else _MOST_NODES
-    detectors = _detectors(seen.is_numeric, n_missing == 0, request)
-    detectors["mixture"] = _mixture(table, seen.is_numeric, request)
-    if table.num_columns <= most_nodes:
-        detectors["Bayesian network"] = imported("novum.graphical:BayesianNetworkDensity")()
-    networks, left_out = _networks(table.num_rows * table.num_columns, request)
-    detectors |= networks
-    told.stage(f"comparing {len(detectors)} detectors")
-    comparison = compare_detectors(detectors, table, known, random_state=request.seed)
-    told.stage("looking for reasons")
     ordinary = np.arange(table.num_rows) if known is None else np.flatnonzero(~known)
+    detectors, left_out = _detectors(table.take(ordinary), request)
+    told.stage(f"comparing {len(detectors)} detectors")
+    comparison = compare_detectors(table, known, detectors=detectors, random_state=request.seed)
+    comparison = replace(comparison, not_done=left_out | comparison.not_done)
+    told.stage("looking for reasons")
     forest = clone(detectors["isolation forest"]).fit(table.take(ordinary))
     autoencoder = None
     others = np.setdiff1d(ordinary, comparison.most_unusual[:_TOLD])
     if len(others) >= _TOLD and _AUTOENCODER in {r.name for r in comparison.results}:
-        autoencoder = clone(detectors[_AUTOENCODER]).fit(table.take(others))
+        with warnings.catch_warnings():
+            # It is asked what it expects, and draws no line.
+            warnings.simplefilter("ignore", FewRowsWarning)
+            autoencoder = clone(detectors[_AUTOENCODER]).fit(table.take(others))
     unusual = unusual_rows(
         forest, table, comparison.consensus, rows, seen.ids, autoencoder=autoencoder
     )
@@ -205,12 +203,7 @@ def run_novelty(request: Request, folder: Path, listener: Listener | None = None
         loaded.n_rows,
         _verdict(comparison, unusual, target),
         seen.kinds,
-        (
-            *seen.not_done,
-            *_not_done(n_missing, table.num_columns - most_nodes, comparison),
-            *left_out,
-            *failed,
-        ),
+        (*seen.not_done, *comparison.omissions, *failed),
         asdict(request),
         comparison,
         unusual,
@@ -235,72 +228,29 @@ def _known(loaded: Any, rows: Any) -> tuple[Any, str]:
     return texts == classes[int(np.argmin(counts))], name
 
 
-def _detectors(is_numeric: bool, is_complete: bool, request: Request) -> dict[str, Any]:
-    """Detectors of different kinds, each behind what it needs."""
-    forest = IsolationForest(n_estimators=_TREES[request.preset], random_state=request.seed)
-    gower = imported("novum.distances:Gower")()
-
-    def scaled(learner: Any) -> Any:
-        if not is_numeric:
-            return learner
-        scaler = imported("novum.data.scaling:StandardScaler")()
-        return Pipeline([("scale", scaler), ("detector", learner)])
-
-    metric = {} if is_numeric else {"metric": gower}
-    near = imported("novum.neighbors:NeighborDistance")
-    local = imported("novum.neighbors:LocalOutlierFactor")
-    found = {
-        "isolation forest": forest,
-        "neighbor distance": scaled(near(**metric)),
-        "local outlier factor": scaled(local(novelty=True, **metric)),
-    }
-    if is_complete:
-        found["one-class support vectors"] = scaled(imported("novum.svm:OneClassSVM")(nu=0.1))
-    if is_numeric and is_complete:
-        density = imported("novum.neighbors:KernelDensity")
-        found["kernel density"] = scaled(density(bandwidth="scott"))
-    if is_complete and request.preset != "quick":
-        found["support vector sphere"] = scaled(imported("novum.svm:SVDD")(nu=0.1))
-    return found
-
-
-def _mixture(table: Any, is_numeric: bool, request: Request) -> Any:
-    """Unlikely under a mixture, with as many components as some of the rows support."""
-    law = imported(f"novum.mixture:{'Gaussian' if is_numeric else 'Mixed'}Mixture")
-    some = stream(request.seed, "components").permutation(table.num_rows)[:_CHOOSING_ROWS]
-    choose = imported("novum.mixture:choose_components")
-    model = law(random_state=request.seed)
-    try:
-        most = min(_MOST_COMPONENTS, max(1, len(some) // 20))
-        n = choose(model, table.take(np.sort(some)), range(1, most + 1)).n_components
-    except ValueError:
-        # What is wrong with the table is told by the comparison, beside the name.
-        n = 1
-    detector = imported("novum.mixture:DensityDetector")
-    return detector(model.set_params(n_components=n), cv=2, random_state=request.seed)
-
-
-def _networks(n_cells: int, request: Request) -> tuple[dict[str, Any], list[str]]:
-    """Neural detectors where there is torch and time for them; what was left out, and why."""
-    if n_cells > _NETWORK_CELLS[request.preset]:
-        if request.preset == "quick":
-            return {}, []
-        return {}, [
-            f"Neural detectors were not compared: {n_cells:,} cells take long. "
-            + ("Ask for them with --preset thorough." if request.preset == "standard" else "")
-        ]
-    if request.budget_seconds is not None and request.budget_seconds < _NETWORK_SECONDS:
-        return {}, ["Neural detectors were not compared: the budget is below a minute."]
-    if not imported("novum.neural:has_torch")():
-        return {}, [
-            "Neural detectors were not compared: torch is not installed (pip install "
-            "'novum[neural]')."
-        ]
-    settings = {"random_state": request.seed, "max_iter": 1000}
-    return {
-        _AUTOENCODER: imported("novum.neural:AutoencoderDetector")(**settings),
-        "variational autoencoder": imported("novum.neural:VariationalAutoencoder")(**settings),
-    }, []
+def _detectors(ordinary: Any, request: Request) -> tuple[dict[str, Any], dict[str, str]]:
+    """The default bench, as far as preset and budget allow; why the others were left out."""
+    is_short = request.budget_seconds is not None and request.budget_seconds < _NETWORK_SECONDS
+    detectors, left_out = default_detectors(
+        ordinary,
+        n_trees=_TREES[request.preset],
+        network_cells=0 if is_short else _NETWORK_CELLS[request.preset],
+        random_state=request.seed,
+    )
+    if request.preset == "quick":
+        # Those that take long, and nobody asked for them.
+        for name in (_SPHERE, *NETWORKS):
+            detectors.pop(name, None)
+            left_out.pop(name, None)
+    elif has_torch():
+        advice = "--preset thorough takes the time"
+        for name in [name for name in NETWORKS if name in left_out]:
+            left_out[name] = (
+                "the budget is below a minute" if is_short else f"{left_out[name]}; {advice}"
+            )
+        if request.preset == "standard" and detectors.pop(_ADVERSARIAL, None) is not None:
+            left_out[_ADVERSARIAL] = f"it trains longer than all others; {advice}"
+    return detectors, left_out
 
 
 def unusual_rows(
@@ -352,22 +302,6 @@ def _verdict(
     said.append("The most unusual rows, and what makes them so:")
     said += [row.sentence for row in unusual[:5]]
     return tuple(said)
-
-
-def _not_done(n_missing: int, too_many: int, comparison: DetectorComparison) -> list[str]:
-    said = []
-    if too_many > 0:
-        said.append(
-            f"A Bayesian network was not compared: the table has {counted(too_many, 'column')} "
-            "more than one is learned of in seconds."
-        )
-    if n_missing:
-        said.append(
-            f"{counted(n_missing, 'cell')} {'is' if n_missing == 1 else 'are'} missing: one-class "
-            "support vectors and kernel densities, which need all of them, were not compared."
-        )
-    said += [f"{name} was not compared: {why}" for name, why in comparison.not_done.items()]
-    return said
 
 
 def _charts(

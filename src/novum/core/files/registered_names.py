@@ -220,6 +220,7 @@ VALUE_NAMES = {
     "novum.distributions.product": ("ProductLaw", "ProductStatistics"),
     "novum.distributions.multivariate.dirichlet": ("Dirichlet", "DirichletStatistics"),
     "novum.distributions.multivariate.multinomial": ("Multinomial", "MultinomialStatistics"),
+    "novum.distributions.multivariate.multinomial_shares": ("MultinomialShares", "ShareStatistics"),
     "novum.distributions.multivariate.multivariate_bernoulli": (
         "MultivariateBernoulli",
         "MultivariateBernoulliStatistics",

@@ -22,6 +22,12 @@ from novum.core.learners.density_fits import (
     schema_for,
     with_inputs_of,
 )
+from novum.core.learners.detectors import (
+    FewRowsWarning,
+    NoveltyMixin,
+    false_alarms,
+    share_line,
+)
 from novum.core.learners.multiclass import (
     add_all_pairs,
     add_one_vs_rest,
@@ -69,7 +75,9 @@ __all__ = [
     "ConstantTargetWarning",
     "ConvergenceWarning",
     "DeferredAttribute",
+    "FewRowsWarning",
     "Learner",
+    "NoveltyMixin",
     "Pipeline",
     "Predictions",
     "SharedFolds",
@@ -83,6 +91,7 @@ __all__ = [
     "count",
     "cross_fit_predictions",
     "deferred",
+    "false_alarms",
     "fit_all_pairs",
     "fit_one_vs_rest",
     "fitted",
@@ -100,6 +109,7 @@ __all__ = [
     "probability",
     "schema_for",
     "share",
+    "share_line",
     "takes_weights",
     "unfitted_members",
     "warn_if_stopped",

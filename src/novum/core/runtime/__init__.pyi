@@ -19,7 +19,14 @@ from novum.core.runtime.memory import (
 )
 from novum.core.runtime.parallel import Cancelled, check_cancelled, effective_jobs, run_tasks
 from novum.core.runtime.progress import SILENT, CallbackSupport, Progress, track, with_callbacks
-from novum.core.runtime.randomness import RandomSource, seed, seed_sequence, stream, streams
+from novum.core.runtime.randomness import (
+    RandomSource,
+    key_words,
+    seed,
+    seed_sequence,
+    stream,
+    streams,
+)
 from novum.core.runtime.single_precision import answered, kept_float, round_attributes
 
 __all__ = [
@@ -45,6 +52,7 @@ __all__ = [
     "is_dask",
     "is_stated",
     "kept_float",
+    "key_words",
     "long_call",
     "memory_limit",
     "partitions_of",

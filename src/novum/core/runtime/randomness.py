@@ -117,14 +117,14 @@ def seed(random_state: RandomSource, *key: int | str) -> int:
 def _child(root: np.random.SeedSequence, key: tuple[int | str, ...]) -> np.random.SeedSequence:
     # Built instead of spawned: `spawn` counts its children in the parent, and then a result
     # depends on what was spawned before.
-    words = tuple(word for part in key for word in _words(part))
+    words = tuple(word for part in key for word in key_words(part))
     return np.random.SeedSequence(
         root.entropy, spawn_key=(*root.spawn_key, *words), pool_size=root.pool_size
     )
 
 
 @lru_cache(maxsize=4096, typed=True)
-def _words(part: int | str) -> tuple[int, ...]:
+def key_words(part: int | str) -> tuple[int, ...]:
     """One part of a key as 32-bit words; longer parts are hashed to 128 bits.
 
     `SeedSequence` itself would confuse the keys `(2**32,)` and `(0, 1)`.

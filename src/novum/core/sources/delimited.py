@@ -12,7 +12,6 @@ The memory held is that of one block and one chunk.
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from typing import NoReturn, Unpack
 import numpy as np
 import pyarrow as pa
 
-from novum.core.errors import FileFormatError, InputError, MixedColumnWarning
+from novum.core.errors import FileFormatError, InputError, MixedColumnWarning, caller_level
 from novum.core.sources.blocks import BLOCK_BYTES, Block, BlockReader, TextFindings, whole_pieces
 from novum.core.sources.cells import DEFAULT_MISSING, CellReader, TableBuilder, arrow_cells
 from novum.core.sources.dialect import Dialect, sniffed
@@ -220,15 +219,11 @@ def warn_of_mixed(report: ReadReport) -> None:
             f"{printable(column.name)!r} is {', '.join(column.notes)}" for column in mixed[:10]
         )
         more = f"; and {len(mixed) - 10} more" if len(mixed) > 10 else ""
-        # The line of the caller is the one that a warning should point to.
-        level, frame = 1, sys._getframe()
-        while frame.f_back and str(frame.f_globals.get("__name__")).startswith("novum."):
-            level, frame = level + 1, frame.f_back
         warnings.warn(
             f"{Path(report.path).name}: read as nominal text: {found}{more}. Correct the cells, "
             "add the words to `missing`, or settle the kinds by `kinds=`.",
             MixedColumnWarning,
-            stacklevel=level,
+            stacklevel=caller_level(),
         )
 
 

@@ -12,6 +12,7 @@ from novum.core.sums.exact_validation import (
     whole_sample,
 )
 from novum.core.sums.expectation import Fitted, ObjectiveFallError, fit_sums
+from novum.core.sums.labelled_rows import PartlyLabelledRows, SchemaSums, count_unlabelled
 from novum.core.sums.statistics import (
     ChunkStep,
     Statistics,
@@ -21,6 +22,7 @@ from novum.core.sums.statistics import (
 )
 from novum.core.sums.sum_problem import StopRule, SumProblem
 from novum.core.sums.unlabelled import (
+    NO_ACCOUNT,
     ClassLaws,
     LabelFit,
     LabelSums,
@@ -29,10 +31,12 @@ from novum.core.sums.unlabelled import (
     UnlabelledWarning,
     fit_partly_labelled,
     label_folds,
+    members_of,
     posterior,
 )
 
 __all__ = [
+    "NO_ACCOUNT",
     "SAFE_REMAINDER",
     "Additive",
     "ChunkPasses",
@@ -44,7 +48,9 @@ __all__ = [
     "LabelSums",
     "ObjectiveFallError",
     "PartlyLabelled",
+    "PartlyLabelledRows",
     "PassesMixin",
+    "SchemaSums",
     "Statistics",
     "StatisticsMixin",
     "StopRule",
@@ -55,6 +61,7 @@ __all__ = [
     "added",
     "check_partition",
     "check_restartable",
+    "count_unlabelled",
     "exact_cross_val_predict",
     "fit_partly_labelled",
     "fit_sums",
@@ -63,6 +70,7 @@ __all__ = [
     "is_empty_chunk",
     "label_folds",
     "left_out_predictions",
+    "members_of",
     "posterior",
     "refuse_nothing",
     "set_feature_names",

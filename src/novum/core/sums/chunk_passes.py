@@ -7,18 +7,19 @@ Iterative fits (`core.sums.expectation.fit_sums`) ask for the same sum many time
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import clone
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, NoLabelsError
 from novum.core.files import TableFile
 from novum.core.runtime import is_dask, sum_on_cluster
 from novum.core.sums.engine import sum_chunks
 from novum.core.sums.statistics import ChunkStep
-from novum.core.tables import Sample, Schema
+from novum.core.tables import UNLABELLED, Sample, Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,4 +147,11 @@ class _SampleStep:
         self.learner, self.step = learner, step
 
     def statistics(self, X: Any, y: Any = None, weight: Any = None, *, schema: Any = None) -> Any:
-        return self.step(clone(self.learner)._read(X, y, weight, schema))
+        try:
+            sample = clone(self.learner)._read(X, y, weight, schema)
+        except NoLabelsError:
+            # Other chunks have labels: these rows are read as if they had one, and lose it again.
+            sample = clone(self.learner)._read(X, np.zeros(len(y)), weight, schema)
+            none = np.full(sample.n_rows, UNLABELLED, np.int64)
+            sample = replace(sample, target=none, classes=None)
+        return self.step(sample)

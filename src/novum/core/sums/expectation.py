@@ -225,8 +225,10 @@ class _Run(Generic[P, S]):
     def _is_fall(self, new: _Point[P, S]) -> bool:
         """Whether a point is worse than the present one by more than rounding, or no number."""
         finite = [abs(v) for v in (self.point.value, new.value) if math.isfinite(v)]
-        slack = ROUNDING * max([*finite, new.scale])
-        return not self._gain(self.point, new) >= -slack
+        size, gain = max([*finite, new.scale]), self._gain(self.point, new)
+        if gain >= -ROUNDING * size:
+            return False
+        return not gain >= -self.problem.rounding(new.params) * size
 
     # Steps
 

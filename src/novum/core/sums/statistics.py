@@ -17,13 +17,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
-from novum.core.errors import InputError, NotAdditiveError
+from novum.core.errors import InputError, NoLabelsError, NotAdditiveError, UnlabelledRowsError
 from novum.core.runtime import fitting, is_dask, sum_on_cluster
 from novum.core.sums.engine import sum_blocks, sum_chunks
 from novum.core.tables import Sample, Schema
@@ -148,14 +149,43 @@ class StatisticsMixin(ABC):
             Reads every chunk alike; without it each chunk's levels are united.
         classes : array-like, optional
             For classifiers: all labels that may occur.
+
+        Notes
+        -----
+        Labels may be missing where the learner has `unlabelled="em"` and the chunks can be read
+        again and again: a list, a callable, or Dask collections.
         """
         _refuse_other_than_sums(self)
         step = ChunkStep(clone(self), schema)
-        if is_dask(chunks):
-            found = sum_on_cluster(step, chunks)
-        else:
-            found = sum_chunks(step, chunks)
+        try:
+            if is_dask(chunks):
+                found = sum_on_cluster(step, chunks)
+            else:
+                found = sum_chunks(step, chunks)
+        except (UnlabelledRowsError, NoLabelsError):
+            if getattr(self, "unlabelled", None) is None:
+                raise
+            from novum.core.sums.chunk_passes import ChunkPasses
+
+            passes = ChunkPasses.over(chunks, self, schema, reason="Labels are missing")
+            return self._fit_partly_in_passes(passes, classes)
         return self.fit_statistics(found if classes is None else _with_classes(found, classes))
+
+    def _fit_partly_in_passes(self, passes: Any, classes: Any = None) -> Self:
+        """EM over labels that are missing, by chunks that can be read again and again."""
+        from novum.core.sums.labelled_rows import PartlyLabelledRows
+
+        with fitting(self):
+            rows = PartlyLabelledRows.in_passes(passes, classes)
+            set_feature_names(self, rows.judged.schema)
+            self._fit_partly(rows)
+        return self
+
+    def _fit_partly(self, rows: Any) -> None:
+        """A fit to `PartlyLabelledRows`, for learners that take rows without a label."""
+        raise TypeError(
+            f"{type(self).__name__} needs a label of each of {rows.judged.n_rows} rows."
+        )
 
     def fit_file(
         self,
@@ -194,9 +224,17 @@ class StatisticsMixin(ABC):
         file = TableFile.open(path, target, weight, features, kinds, memory_limit)
         step = ChunkStep(clone(self), file.schema)
         rows = file.rows_at_a_time(chunk_rows)
-        if client is not None:
-            return self.fit_statistics(sum_on_cluster(step, file.parts(rows), client))
-        return self.fit_statistics(sum_chunks(step, lambda: file.chunks(rows)))
+        chunks: Any = file.parts(rows) if client is not None else partial(file.chunks, rows)
+        try:
+            if client is not None:
+                return self.fit_statistics(sum_on_cluster(step, chunks, client))
+            return self.fit_statistics(sum_chunks(step, chunks))
+        except (UnlabelledRowsError, NoLabelsError):
+            if getattr(self, "unlabelled", None) is None:
+                raise
+            from novum.core.sums.chunk_passes import ChunkPasses
+
+            return self._fit_partly_in_passes(ChunkPasses(clone(self), file.schema, chunks, client))
 
 
 class ChunkStep:
@@ -256,7 +294,7 @@ def _refuse_fit_without_sums(model: Any) -> None:
 def refuse_unlabelled(model: Any, sample: Sample) -> None:
     """Rows without a label belong to a class only in the course of a fit."""
     if getattr(model, "unlabelled", None) is not None and (sample.target < 0).any():
-        raise NotAdditiveError(
+        raise UnlabelledRowsError(
             f"{int((sample.target < 0).sum())} of {sample.n_rows} rows have no label, and "
             f"{type(model).__name__} has no sums of such rows. Call `fit` with all rows, or select "
             "those with a label."

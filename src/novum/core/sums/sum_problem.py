@@ -56,6 +56,10 @@ class SumProblem(ABC, Generic[P, S]):
         """Size that changes of the objective are compared with; for a likelihood the weight."""
         return abs(self.objective(params, statistics))
 
+    def rounding(self, params: P, /) -> float:  # noqa: ARG002
+        """Share of the objective's size that is noise at `params`, where it is more than usual."""
+        return 0.0
+
     def bound(self, params: P, statistics: S, /) -> float | None:  # noqa: ARG002
         """Proved bound of the best objective: from below if minimized, from above if maximized."""
         return None

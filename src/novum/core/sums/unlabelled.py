@@ -21,17 +21,17 @@ classification performance of generative classifiers", 2002.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol
 
 import numpy as np
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, caller_level
 from novum.core.learners import warn_if_stopped
 from novum.core.sums.additive import Additive
-from novum.core.sums.engine import sum_blocks
 from novum.core.sums.expectation import Fitted, fit_sums
+from novum.core.sums.labelled_rows import PartlyLabelledRows
 from novum.core.sums.sum_problem import P, S, StopRule, SumProblem
 from novum.core.tables import Sample
 from novum.core.text import label_text
@@ -41,7 +41,7 @@ from novum.numerics import Floats, Integers, log_sum_exp
 _LEAST_LOG_PROBABILITY = float(np.log(np.finfo(np.float64).eps))
 
 # Differences of held-out log-probabilities below this, in nats a label, are of no account.
-_NO_ACCOUNT = 0.01
+NO_ACCOUNT = 0.01
 # A smaller share of a row moves no digit of a sum, and its square would be below all doubles.
 _LEAST_SHARE = 1e-30
 
@@ -162,6 +162,15 @@ class PartlyLabelled(SumProblem[P, LabelSums], Generic[P]):
         return self.laws.start()
 
     def step(self, params: P, chunk: Sample, /) -> LabelSums:
+        weights, value = self.memberships(params, chunk)
+        expected: Any = None
+        for k, part in members_of(chunk, weights):
+            own = self.laws.sums(params, replace(part, target=np.full(part.n_rows, k, np.int64)))
+            expected = own if expected is None else expected + own
+        return LabelSums(expected, weights.sum(axis=0), value)
+
+    def memberships(self, params: P, chunk: Sample) -> tuple[Floats, float]:
+        """The weight that every row has in every class (n, K), and the log-likelihood."""
         codes, joint = chunk.target, self.laws.log_joint(params, chunk)
         labelled = codes >= 0
         weight = chunk.weights * np.where(labelled, 1.0, self.weight)
@@ -170,28 +179,28 @@ class PartlyLabelled(SumProblem[P, LabelSums], Generic[P]):
         shares[rows] = 0.0
         shares[rows, codes[rows]] = 1.0
         evidence[rows] = joint[rows, codes[rows]]
-        weights = shares * weight[:, np.newaxis]
-        expected: Any = None
-        for k in range(joint.shape[1]):
-            members = np.flatnonzero(weights[:, k])
-            part = replace(
-                chunk.rows(members),
-                target=np.full(len(members), k, np.int64),
-                weight=weights[members, k],
-            )
-            if len(members):
-                found = self.laws.sums(params, part)
-                expected = found if expected is None else expected + found
-        return LabelSums(expected, weights.sum(axis=0), float(weight @ evidence))
+        return shares * weight[:, np.newaxis], float(weight @ evidence)
 
     def objective(self, params: P, statistics: LabelSums, /) -> float:
         return statistics.log_likelihood + self.laws.log_prior(params)
+
+    def rounding(self, params: P, /) -> float:
+        own = getattr(self.laws, "rounding", None)
+        return 0.0 if own is None else float(own(params))
 
     def scale(self, params: P, statistics: LabelSums, /) -> float:  # noqa: ARG002
         return float(statistics.class_weight.sum())
 
     def update(self, params: P, statistics: LabelSums, /) -> P:
         return self.laws.estimate(statistics.expected, statistics.class_weight, params)
+
+
+def members_of(sample: Sample, weights: Floats) -> Iterator[tuple[int, Sample]]:
+    """The classes that have rows by these weights (n, K), each with its rows, so weighted."""
+    for k, own in enumerate(weights.T):
+        rows = np.flatnonzero(own)
+        if rows.size:
+            yield k, replace(sample.rows(rows), weight=own[rows])
 
 
 def posterior(joint: Floats, prior: Floats) -> tuple[Floats, Floats]:
@@ -205,6 +214,9 @@ def posterior(joint: Floats, prior: Floats) -> tuple[Floats, Floats]:
 
 
 # --- A fit ----------------------------------------------------------------------------------------
+
+# Laws of some rows: of those that count, where unlabelled ones have the given weight.
+LawsOf = Callable[[PartlyLabelledRows, float], ClassLaws[Any, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,32 +238,36 @@ class LabelFit(Generic[P]):
 
 
 def fit_partly_labelled(
-    laws_of: Callable[[Sample, float], ClassLaws[Any, Any]],
-    sample: Sample,
+    laws_of: LawsOf,
+    rows: PartlyLabelledRows,
     rule: UnlabelledRows,
     learner: str,
+    *,
+    judging_tol: float = 0.0,
 ) -> LabelFit[Any]:
     """Fits laws of classes to rows of which some have no label, and weighs those.
 
     Parameters
     ----------
     laws_of : callable
-        The laws of a sample in which every class has a labelled row, and unlabelled rows the given
+        The laws of rows in which every class has a labelled one, and unlabelled ones the given
         weight.
-    sample : Sample
-        Read with `target="partial classes"`.
+    rows : PartlyLabelledRows
+        In memory, or in passes over chunks.
     rule : UnlabelledRows
     learner : str
         For messages.
+    judging_tol : float
+        The least `tol` of the fits by which weights are compared, for laws whose steps are dear.
     """
-    weight, judged = _weighed(laws_of, sample, rule, learner)
-    laws, fitted = _fitted(laws_of, sample, weight, rule)
-    warn_if_stopped(fitted.certificate, learner, stacklevel=4)
-    labelled = sample.target >= 0
+    rough = replace(rule, tol=max(rule.tol, judging_tol))
+    weight, judged = _weighed(laws_of, rows.judged, rough, learner)
+    laws, fitted = _fitted(laws_of, rows, weight, rule)
+    warn_if_stopped(fitted.certificate, learner, stacklevel=caller_level() + 1)
     details = {
         **fitted.certificate.details,
-        "labelled_rows": int(labelled.sum()),
-        "unlabelled_rows": int((~labelled).sum()),
+        "labelled_rows": rows.n_labelled,
+        "unlabelled_rows": rows.n_unlabelled,
         "unlabelled_weight": weight,
     }
     if judged:
@@ -261,23 +277,17 @@ def fit_partly_labelled(
 
 
 def _fitted(
-    laws_of: Callable[[Sample, float], ClassLaws[Any, Any]],
-    sample: Sample,
-    weight: float,
-    rule: UnlabelledRows,
+    laws_of: LawsOf, rows: PartlyLabelledRows, weight: float, rule: UnlabelledRows
 ) -> tuple[ClassLaws[Any, Any], Fitted[Any, LabelSums]]:
-    used = sample if weight > 0 else sample.rows(sample.target >= 0)
+    used = rows if weight > 0 else rows.without_unlabelled()
     laws = laws_of(used, weight)
     problem = PartlyLabelled(laws, weight or 1.0)
     stop = StopRule(tol=rule.tol, max_iter=rule.max_iter)
-    return laws, fit_sums(problem, lambda step: sum_blocks(step, used), stop=stop)
+    return laws, fit_sums(problem, used, stop=stop)
 
 
 def _weighed(
-    laws_of: Callable[[Sample, float], ClassLaws[Any, Any]],
-    sample: Sample,
-    rule: UnlabelledRows,
-    learner: str,
+    laws_of: LawsOf, sample: Sample, rule: UnlabelledRows, learner: str
 ) -> tuple[float, dict[float, float]]:
     """The weight of unlabelled rows, and the held-out log-probability of labels under each."""
     assert sample.classes is not None
@@ -303,7 +313,7 @@ def _weighed(
     candidates = (0.0, *(a for a in rule.weights if a > 0)) if given is None else (0.0, given)
     judged = {a: _held_out(laws_of, sample, folds, a, rule) for a in candidates}
     best = max(candidates[1:], key=lambda a: judged[a])
-    if judged[best] < judged[0.0] - _NO_ACCOUNT:
+    if judged[best] < judged[0.0] - NO_ACCOUNT:
         outcome = "they are left out" if given is None else f"they keep their weight {given:g}"
         _tell(
             f"Rows without a label make held-out labels less likely for {learner}: their mean "
@@ -312,7 +322,7 @@ def _weighed(
             "laws of the classes do not fit these rows; try others."
         )
     # If the laws are right the full weight is best: of equals the largest.
-    enough = max(judged.values()) - _NO_ACCOUNT
+    enough = max(judged.values()) - NO_ACCOUNT
     return max(a for a in candidates if judged[a] >= enough) if given is None else given, judged
 
 
@@ -340,18 +350,14 @@ def label_folds(codes: Integers, n_folds: int) -> Integers:
 
 
 def _held_out(
-    laws_of: Callable[[Sample, float], ClassLaws[Any, Any]],
-    sample: Sample,
-    folds: Integers,
-    weight: float,
-    rule: UnlabelledRows,
+    laws_of: LawsOf, sample: Sample, folds: Integers, weight: float, rule: UnlabelledRows
 ) -> float:
     """Mean log-probability of labels by models that have not seen their rows."""
     total = amount = 0.0
     for fold in range(int(folds.max()) + 1):
         held = sample.rows(np.flatnonzero(folds == fold))
         rest = sample.rows(np.flatnonzero(folds != fold))
-        laws, fitted = _fitted(laws_of, rest, weight, rule)
+        laws, fitted = _fitted(laws_of, PartlyLabelledRows.of(rest), weight, rule)
         joint = laws.log_joint(fitted.params, held)
         evidence, _ = posterior(joint, laws.class_prior(fitted.params))
         own = joint[np.arange(held.n_rows), held.target]
@@ -363,4 +369,4 @@ def _held_out(
 
 
 def _tell(sentence: str) -> None:
-    warnings.warn(sentence, UnlabelledWarning, stacklevel=6)
+    warnings.warn(sentence, UnlabelledWarning, stacklevel=caller_level())

@@ -37,8 +37,10 @@ Frame = Literal["arrow", "pandas", "polars"]
 
 def is_frame(X: Any) -> bool:
     """Whether a table is a data frame of any library."""
-    # narwhals looks long at what it does not know.
-    return type(X) is not np.ndarray and bool(nw.dependencies.is_into_dataframe(X))
+    # narwhals looks long at what it does not know, and at Arrow's tables too.
+    return type(X) is not np.ndarray and (
+        isinstance(X, pa.Table) or bool(nw.dependencies.is_into_dataframe(X))
+    )
 
 
 def frame_of(X: Any) -> Any:
@@ -316,6 +318,10 @@ def with_columns(X: Any, names: Sequence[str], numbers: Array) -> Any:
         return sparse.hstack((X, sparse.csr_matrix(numbers)), format="csr")
     if not is_frame(X):
         return np.hstack((X, numbers.astype(object) if X.dtype.kind == "O" else numbers))
+    if isinstance(X, pa.Table):
+        columns = dict(zip(X.column_names, X.columns, strict=True))
+        columns |= {name: pa.array(numbers[:, j].copy()) for j, name in enumerate(names)}
+        return pa.table(columns)
     frame = frame_of(X)
     new = [_series(frame, name, numbers[:, j].copy()) for j, name in enumerate(names)]
     rows = nw.maybe_get_index(frame)
@@ -348,7 +354,8 @@ def with_numbers(X: Any, schema: Schema, numbers: Floats, library: str | None = 
     """
     X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
     if is_frame(X):
-        names = np.array(frame_of(X).columns, object)[schema.numeric].tolist()
+        own = X.column_names if isinstance(X, pa.Table) else frame_of(X).columns
+        names = np.array(own, object)[schema.numeric].tolist()
         X = with_columns(X, names, numbers)
         return in_library(nulls_for_nan(X, names) if np.isnan(np.sum(numbers)) else X, library)
     if schema.is_numeric:

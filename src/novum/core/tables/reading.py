@@ -206,7 +206,12 @@ def _from_frame(
     # Arrow is what all others are turned into, so it needs no detour.
     is_arrow = isinstance(X, pa.Table) and len(set(names)) == len(names)
     frame = X if is_arrow else frame_of(X)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    # As scikit-learn's `validate_data`, whose look at a table takes longer than a small one's fit.
+    if is_arrow and names and reset:
+        estimator.feature_names_in_ = np.array(names, object)
+        estimator.n_features_in_ = len(names)
+    elif not is_arrow or names != list(getattr(estimator, "feature_names_in_", ())):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
     _check_not_empty(frame.shape)
     named = all(isinstance(name, str) for name in original)
     if named and schema is not None:

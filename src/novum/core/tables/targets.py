@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, NoLabelsError
 from novum.core.tables.columns import as_float
 from novum.core.tables.missing import missing_mask, refuse_missing
 from novum.core.tables.reading import unmasked
@@ -72,7 +72,7 @@ def check_partial_classes(y: Any, learner: str) -> Labels:
     if not missing.any():
         return check_classes(y, learner)
     if missing.all():
-        raise InputError(
+        raise NoLabelsError(
             f"None of the {len(values)} rows has a label, so {learner} does not know what classes "
             "there are. Give at least one row of each class its label, or look for groups with "
             "novum.clustering or novum.mixture."

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 
-from novum.core.errors import InputError
+from novum.core.errors import InputError, NoLabelsError
 from novum.core.tables.missing import missing_mask, refuse_missing
 from novum.core.tables.reading import read_table
 from novum.core.tables.schema import MISSING, Schema
@@ -272,7 +272,7 @@ def _with_met_classes(sample: Sample) -> Sample:
         return sample
     met = np.unique(sample.target[sample.target >= 0])
     if met.size == 0:
-        raise InputError(
+        raise NoLabelsError(
             "No row of positive weight has a label. Give at least one such row of each class."
         )
     codes = np.where(sample.target >= 0, np.searchsorted(met, sample.target), -1)

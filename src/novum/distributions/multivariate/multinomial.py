@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,7 @@ from novum.distributions.multivariate.coordinates import (
     checked_table,
     chosen_and_others,
     fixed_and_free,
+    log_density_by_pattern,
     refuse_cells,
 )
 from novum.distributions.multivariate.parameters import (
@@ -116,7 +117,7 @@ class Multinomial(ArrayParameters):
         points = checked_points(x, self.n_coordinates, "Multinomial")
         whole = ((points >= 0) & (points <= self.trials) & (points == np.floor(points))).all(-1)
         counts = np.where(whole[..., None], points, 0.0)
-        inside = _factorial_rest(self.trials) - self._terms(counts).sum(axis=-1)
+        inside = factorial_rest(self.trials) - self._terms(counts).sum(axis=-1)
         possible = whole & (counts.sum(axis=-1) == self.trials)
         result = np.where(possible, inside, -np.inf)
         return np.where(np.isnan(points).any(axis=-1), np.nan, result)
@@ -124,9 +125,26 @@ class Multinomial(ArrayParameters):
     def density(self, x: ArrayLike) -> Floats:
         return np.exp(self.log_density(x))
 
+    def log_density_observed(self, x: ArrayLike) -> Floats:
+        """Log-probability of the counts that are present: the others are one outcome together."""
+        points = checked_points(x, self.n_coordinates, "Multinomial")
+
+        def of(present: Any) -> Any:
+            if present.size == self.n_coordinates:
+                return self.log_density
+            pooled = self.marginal(present)
+
+            def log_density(part: Floats) -> Floats:
+                rest = self.trials - part.sum(axis=1, keepdims=True)
+                return np.asarray(pooled.log_density(np.hstack([part, rest])))
+
+            return log_density
+
+        return log_density_by_pattern(points, of)
+
     def _terms(self, counts: Floats) -> Floats:
         """`f(k_j) + D(k_j, n p_j)` of the formula above."""
-        return _factorial_rest(counts) + deviance(counts, self.trials * self.probabilities)
+        return factorial_rest(counts) + deviance(counts, self.trials * self.probabilities)
 
     # Moments
 
@@ -168,22 +186,22 @@ class Multinomial(ArrayParameters):
         if self.trials == 0:
             return 0.0
         parts = (self._expected_term(j) for j in range(self.n_coordinates))
-        return float(sum(parts) - _factorial_rest(self.trials))
+        return float(sum(parts) - factorial_rest(self.trials))
 
     def _expected_term(self, j: int) -> float:
         """`E[f(k_j) + D(k_j, n p_j)]` over all counts that matter."""
         n, p = self.trials, float(self.probabilities[j])
         if p in (0.0, 1.0):
-            return float(_factorial_rest(n * p))
+            return float(factorial_rest(n * p))
         mean, spread = n * p, np.sqrt(n * p * (1 - p))
         if spread > _MANY:
-            return float(_factorial_rest(mean)) + 0.5 * (1 - p)
+            return float(factorial_rest(mean)) + 0.5 * (1 - p)
         # Beyond 12 standard deviations and 50 counts the terms are below 1e-20.
         reach = np.ceil(12 * spread + 50)
         first, last = max(np.floor(mean) - reach, 0), min(np.ceil(mean) + reach, n)
         k = np.arange(first, last + 1)
         chance = np.exp(log_binomial_term(k, n, p, 1 - p))
-        return float(chance @ (_factorial_rest(k) + deviance(k, mean)))
+        return float(chance @ (factorial_rest(k) + deviance(k, mean)))
 
     # Sampling
 
@@ -208,20 +226,64 @@ class Multinomial(ArrayParameters):
         trials : int, optional
             That sum; needed only where there are no rows to tell it.
         """
-        rows, weights = checked_table(x, weight, "Multinomial")
-        good = (rows >= 0) & (rows == np.floor(rows)) & np.isfinite(rows)
-        wanted = "counts, whole numbers of at least 0"
-        refuse_cells("Multinomial", wanted, rows, good, "Drop such rows or give them weight 0.")
+        rows, weights = checked_counts(x, weight, "Multinomial")
         sums = rows.sum(axis=1)
         known = (int(sums[0]) if len(sums) else 0) if trials is None else trials
         other = np.flatnonzero(sums != known)
         if other.size:
             raise InputError(
                 f"A Multinomial has the same number of trials in every row; it is {known}, but row "
-                f"{other[0]} sums to {sums[other[0]]:g}. For rows of different length fit a "
-                "Categorical to the total counts."
+                f"{other[0]} sums to {sums[other[0]]:g}. MultinomialShares is the law of rows of "
+                "different totals."
             )
         return MultinomialStatistics(known, float(weights.sum()), weights @ rows)
+
+    @staticmethod
+    def completed_statistics(
+        x: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        trials: int | None = None,
+        law: Multinomial | None = None,
+    ) -> MultinomialStatistics:
+        """The same of rows with missing counts, which are what the law expects of the rest.
+
+        Parameters
+        ----------
+        x, weight
+            As for `statistics`; NaN is missing.
+        trials : int, optional
+            Of every row; by default that of a complete one.
+        law : Multinomial, optional
+            Shares out the trials that the present counts leave; by default the mean counts do.
+        """
+        rows, weights = checked_counts(x, weight, "Multinomial", allow_missing=True)
+        missing = np.isnan(rows)
+        incomplete = missing.any(axis=1)
+        if trials is None:
+            if incomplete.all():
+                raise InputError(
+                    "Every row lacks a count, so the number of trials is not known. Give trials."
+                )
+            trials = int(rows[~incomplete][0].sum())
+        sums = Multinomial.statistics(rows[~incomplete], weights[~incomplete], trials=trials)
+        some, of_some = rows[incomplete], weights[incomplete]
+        rest = trials - np.nansum(some, axis=1)
+        if (rest < 0).any():
+            raise InputError(
+                f"Present counts of a row sum to {trials - rest.min():g}, more than its {trials} "
+                "trials. Correct them, or take MultinomialShares for rows of different totals."
+            )
+        means = np.nan_to_num(of_some @ np.nan_to_num(some) + sums.counts)
+        p = np.where(means > 0, means, 1.0) if law is None else law.probabilities
+        open_shares = np.where(missing[incomplete], p, 0.0)
+        total = open_shares.sum(axis=1)
+        # Where the law has no probability left, all open outcomes share alike.
+        open_shares = np.where((total > 0)[:, None], open_shares, missing[incomplete])
+        filled = np.nan_to_num(some)
+        filled += rest[:, None] * open_shares / open_shares.sum(axis=1, keepdims=True)
+        weight_of_all = sums.weight + float(of_some.sum())
+        return MultinomialStatistics(trials, weight_of_all, sums.counts + of_some @ filled)
 
     @classmethod
     def from_statistics(cls, statistics: MultinomialStatistics) -> Multinomial:
@@ -300,11 +362,23 @@ class Multinomial(ArrayParameters):
         return Multinomial(int(left), self.probabilities[free] / rest)
 
 
+def checked_counts(
+    x: ArrayLike, weight: ArrayLike | None, name: str, *, allow_missing: bool = False
+) -> tuple[Floats, Floats]:
+    """Rows of counts and their weights."""
+    rows, weights = checked_table(x, weight, name)
+    good = (rows >= 0) & (rows == np.floor(rows)) & np.isfinite(rows)
+    good |= np.isnan(rows) if allow_missing else False
+    wanted = "counts, whole numbers of at least 0"
+    refuse_cells(name, wanted, rows, good, "Drop such rows or give them weight 0.")
+    return rows, weights
+
+
 # Above this standard deviation a count is normal as far as 12 digits can tell.
 _MANY = 1e6
 
 
-def _factorial_rest(k: ArrayLike) -> Floats:
+def factorial_rest(k: ArrayLike) -> Floats:
     """`f(k) = log k! - k log k + k`, and 0 at 0."""
     counts = np.asarray(k, np.float64)
     positive = np.where(counts > 0, counts, 1.0)

@@ -10,7 +10,7 @@ tells nothing about the others.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ from novum.distributions.multivariate.coordinates import (
     checked_table,
     chosen_and_others,
     fixed_and_free,
+    log_density_by_pattern,
     refuse_cells,
 )
 from novum.distributions.multivariate.parameters import (
@@ -110,6 +111,14 @@ class MultivariateBernoulli(ArrayParameters):
     def density(self, x: ArrayLike) -> Floats:
         return np.exp(self.log_density(x))
 
+    def log_density_observed(self, x: ArrayLike) -> Floats:
+        """Log-probability of the coordinates that are present; NaN is missing and drops out."""
+        points = checked_points(x, self.n_coordinates, "MultivariateBernoulli")
+        return log_density_by_pattern(points, lambda present: self._block(present).log_density)
+
+    def _block(self, chosen: Any) -> MultivariateBernoulli:
+        return MultivariateBernoulli(self.probabilities[chosen])
+
     # Moments
 
     @property
@@ -161,6 +170,23 @@ class MultivariateBernoulli(ArrayParameters):
             "Code presence as 1 and absence as 0, or choose Multinomial for counts.",
         )
         return MultivariateBernoulliStatistics(float(weights.sum()), weights @ rows)
+
+    @staticmethod
+    def completed_statistics(
+        x: ArrayLike, weight: ArrayLike | None = None, *, law: MultivariateBernoulli | None = None
+    ) -> MultivariateBernoulliStatistics:
+        """The same of rows with missing cells, which are ones as often as the law says.
+
+        Without a law, as often as among the present cells of their column.
+        """
+        rows, weights = checked_table(x, weight, "MultivariateBernoulli")
+        missing = np.isnan(rows)
+        cells = np.where(missing, 0.0, rows)
+        successes = MultivariateBernoulli.statistics(cells, weights).successes
+        seen = weights @ ~missing
+        shares = successes / np.where(seen > 0, seen, 1.0) if law is None else law.probabilities
+        total = float(weights.sum())
+        return MultivariateBernoulliStatistics(total, successes + (total - seen) * shares)
 
     @classmethod
     def from_statistics(cls, statistics: MultivariateBernoulliStatistics) -> MultivariateBernoulli:

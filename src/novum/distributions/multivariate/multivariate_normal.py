@@ -211,6 +211,20 @@ class MultivariateNormal(ArrayParameters):
         except ValueError as error:
             raise InputError(str(error)) from None
 
+    @staticmethod
+    def completed_statistics(
+        x: ArrayLike, weight: ArrayLike | None = None, *, law: MultivariateNormal | None = None
+    ) -> Moments:
+        """Expected moments of rows with missing cells, under the law or independent columns."""
+        from novum.distributions.multivariate import completion
+
+        name = "MultivariateNormal"
+        if law is None:
+            mean, covariance = completion.independent_columns(x, weight, name)
+        else:
+            mean, covariance = law.mean, law.covariance
+        return completion.completed_moments(x, weight, mean, covariance, name)
+
     @classmethod
     def from_statistics(cls, statistics: Moments) -> MultivariateNormal:
         """The mean and the covariance of largest likelihood, `S / W`.

@@ -15,7 +15,7 @@ There are no sums that tell all about a sample; the likelihood is maximized by t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -77,6 +77,7 @@ class MultivariateStudentT(ArrayParameters):
     degrees_of_freedom: float
     location: Floats
     shape: Floats
+    takes_missing_cells: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         location = checked_vector(self.location, "The location of a MultivariateStudentT")
@@ -292,7 +293,7 @@ class MultivariateStudentT(ArrayParameters):
 
     def prior_log_density(self, x: ArrayLike) -> Floats:
         """Log-density of rows that were seen in advance: that of the normal law of scale 1."""
-        return MultivariateStudentT(np.inf, self.location, self.shape).log_density(x)
+        return MultivariateStudentT(np.inf, self.location, self.shape).log_density_observed(x)
 
     def maximized(
         self, statistics: ScaleSums, *, degrees_of_freedom: float | None = None

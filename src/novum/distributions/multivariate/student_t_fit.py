@@ -27,6 +27,7 @@ from scipy import special
 from novum.core.errors import InputError
 from novum.core.learners import Certificate
 from novum.core.sums import Additive, StopRule, SumProblem, fit_sums
+from novum.distributions.multivariate.completion import completed, moments_with
 from novum.distributions.multivariate.coordinates import checked_table
 from novum.distributions.multivariate.multivariate_normal import MultivariateNormal
 from novum.distributions.multivariate.multivariate_student_t import (
@@ -34,10 +35,10 @@ from novum.distributions.multivariate.multivariate_student_t import (
     log_constant,
     tail_term,
 )
-from novum.distributions.multivariate.positive_definite import definite_root
+from novum.distributions.multivariate.positive_definite import DefiniteRoot, definite_root
 from novum.distributions.univariate.gamma import shape_of_gap
 from novum.distributions.univariate.log_gamma import log_minus_digamma, ratio_deviance
-from novum.numerics import Floats, Moments, moments_of
+from novum.numerics import Floats, Moments, Positions, moments_of
 
 # Between these the degrees of freedom are searched; beyond, the law is normal to eight digits.
 _LEAST, _MOST = 1e-2, 1e8
@@ -179,7 +180,9 @@ def first_student_t(
     x: ArrayLike, weight: ArrayLike, degrees_of_freedom: float | None
 ) -> MultivariateStudentT:
     """The sample's mean and covariance, with the known or some degrees of freedom."""
-    normal = MultivariateNormal.fit(x, weight)
+    has_gaps = bool(np.isnan(np.asarray(x, np.float64)).any())
+    make = MultivariateNormal.completed_statistics if has_gaps else MultivariateNormal.statistics
+    normal = MultivariateNormal.from_statistics(make(x, weight))
     v = degrees_of_freedom or _FIRST_DEGREES
     shrink = (v - 2) / v if 2 < v < np.inf else 1.0
     return MultivariateStudentT(v, normal.mean, normal.covariance * shrink)
@@ -194,20 +197,29 @@ def expected_scales(
     normal law.
     """
     rows, weights = np.asarray(x, np.float64), np.asarray(weight, np.float64)
+    further = np.zeros(len(rows)) if prior is None else np.asarray(prior, np.float64)
     v, d = law.degrees_of_freedom, rows.shape[1]
+    rest = np.zeros((d, d))
+    if np.isnan(rows).any():
+        # Given its scale a missing cell has the conditional covariance over u, so that its square
+        # times u adds the conditional shape, whatever the scale.
+        squares, sizes = np.zeros(len(rows)), np.zeros(len(rows))
+
+        def measure(chosen: Positions, root: DefiniteRoot, away: Floats) -> None:
+            squares[chosen], sizes[chosen] = root.squared_lengths(away), root.size
+
+        rows, rest = completed(rows, weights + further, law.location, law.shape, measure)
+    else:
+        squares = law.root.squared_lengths(rows - law.location)
+        sizes = np.full(len(rows), float(d))
     u, bend = np.ones(len(rows)), 0.0
     if np.isfinite(v):
-        u = (v + d) / (v + law.root.squared_lengths(rows - law.location))
+        u = (v + sizes) / (v + squares)
         # E[log u] = digamma((v + d)/2) - log((v + d)/2) + log E[u]: nothing large is subtracted.
-        middle = float(log_minus_digamma((v + d) / 2))
-        bend = float(weights @ (ratio_deviance(u) + middle))
-    further = np.zeros(len(rows)) if prior is None else np.asarray(prior, np.float64)
+        bend = float(weights @ (ratio_deviance(u) + log_minus_digamma((v + sizes) / 2)))
     rows, counted = checked_table(rows, weights * u + further, "MultivariateStudentT")
-    try:
-        moments = moments_of(rows, counted)
-    except ValueError as error:
-        raise InputError(str(error)) from None
     own = float(weights.sum())
+    moments = moments_with(rows, counted, rest)
     return ScaleSums(own + float(further.sum()), own, moments, bend)
 
 

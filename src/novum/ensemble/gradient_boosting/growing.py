@@ -197,6 +197,11 @@ class TreeGrower:
         )
         self.best = (np.zeros(6, np.int64), np.zeros(1), np.zeros(256, np.int8))
         self.open = np.empty(room, np.int64)
+        self.heaviest = 1.0 if is_unit else float(weight.max())
+        self.factor = 1.0 if is_unit or self.is_whole else self.heaviest
+        # Sums over all rows stay within their bits.
+        self.bits = math.ceil(math.log2((self.total if self.factor == 1.0 else n) + 1)) + 1
+        self._write_rules()
         self.last_rows = self.others = np.empty(0, np.int32)
 
     def grow(
@@ -225,29 +230,29 @@ class TreeGrower:
         from novum.ensemble.gradient_boosting import tree_kernels as kernels
 
         n = len(self.codes)
-        seen = np.arange(n, dtype=np.int32) if rows is None else rows.copy()
-        curvature = np.empty(0) if h is None else np.ascontiguousarray(h)
+        seen = self.every.copy() if rows is None else rows.copy()
+        curvature = self.nothing if h is None else np.ascontiguousarray(h)
         of_rows = (np.ascontiguousarray(g), curvature, self.weight)
-        options, numbers, fine = self._round(of_rows, loss.most_curved, loss.longest_step)
+        rounding = self._units(of_rows, loss)
+        kernels.round_gradients(of_rows, self.is_whole, *rounding, n > _COARSE, self.words)
         integers, floats, branches = self.nodes
-        integers[0] = -1
-        integers[0, [at.START, at.STOP, at.DEPTH, at.QUESTION]] = 0, len(seen), 0, 0
-        integers[0, at.WORD] = self.words[seen].sum()
+        integers[0], floats[0] = self.root
+        integers[0, at.STOP] = len(seen)
+        integers[0, at.WORD] = (self.words if rows is None else self.words[rows]).sum()
         integers[0, at.AMOUNT] = self.amounts[seen].sum() if self.amounts.size else len(seen)
-        floats[0] = 0.0, -np.inf, np.inf
         table = (self.codes, self.words, self.amounts)
         n_nodes = kernels.grow_tree(
             table,
             seen,
             self.columns,
-            (options, numbers),
+            (self.options, self.numbers),
             self.nodes,
             self.work,
             self.best,
             self.open,
         )
         value, sums = np.empty(n_nodes), np.empty((n_nodes, 2), np.int64)
-        kernels.newton_values(seen, self.nodes, n_nodes, of_rows, fine, sums, value)
+        kernels.newton_values(seen, self.nodes, n_nodes, of_rows, self.fine, sums, value)
         if leaf_value is not None:
             self._take_values(seen, n_nodes, leaf_value, value)
         kernels.add_to_rows(seen, self.nodes, n_nodes, value, out_scores)
@@ -261,64 +266,56 @@ class TreeGrower:
         kept = branches[:n_nodes].copy() if len(branches) > 1 else None
         return GrownTree(integers[:n_nodes].copy(), floats[:n_nodes, at.GAIN].copy(), kept, value)
 
-    def _round(
-        self, of_rows: Any, most_curved: float, longest_step: float
-    ) -> tuple[Integers, Floats, Floats]:
-        """Rounds gradients to whole numbers; what kernels need to know of their units."""
-        from novum.ensemble.gradient_boosting import tree_kernels as kernels
-
-        g, h, weight = of_rows
-        rules = self.rules
-        heaviest = float(weight.max()) if weight.size else 1.0
-        factor = heaviest if weight.size and not self.is_whole else 1.0
-        # Sums over all rows stay within their bits.
-        bits = math.ceil(math.log2((self.total if factor == 1.0 else len(g)) + 1)) + 1
-        largest_g = float(np.abs(g).max(initial=0.0)) or 1.0
-        if h.size:
-            low_bits = _LOW_BITS
-            largest_h = min(float(h.max(initial=0.0)), most_curved) or 1.0
-            h_scale = _power(2.0 ** (low_bits - bits) / (largest_h * factor))
-        else:
-            low_bits, largest_h, h_scale = (bits, 1.0, 1.0) if factor == 1.0 else (31, 1.0, 0.0)
-            h_scale = h_scale or _power(2.0 ** (low_bits - bits) / factor)
-        g_scale = _power(2.0 ** (62 - low_bits - bits) / (largest_g * factor))
-        coarse = len(g) > _COARSE
-        kernels.round_gradients(
-            of_rows, self.is_whole, g_scale, h_scale, low_bits, coarse, self.words
-        )
-        most = _NO_LIMIT
-        options = np.array(
+    def _write_rules(self) -> None:
+        """What kernels need to know of the rules; `_units` fills in what a tree's gradients say."""
+        rules, most = self.rules, _NO_LIMIT
+        self.options = np.array(
             [
-                low_bits,
+                0,
                 rules.max_leaves or 0,
                 most if rules.max_depth is None else rules.max_depth,
                 max(math.ceil(rules.min_rows * self.unit * (1 - 1e-10)), 1),
-                max(math.ceil(rules.min_curvature * h_scale), 1),
+                0,
                 min(rules.n_columns, most),
             ],
             np.int64,
         )
-        numbers = np.array(
-            [
-                1.0 / g_scale,
-                1.0 / h_scale,
-                rules.penalty,
-                _LEVEL_PENALTY,
-                _SHRINKAGE,
-                rules.min_gain,
-                (largest_h * h_scale + 1) / self.unit if h.size or h_scale != 1.0 else 1.0,
-            ]
+        self.numbers = np.array(
+            [0.0, 0.0, rules.penalty, _LEVEL_PENALTY, _SHRINKAGE, rules.min_gain, 1.0]
         )
-        fine = np.array(
-            [
-                _power(2.0 ** (61 - bits) / (largest_g * heaviest)),
-                _power(2.0 ** (61 - bits) / (largest_h * heaviest)),
-                rules.penalty,
-                longest_step,
-                rules.rate,
-            ]
-        )
-        return options, numbers, fine
+        self.fine = np.array([0.0, 0.0, rules.penalty, 0.0, rules.rate])
+        self.every, self.nothing = np.arange(len(self.codes), dtype=np.int32), np.empty(0)
+        integers = np.full(12, -1, np.int64)
+        integers[[at.START, at.DEPTH, at.QUESTION]] = 0
+        self.root = (integers, np.array([0.0, -np.inf, np.inf]))
+
+    def _units(self, of_rows: Any, loss: Loss) -> tuple[float, float, int]:
+        """The units in which gradients and curvatures are whole numbers, and bits of the latter."""
+        g, h, _ = of_rows
+        factor, bits, numbers = self.factor, self.bits, self.numbers
+        largest_g = max(float(g.max(initial=0.0)), -float(g.min(initial=0.0))) or 1.0
+        largest_h, h_scale = 1.0, 1.0
+        if h.size:
+            low_bits = _LOW_BITS
+            largest_h = min(float(h.max(initial=0.0)), loss.most_curved) or 1.0
+            h_scale = _power(2.0 ** (low_bits - bits) / (largest_h * factor))
+        elif factor == 1.0:
+            low_bits = bits
+        else:
+            low_bits = 31
+            h_scale = _power(2.0 ** (low_bits - bits) / factor)
+        g_scale = _power(2.0 ** (62 - low_bits - bits) / (largest_g * factor))
+        self.options[0] = low_bits
+        self.options[4] = max(math.ceil(self.rules.min_curvature * h_scale), 1)
+        numbers[0], numbers[1] = 1.0 / g_scale, 1.0 / h_scale
+        if h.size or h_scale != 1.0:
+            numbers[6] = (largest_h * h_scale + 1) / self.unit
+        else:
+            numbers[6] = 1.0
+        self.fine[0] = _power(2.0 ** (61 - bits) / (largest_g * self.heaviest))
+        self.fine[1] = _power(2.0 ** (61 - bits) / (largest_h * self.heaviest))
+        self.fine[3] = loss.longest_step
+        return g_scale, h_scale, low_bits
 
     def _take_values(
         self, rows: Codes, n_nodes: int, leaf_value: Callable[[Codes], float | None], out: Floats

@@ -169,11 +169,12 @@ class Rounds:
 
     def _fit_losses(self) -> None:
         """Fits what losses learn besides scores, to the present ones."""
-        seen, weight = self.seen, self.weight[self.seen]
+        seen = self.seen
         for part, loss in enumerate(self.losses):
             if type(loss).fitted is not Loss.fitted:
                 scores = self.scores[self._of(part)][:, seen]
-                self.losses[part] = loss.fitted(scores, self.targets[seen, part], weight)
+                y, weight = self.targets[seen, part], self.weight[seen]
+                self.losses[part] = loss.fitted(scores, y, weight)
 
     # How well
 
@@ -186,7 +187,8 @@ class Rounds:
 
     def _training_loss(self) -> float:
         seen = self.seen if len(self.held) else slice(None)
-        return float(np.average(self._values(seen), weights=self.weight[seen]))
+        weight = self.weight[seen]
+        return float((self._values(seen) * weight).sum() / weight.sum())
 
     def _judges(self, drawn: Codes | None) -> Integers:
         """The rows that judge a round."""

@@ -3,11 +3,13 @@
     line 1      what the experiment is: data, splits, measures, versions, by name
     line 2 ...  one finished result for each line: key, record, checksum
 
-Lines are only ever appended, and each is forced to the disk before the next result is computed. A
-process that dies in the middle of a line leaves a torn last line, which is cut off on reopening;
-everything before it counts. A journal of another experiment is refused, with what differs. While
-it is open the file is locked by the operating system, which lets go when a process dies, however
-it dies.
+Lines are only ever appended, and each is handed to the operating system before the next result is
+computed. A process that dies in the middle of a line leaves a torn last line, which is cut off on
+reopening; everything before it counts. Lines are forced to the disk where a second has passed since
+it was done last, and at the end: a power failure takes at most a second of work, and small tables
+do not wait for the disk after every fold. A journal of another experiment is refused, with what
+differs. While it is open the file is locked by the operating system, which lets go when a process
+dies, however it dies.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import json
 import math
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from numbers import Integral, Real
 from pathlib import Path
@@ -32,6 +35,8 @@ from novum.core.text import printable
 
 FORMAT = "novum journal"
 VERSION = 1
+# How much work a power failure may take.
+_SECONDS_AT_RISK = 1.0
 
 Record = dict[str, Any]
 
@@ -69,6 +74,7 @@ class Journal:
         self.fingerprint = {str(name): str(value) for name, value in parts.items()}
         self._records: dict[str, Record] = {}
         self._thread_lock = threading.Lock()
+        self._forced, self._is_new = time.monotonic(), False
         self._file = _opened(self.path)
         try:
             _lock(self._file, self.path)
@@ -85,11 +91,11 @@ class Journal:
         return None if found is None else decoded(found)
 
     def put(self, key: str, record: Mapping[str, Any]) -> None:
-        """Adds a result; it is on the disk when this returns."""
+        """Adds a result; it outlives the process when this returns."""
         self.put_all({key: record})
 
     def put_all(self, records: Mapping[str, Mapping[str, Any]]) -> None:
-        """Adds several results, forced to the disk once."""
+        """Adds several results, written at once."""
         plain = {key: encoded(dict(record)) for key, record in records.items()}
         lines = b"".join(_line(key, record) for key, record in plain.items())
         with self._thread_lock:
@@ -112,7 +118,11 @@ class Journal:
     def close(self) -> None:
         """Lets go of the file; results stay readable from memory."""
         with self._thread_lock:
-            self._file.close()
+            try:
+                if not self._file.closed:
+                    self._force()
+            finally:
+                self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -133,12 +143,19 @@ class Journal:
         try:
             self._file.write(lines)
             self._file.flush()
-            os.fsync(self._file.fileno())
+            if time.monotonic() - self._forced > _SECONDS_AT_RISK:
+                self._force()
         except BaseException:
             # A full disk or Ctrl-C in the middle must not leave half a line before the next one.
             with contextlib.suppress(OSError):
                 self._file.truncate(end)
             raise
+
+    def _force(self) -> None:
+        os.fsync(self._file.fileno())
+        if self._is_new:
+            _sync_folder(self.path)
+        self._forced, self._is_new = time.monotonic(), False
 
     def _read(self) -> None:
         whole = self._file.read()
@@ -147,8 +164,8 @@ class Journal:
         if len(kept) < len(whole):
             self._file.truncate(len(kept))
         if not lines:
+            self._is_new = True
             self._append(_header(self.fingerprint))
-            _sync_folder(self.path)
             return
         self._check_header(lines[0])
         for number, line in enumerate(lines[1:], start=2):

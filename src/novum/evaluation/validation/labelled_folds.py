@@ -15,7 +15,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from novum.core.errors import InputError
 from novum.core.tables import check_partial_classes
-from novum.numerics import Positions
+from novum.numerics import Integers, Positions
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class LabelledFolds:
     Parameters
     ----------
     n_folds, n_repeats : int
+        Folds are at most as many as the largest class has labelled rows.
     random_state : int or None
 
     Examples
@@ -54,7 +55,7 @@ class LabelledFolds:
                 "every class, and one for each fold."
             )
         splitter = RepeatedStratifiedKFold(
-            n_splits=min(self.n_folds, int(np.bincount(codes[labelled]).max())),
+            n_splits=self._n_folds(codes),
             n_repeats=self.n_repeats,
             random_state=self.random_state,
         )
@@ -63,6 +64,12 @@ class LabelledFolds:
             yield np.setdiff1d(np.arange(len(codes)), held), held
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many folds there are in all."""
-        del X, y, groups
-        return self.n_folds * self.n_repeats
+        """How many folds `split` has in all; without labels, how many it has at most."""
+        del X, groups
+        if y is None:
+            return self.n_folds * self.n_repeats
+        _, codes = check_partial_classes(y, "LabelledFolds")
+        return self._n_folds(codes) * self.n_repeats
+
+    def _n_folds(self, codes: Integers) -> int:
+        return min(self.n_folds, int(np.bincount(codes[codes >= 0]).max()))

@@ -287,19 +287,41 @@ def _patterns(observed: Array) -> list[tuple[Array, Array]]:
     return [(row, np.flatnonzero(which.ravel() == i)) for i, row in enumerate(patterns)]
 
 
+def _has_fractions(array: Any) -> bool:
+    """Whether there are rows, or numbers that are not whole and so no symbols."""
+    if array.ndim != 1 or array.dtype.kind != "f":
+        return array.ndim != 1
+    present = array[~np.isnan(array)]
+    return bool((present != np.floor(present)).any())
+
+
 def guessed(sequences: Sequence[Any], n_states: int, rng: np.random.Generator) -> Emission:
     """An emission to start learning from: rows at random, symbols with random shares.
 
     Symbols where sequences hold labels or whole numbers, normal laws where they hold other numbers.
     """
     arrays = [np.asarray(sequence) for sequence in sequences]
-    if any(array.ndim == 1 and not _holds_numbers(array) for array in arrays):
+    is_symbolic = [array.ndim == 1 and not _holds_numbers(array) for array in arrays]
+    if any(is_symbolic):
+        other = [k for k, own in enumerate(is_symbolic) if not own and _has_fractions(arrays[k])]
+        if other:
+            raise InputError(
+                f"Sequence {other[0]} holds numbers, but sequence {is_symbolic.index(True)} holds "
+                "symbols. Give sequences of one kind."
+            )
         cells = [cell for array in arrays for cell in array.tolist()]
         present = {cell for cell in cells if not is_missing_symbol(cell)}
         symbols = tuple(sorted(present, key=lambda s: (type(s).__name__, s)))
         return Symbols(rng.dirichlet(np.full(len(symbols), 2.0), n_states), symbols)
     columns = [np.asarray(a, np.float64) for a in arrays]
-    rows = np.concatenate([a[:, np.newaxis] if a.ndim == 1 else a for a in columns])
+    columns = [a[:, np.newaxis] if a.ndim == 1 else a for a in columns]
+    for number, a in enumerate(columns):
+        if a.shape[1:] != columns[0].shape[1:]:
+            raise InputError(
+                f"Sequence {number} has steps of shape {a.shape[1:]}, but the first has "
+                f"{columns[0].shape[1:]}. Give all steps the same columns."
+            )
+    rows = np.concatenate(columns)
     if np.isinf(rows).any():
         raise InputError("A sequence has an infinite number. Mark it missing by NaN.")
     if np.isnan(rows).all():

@@ -360,6 +360,11 @@ class _BaumWelch(SumProblem[HiddenMarkovModel, _Counts]):
         del params
         return statistics.value
 
+    def scale(self, params: HiddenMarkovModel, statistics: _Counts, /) -> float:
+        del params
+        # Sequences that are certain have the log-likelihood zero, up to the rounding of each step.
+        return max(abs(statistics.value), 1e-5 * float(statistics.pairs.sum() + 1.0))
+
     def update(self, params: HiddenMarkovModel, statistics: _Counts, /) -> HiddenMarkovModel:
         total = statistics.pairs.sum(axis=1, keepdims=True)
         transition = np.divide(
@@ -371,7 +376,10 @@ class _BaumWelch(SumProblem[HiddenMarkovModel, _Counts]):
 
     def to_vector(self, params: HiddenMarkovModel, /) -> Floats | None:
         if not isinstance(params.emission, Symbols):
-            shown = [params.emission.means.ravel(), params.emission.covariances.ravel()]
+            # In units of the columns, so that steps do not depend on those of the numbers.
+            unit = params.emission.scale
+            spread = params.emission.covariances / unit[:, np.newaxis] / unit
+            shown = [(params.emission.means / unit).ravel(), spread.ravel()]
         else:
             shown = [params.emission.table.ravel()]
         return np.concatenate([params.initial, params.transition.ravel(), *shown])
@@ -392,7 +400,9 @@ class _BaumWelch(SumProblem[HiddenMarkovModel, _Counts]):
             emission = Symbols(tables[2], emission.symbols)
         else:
             d = emission.means.shape[1]
-            means, covariances = shown[: n * d].reshape(n, d), shown[n * d :].reshape(n, d, d)
+            unit = emission.scale
+            means = shown[: n * d].reshape(n, d) * unit
+            covariances = shown[n * d :].reshape(n, d, d) * unit[:, np.newaxis] * unit
             lifted = np.stack([emission._lifted(covariance) for covariance in covariances])
             emission = Normals(means, lifted, emission.scale)
         return replace(self.like, initial=tables[0][0], transition=tables[1], emission=emission)

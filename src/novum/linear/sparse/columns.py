@@ -157,8 +157,7 @@ class SparseColumns:
         return np.asarray(product - np.outer(self.inner[left], self.inner[right]))
 
     def weighted_squares(self, weight: Floats) -> Floats:
-        V = self.V
-        return np.asarray(sparse.csc_matrix((V.data**2, V.indices, V.indptr), V.shape).T @ weight)
+        return _squares(self.V, weight)
 
     def curvature(self, weight: Floats, left: Positions, right: Positions) -> Floats:
         part = self.V[:, right]
@@ -173,15 +172,12 @@ class SparseColumns:
         self, d: Floats, free: bool, chosen: Positions, penalty: Penalty, target: float,
         passes: int, b: Floats, r: Floats,
     ) -> float:  # fmt: skip
-        from novum.linear.sparse.descent_kernels import sparse_model_passes
+        from novum.linear.sparse.descent_kernels import sparse_model_descent
 
         V, total = self.V, float(d.sum()) if free else 0.0
         cells = (V.data, V.indices, V.indptr, as_argument(d), total, as_argument(chosen, np.int64))
-        l1, l2 = as_argument(penalty.l1), as_argument(penalty.l2)
-        work = np.empty(len(b))
-        return float(
-            sparse_model_passes(*cells, l1, l2, penalty.positive, passes, target, work, b, r)
-        )
+        strengths = (as_argument(penalty.l1), as_argument(penalty.l2), penalty.positive)
+        return float(sparse_model_descent(*cells, *strengths, passes, target, b, r))
 
     def pass_over(
         self, chosen: Positions, l1: Floats, l2: Floats, positive: bool, b: Floats, r: Floats
@@ -225,9 +221,10 @@ class PlainColumns(Protocol):
         self, d: Floats, free: bool, chosen: Positions, penalty: Penalty, target: float,
         passes: int, b: Floats, r: Floats,
     ) -> float:  # fmt: skip
-        """Descent on the quadratic function of a Newton step under weights `d` (n,).
+        """Lowers the quadratic function of a Newton step under weights `d` (n,), with its penalty.
 
-        Writes coefficients `b` (k,) and residuals `r` (n,); returns the move of a free intercept.
+        `target` is a slope that needs no further step, as a share of the penalty's. Writes
+        coefficients `b` (k,) and residuals `r` (n,); returns the move of a free intercept.
         """
 
 
@@ -284,22 +281,26 @@ def _sparse_columns(sample: Sample, root: Floats, centered: bool) -> SparseColum
     V: Any = sparse.csc_matrix(sample.numeric, dtype=np.float64, copy=True)
     V.sum_duplicates()
     V.eliminate_zeros()
-    V = sparse.csc_matrix(
-        (
-            as_argument(V.data * root[V.indices]),
-            as_argument(V.indices, np.int32),
-            as_argument(V.indptr, np.int64),
-        ),
-        V.shape,
-    )
+    if (root != 1.0).any():
+        V.data *= root[V.indices]
     # SciPy narrows what it is given; kernels have one signature.
+    V.data = as_argument(V.data)
     V.indices, V.indptr = as_argument(V.indices, np.int32), as_argument(V.indptr, np.int64)
-    plain = np.asarray(sparse.csc_matrix((V.data**2, V.indices, V.indptr), V.shape).sum(axis=0))
+    plain = _squares(V, np.ones(V.shape[0]))
     mean = np.asarray(V.T @ root) if centered else np.zeros(V.shape[1])
-    squares = plain.ravel() - mean**2
+    squares = plain - mean**2
     # What is left of a constant column is rounding.
-    squares[squares <= 1e-14 * plain.ravel()] = 0.0
+    squares[squares <= 1e-14 * plain] = 0.0
     return SparseColumns(V, mean, mean, squares, root)
+
+
+def _squares(V: Any, weight: Floats) -> Floats:
+    """`sum_i w_i V_ij^2` of every column."""
+    from novum.linear.sparse.descent_kernels import sparse_squares
+
+    out = np.empty(V.shape[1])
+    sparse_squares(V.data, V.indices, V.indptr, as_argument(weight), out)
+    return out
 
 
 def centered_target(target: Floats, root: Floats, *, centered: bool) -> tuple[Floats, float]:

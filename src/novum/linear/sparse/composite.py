@@ -6,8 +6,9 @@
 A step minimizes the penalty and the quadratic function that agrees with the loss in value, gradient
 and curvature, over the columns of a working set and one score; the intercept is eliminated from it,
 as are the thresholds of ordered classes. That is a lasso on cross-products under the weights
-`phi''`, solved as any other (`descent_kernels`, `group_kernels`), and the step is halved until it
-keeps what it promises. From the residuals `r` the multiples `u = s r` give lower bounds (`losses`),
+`phi''`, solved as any other (`descent_kernels`, `group_kernels`), or on the stored cells of many
+sparse columns, by passes and conjugate gradients; the step is halved until it keeps what it
+promises. From the residuals `r` the multiples `u = s r` give lower bounds (`losses`),
 the gap screens columns as for least squares (`objective`), with the largest curvature of the loss,
 where it has one, in the lengths of columns. Because every coefficient is penalized there is always
 an optimum, also where classes can be separated.
@@ -37,8 +38,9 @@ _ARMIJO = 0.01
 _STEPS = 8
 _ROUNDS = 20
 _STUCK = 12
-# Passes over stored cells of one step.
-_PASSES = 50
+# Steps of a single pass over stored cells, and passes of the others.
+_FIRST_STEPS = 3
+_PASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +134,7 @@ class _Newton:
         self._score_anew()
 
     def run(self) -> CompositeSolution:
-        stopped_by, best, stuck, size = None, np.inf, 0, _FIRST_SET
+        stopped_by, best, lowest, stuck, size = None, np.inf, np.inf, 0, _FIRST_SET
         while True:
             self._center()
             self.Q = self._products([None] * len(self.B))
@@ -140,8 +142,9 @@ class _Newton:
             self.trace.append(known.relative)
             if known.gap <= max(self.tol, 4 * EPSILON) * known.primal:
                 break
-            stuck = 0 if known.gap < 0.9 * best else stuck + 1
-            best = min(best, known.gap)
+            falls = known.gap < 0.9 * best or known.primal < (1.0 - 0.01 * self.tol) * lowest
+            stuck = 0 if falls else stuck + 1
+            best, lowest = min(best, known.gap), min(lowest, known.primal)
             if self.steps >= self.max_iter or stuck >= _STUCK:
                 stopped_by = "max_iter" if self.steps >= self.max_iter else "precision"
                 break
@@ -240,6 +243,11 @@ class _Newton:
         every = [k for k, each in enumerate(chosen) if each.size]
         joint = sum(each.size for each in chosen) <= WIDEST_GRAM
         self.Q = [q[each] for q, each in zip(self.Q, chosen, strict=True)]
+        if len(chosen) == 1 and self._is_stored(chosen[0]):
+            # A look at all columns costs no more than one at these.
+            self._step_on_columns(0, chosen[0])
+            self.steps += 1
+            return
         for _ in range(_STEPS):
             for place, scores in enumerate([every] if joint else [[k] for k in every]):
                 if place:
@@ -252,20 +260,23 @@ class _Newton:
                 break
         self._score_anew()
 
+    def _is_stored(self, chosen: Positions) -> bool:
+        """Whether a pass over the cells of these columns costs less than their cross-products."""
+        cells = self.columns.cells_of(chosen)
+        return (
+            cells is not None
+            and self.penalty.groups is None
+            and not isinstance(self.loss, OrderedRows)
+            and chosen.size**2 > cells / 4
+        )
+
     def _step(self, scores: list[int], chosen: list[Positions], target: float) -> None:
         """Newton's step over the columns of the working sets of some scores."""
         if not scores:
             return
         sets = [chosen[k] for k in scores]
-        cells = self.columns.cells_of(sets[0])
-        if (
-            cells is not None
-            and self.penalty.groups is None
-            and not isinstance(self.loss, OrderedRows)
-            and len(scores) == 1
-            and sets[0].size ** 2 > cells / 4
-        ):
-            self._step_on_columns(scores[0], sets[0], target)
+        if len(scores) == 1 and self._is_stored(sets[0]):
+            self._step_on_columns(scores[0], sets[0])
             return
         H, means = self._curvature(scores, sets)
         inverse: Floats = np.zeros((len(scores),) * 2)
@@ -299,20 +310,21 @@ class _Newton:
                 along[:, k] += offset[place]
         self._search(scores, sets, b, part.b, q, penalty, along, offset)
 
-    def _step_on_columns(self, k: int, chosen: Positions, target: float) -> None:
-        """The same for one score where a pass over the cells costs less than cross-products."""
+    def _step_on_columns(self, k: int, chosen: Positions) -> None:
+        """The same for one score on the stored cells; not solved to its end."""
         d = self.loss.curvature(self.F, k, k)
         penalty, b = self.penalty.part(chosen), self.B[k, chosen]
-        moved, r = b.copy(), as_argument(self.R[:, k].copy())
-        share = 1.0 * target / self.loss.value(self.F)
+        end, r = b.copy(), as_argument(self.R[:, k].copy())
+        # The first quadratic functions say little about where the fit ends.
+        passes = 1 if self.steps < _FIRST_STEPS else _PASSES
         offset = self.columns.settle(
-            d, self.fit_intercept, chosen, penalty, share, _PASSES, moved, r
+            d, self.fit_intercept, chosen, penalty, 0.5 * self.tol, passes, end, r
         )
-        if (moved == b).all():
-            return
-        along = np.zeros_like(self.F)
-        along[:, k] = (self.R[:, k] - r) / d
-        self._search([k], [chosen], b, moved, self.Q[k], penalty, along, np.array([offset]))
+        coef, along = np.zeros(self.B.shape[1]), np.zeros_like(self.F)
+        coef[chosen] = end
+        # From the coefficients, so that errors of many steps do not add up.
+        along[:, k] = self.b0[k] + offset + self.columns.scores(coef, chosen) - self.F[:, k]
+        self._search([k], [chosen], b, end, self.Q[k], penalty, along, np.array([offset]))
 
     def _search(
         self,

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novum.core.errors import InputError
-from novum.core.runtime import check_memory, run_tasks, stream
+from novum.core.runtime import check_memory, key_words, run_tasks, stream
 from novum.numerics import Array, Codes, Floats, Integers, cached_property
 from novum.trees.forests.forest_routing import added_answers
 from novum.trees.forests.forest_value import Forest
@@ -80,19 +80,31 @@ class ForestDraws:
         """The rows drawn for a tree, in the order drawn; all of them without draws."""
         if not self.n_draws:
             return np.arange(self.n_rows)
-        rng = stream(self._root, "rows", tree)
         if self.weight is None:
-            return rng.integers(0, self.n_rows, self.n_draws)
+            from novum.numerics.seeded_stream_kernels import scratch, whole_numbers
+
+            rows = np.empty(self.n_draws, np.int64)
+            whole_numbers(self._words("rows"), tree, self.n_rows, scratch(), rows)
+            return rows
+        rng = stream(self._root, "rows", tree)
         # A row of weight zero has an interval of length zero, open on the right: none falls in.
         return np.searchsorted(self._cumulative, rng.random(self.n_draws), side="right")
 
-    def counts(self, tree: int) -> Integers:
-        """How often each row was drawn for a tree, (n_rows,)."""
-        return np.bincount(self.rows(tree), minlength=self.n_rows)
+    def counts(self, trees: range) -> Codes:
+        """How often each row was drawn for each of the trees, (n_trees, n_rows)."""
+        counts = np.empty((len(trees), self.n_rows), np.int32)
+        if self.weight is None and self.n_draws:
+            from novum.numerics.seeded_stream_kernels import draw_counts, scratch
+
+            draw_counts(self._words("rows"), trees.start, self.n_draws, scratch(), counts)
+            return counts
+        for place, tree in enumerate(trees):
+            counts[place] = np.bincount(self.rows(tree), minlength=self.n_rows)
+        return counts
 
     def out_of_bag(self, tree: int) -> Integers:
         """The rows that a tree has not seen."""
-        return np.flatnonzero(self.counts(tree) == 0)
+        return np.flatnonzero(self.counts(range(tree, tree + 1))[0] == 0)
 
     def given_rows(self, tree: int) -> Codes:
         """`rows` as positions in the table that `fit` was given."""
@@ -103,9 +115,21 @@ class ForestDraws:
         """The random numbers by which a tree is grown."""
         return stream(self._root, "growing", tree)
 
+    def growing_seeds(self, trees: range) -> NDArray[np.uint64]:
+        """The first word of the growing streams of the trees, (n_trees,)."""
+        from novum.numerics.seeded_stream_kernels import positive_words, scratch
+
+        seeds = np.empty(len(trees), np.uint64)
+        positive_words(self._words("growing"), trees.start, scratch(), seeds)
+        return seeds
+
     def seed(self, tree: int) -> int:
         """A number that names the streams of a tree, for the `random_state` of its estimator."""
         return int(stream(self._root, "estimator", tree).integers(2**31))
+
+    def _words(self, kind: str) -> NDArray[np.uint32]:
+        """The words of all streams of a kind; a tree's number follows them."""
+        return np.concatenate([self.seed_words, np.array(key_words(kind), np.uint32)])
 
     @cached_property
     def _root(self) -> np.random.SeedSequence:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any
 
 import numpy as np
 
-from novum.core.runtime import check_memory, effective_jobs, run_tasks, track
+from novum.core.runtime import SILENT, check_memory, effective_jobs, run_tasks, track
 from novum.core.tables import Kind
 from novum.numerics import Array, Codes, Floats
 from novum.trees.forests.forest_draws import ForestDraws
@@ -24,12 +24,15 @@ from novum.trees.general.gain_ratio import GainRatio
 from novum.trees.general.growing import grow_general
 from novum.trees.growth import growing_columns as at
 from novum.trees.growth.conversion import TargetScale, tree_of
-from novum.trees.growth.growing import CodedTable, GrownNodes, GrowthRules, growth_of
+from novum.trees.growth.growing import CodedTable, GrownNodes, GrowthRules, Roots, growth_of
 from novum.trees.model import TreeModel
 from novum.trees.pruning.cost_complexity import cost_complexity_path
 from novum.trees.settings import general_rules, growth_rules
 from novum.trees.training import CellRows, class_factors
 from novum.trees.tree import Question, Tree
+
+# Rows, counted for each tree, that one task grows trees of: some hundredths of a second.
+ROWS_OF_TASK = 2**15
 
 
 class TreeGrower:
@@ -65,30 +68,38 @@ class TreeGrower:
         self._of_thread = threading.local()
         self._rules_of_sizes: dict[tuple[float, float], GrowthRules] = {}
         self.has_nominal = table is not None and bool(table.coding.nominal.any())
-        narrow = table is not None and table.coding.is_narrow
+        # Forests of codes are made at once for many trees; others tree by tree.
+        narrow = table is not None and table.coding.is_narrow and not member.ccp_alpha
         self.edges = padded_edges(table.coding) if table is not None and narrow else None
+        self.many = narrow and member.max_leaf_nodes is None
 
-    def __call__(self, number: int) -> Forest:
-        """The forest of tree `number` alone."""
-        chosen, weight = self.drawn(number)
-        rng = self.draws.growing_stream(number)
+    def __call__(self, trees: range) -> Forest:
+        """The forest of those trees alone."""
+        if not self.many and len(trees) > 1:
+            return Forest.joined([self(range(tree, tree + 1)) for tree in trees])
+        roots = self.roots(trees)
         if self.table is None:
             rules = general_rules(
-                self.member, replace(self.rows, weight=weight), self.member._criterion()
+                self.member, replace(self.rows, weight=roots.weight), self.member._criterion()
             )
-            taken = self.rows.rows(chosen)
-            about = (taken.schema, taken.classes, rules, rng)
-            tree = grow_general(taken.cells, taken.targets, weight, *about)
+            taken = self.rows.rows(roots.rows)
+            about = (taken.schema, taken.classes, rules, self.draws.growing_stream(trees.start))
+            tree = grow_general(taken.cells, taken.targets, roots.weight, *about)
             return Forest.of_tree(self._pruned(tree))
-        last = getattr(self._of_thread, "growth", None)
-        growth = growth_of(self.table, self._rules(weight), last)
-        self._of_thread.growth = growth
-        return self._forest(growth.planted(weight, rng, chosen).run(), self.table)
-
-    def _rules(self, weight: Floats) -> GrowthRules:
-        """The rules of a tree of these weights; those of the tree before, where they hold again."""
+        weights = [roots.weight[low:high] for high, low in pairwise(roots.bounds)]
         # All that rules depend on.
-        sizes = (float(weight.sum()), float(weight.min()))
+        sizes = {(float(weight.sum()), float(weight.min())) for weight in weights}
+        if len(sizes) > 1:
+            half = trees.start + len(trees) // 2
+            parts = (range(trees.start, half), range(half, trees.stop))
+            return Forest.joined([self(part) for part in parts])
+        last = getattr(self._of_thread, "growth", None)
+        growth = growth_of(self.table, self._rules(sizes.pop(), weights[0]), last)
+        self._of_thread.growth = growth
+        return self._forest(growth.planted_all(roots).run(), len(trees), self.table)
+
+    def _rules(self, sizes: tuple[float, float], weight: Floats) -> GrowthRules:
+        """The rules of trees of these weights; those of the last ones, where they hold again."""
         rules = self._rules_of_sizes.get(sizes)
         if rules is None:
             criterion = self.member._criterion()
@@ -99,19 +110,26 @@ class TreeGrower:
             self._rules_of_sizes = {sizes: rules}
         return rules
 
-    def drawn(self, number: int) -> tuple[Codes, Floats]:
-        """The rows of a tree, each once and in order, and their weights."""
+    def roots(self, trees: range) -> Roots:
+        """The rows of the trees, each once and in order, and their weights."""
+        seeds, n_trees = self.draws.growing_seeds(trees), len(trees)
         if not self.draws.n_draws:
-            chosen = np.flatnonzero(self.rows.weight > 0)
-            return chosen.astype(np.int32), self.rows.weight[chosen]
-        counts = self.draws.counts(number)
-        chosen = np.flatnonzero(counts > 0)
-        weight = counts[chosen].astype(np.float64)
+            every = np.flatnonzero(self.rows.weight > 0).astype(np.int32)
+            bounds = np.arange(n_trees, -1, -1) * every.size
+            weight = np.tile(self.rows.weight[every], n_trees)
+            return Roots(np.tile(every, n_trees), weight, bounds, seeds)
+        # The first tree comes last.
+        counts = self.draws.counts(trees)[::-1]
+        tree, chosen = np.nonzero(counts)
+        weight = counts[tree, chosen].astype(np.float64)
+        bounds = np.searchsorted(tree, np.arange(n_trees, -1, -1))
         if self.balanced:
-            weight *= class_factors(self.rows.rows(chosen), "balanced", weight)
-        return chosen.astype(np.int32), weight
+            for high, low in pairwise(bounds):
+                own = self.rows.rows(chosen[low:high])
+                weight[low:high] *= class_factors(own, "balanced", weight[low:high])
+        return Roots(chosen.astype(np.int32), weight, bounds, seeds)
 
-    def _forest(self, grown: GrownNodes, table: CodedTable) -> Forest:
+    def _forest(self, grown: GrownNodes, n_trees: int, table: CodedTable) -> Forest:
         rows = self.rows
         if not table.coding.is_narrow:
             tree = tree_of(grown, table, rows.schema, rows.classes, self.scale)
@@ -119,12 +137,13 @@ class TreeGrower:
         if self.member.ccp_alpha:
             tree = tree_of(grown, table, rows.schema, rows.classes, self.scale, on_edges=True)
             return Forest.of_tree(self._pruned(tree), table.coding)
-        return self._compact(grown, table)
+        return self._compact(grown, n_trees, table)
 
-    def _compact(self, grown: GrownNodes, table: CodedTable) -> Forest:
-        """The forest of `tree_of(..., on_edges=True)`, made at once."""
+    def _compact(self, grown: GrownNodes, n_trees: int, table: CodedTable) -> Forest:
+        """The forest of `tree_of(..., on_edges=True)` of each tree, made at once."""
         from novum.trees.forests.forest_kernels import compact_nodes
 
+        grown, tree_start = grown.by_tree(n_trees)
         n_nodes, rows = len(grown.integers), self.rows
         scale = TargetScale(np.empty(0), 1.0) if self.scale is None else self.scale
         n_values = table.n_stats - (rows.classes is None)
@@ -139,34 +158,35 @@ class TreeGrower:
             rows.classes is not None,
             (step, value, numbers, counts),
         )
-        return Forest(
+        forest = Forest(
             rows.schema,
             rows.classes,
             table.coding,
-            np.array([0, n_nodes], np.int64),
+            tree_start,
             step,
             value,
             numbers[0],
             counts,
             numbers[1],
             numbers[2],
-            **self._sides(grown, table),
+            np.empty(0),
+            np.empty(0),
+            np.empty(0, np.int32),
+            *self._levels(grown, table),
         )
+        branches = missing_branches(grown)
+        directed = np.logical_or.reduceat(branches >= 0, tree_start[:-1])
+        if not directed.any():
+            return forest
+        # A tree without such branches has shares that follow from its weights.
+        own = np.repeat(directed, np.diff(tree_start))
+        share = np.where(own, grown.numbers[:, at.SHARE], forest.shares)
+        return replace(forest, share=share, missing_branch=branches)
 
-    def _sides(self, grown: GrownNodes, table: CodedTable) -> dict[str, Any]:
-        """The arrays that not every forest needs."""
-        directed = bool((grown.integers[:, at.MISSING_BRANCH] >= 0).any())
-        level_start: Any = np.empty(0, np.int32)
-        level_branch: Any = np.empty(0, np.int8)
+    def _levels(self, grown: GrownNodes, table: CodedTable) -> tuple[Any, Any]:
         if self.has_nominal:
-            level_start, level_branch = level_branches(grown, table)
-        return {
-            "threshold": np.empty(0),
-            "share": grown.numbers[:, at.SHARE].copy() if directed else np.empty(0),
-            "missing_branch": missing_branches(grown) if directed else np.empty(0, np.int32),
-            "level_start": level_start,
-            "level_branch": level_branch,
-        }
+            return level_branches(grown, table)
+        return np.empty(0, np.int32), np.empty(0, np.int8)
 
     def _pruned(self, tree: Tree) -> Tree:
         if not self.member.ccp_alpha:
@@ -180,26 +200,32 @@ def grow_forest(model: Any, grower: TreeGrower) -> tuple[Forest, bool]:
 
     Fewer are grown only if a callback asks the fit to stop.
     """
-    numbers = range(grower.draws.first, grower.draws.stop)
-    lock, stop = threading.Lock(), threading.Event()
-    with track(model, "fit", total=len(numbers)) as progress:
+    first, n_trees = grower.draws.first, grower.draws.stop - grower.draws.first
+    lock, stop, jobs = threading.Lock(), threading.Event(), effective_jobs(model.n_jobs)
+    with track(model, "fit", total=n_trees) as progress:
 
-        def run(number: int) -> Forest | None:
+        def run(trees: range) -> Forest | None:
             if stop.is_set():
                 return None
-            tree = grower(number)
+            grown = grower(trees)
             with lock:
                 if progress.advance():
                     stop.set()
-            return tree
+            return grown
 
+        # Trees of few rows are grown many in a task; one by one where somebody looks at each.
+        many = min(ROWS_OF_TASK // grower.rows.n_rows, -(-n_trees // (4 * jobs)))
+        size = 1 if progress is not SILENT else max(1, many)
         # The first trees tell how much room the others will take.
-        some = min(len(numbers), effective_jobs(model.n_jobs))
-        grown = run_tasks(run, numbers[:some], model.n_jobs)
-        _check_room(grown, len(numbers))
-        grown += run_tasks(run, numbers[some:], model.n_jobs)
-    found = [tree for tree in takewhile(lambda tree: tree is not None, grown) if tree]
-    return Forest.joined(found), len(found) == len(numbers)
+        some = min(n_trees, jobs)
+        starts = [*range(some), *range(some, n_trees, size), n_trees]
+        tasks = [range(first + low, first + high) for low, high in pairwise(starts)]
+        grown = run_tasks(run, tasks[:some], model.n_jobs)
+        _check_room(grown, n_trees)
+        grown += run_tasks(run, tasks[some:], model.n_jobs)
+    found = [forest for forest in takewhile(lambda forest: forest is not None, grown) if forest]
+    forest = Forest.joined(found)
+    return forest, forest.n_trees == n_trees
 
 
 def needs_general_engine(member: TreeModel, rows: CellRows) -> bool:

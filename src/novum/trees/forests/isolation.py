@@ -26,11 +26,11 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
+from novum.core.learners import Certificate, Learner, NoveltyMixin, Verdict, fitted, parameter
 from novum.core.runtime import fitting, run_tasks, seed_sequence, stream
 from novum.core.tables import Schema, check_features, check_sample
 from novum.numerics import Floats
@@ -46,7 +46,7 @@ from novum.trees.training import CellRows, cells_of
 _AUTO_SAMPLES = 256
 
 
-class IsolationForest(OutlierMixin, ContributingTrees, Learner):
+class IsolationForest(NoveltyMixin, ContributingTrees, Learner):
     """Novelty by how soon random cuts isolate a row.
 
     Parameters
@@ -107,7 +107,6 @@ class IsolationForest(OutlierMixin, ContributingTrees, Learner):
 
     forest_: Forest = fitted()
     max_samples_: int = fitted()
-    offset_: float = fitted()
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()
 
@@ -163,14 +162,6 @@ class IsolationForest(OutlierMixin, ContributingTrees, Learner):
     def score_samples(self, X: Any) -> Floats:
         """-2^(-mean depth / c), from -1 (stands out) to 0; (n_rows,)."""
         return self._scores(self._cells(X))
-
-    def decision_function(self, X: Any) -> Floats:
-        """Scores less the offset: below 0 for novel rows."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> Any:
-        """-1 for novel rows, 1 for the others."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
 
     # Steps
 

@@ -116,13 +116,59 @@ class CodedTable:
 
 
 @dataclass(frozen=True, eq=False)
+class Roots:
+    """What several trees begin with; one after the other is grown from its root.
+
+    Attributes
+    ----------
+    rows, weight : arrays (n_entries,)
+        The rows of each tree, each once, and their positive weights. Those of the first tree come
+        last: parts of rows with missing cells are written behind the rows of the tree that grows.
+    bounds : int64 array (n_trees + 1,)
+        Tree t has the entries `bounds[t + 1]` to `bounds[t]`.
+    seeds : uint64 array (n_trees,)
+        Positive; each begins the random choices of one tree.
+    """
+
+    rows: Codes
+    weight: Floats
+    bounds: Integers
+    seeds: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
 class GrownNodes:
-    """The nodes of a tree as the kernels leave them; `growing_columns` names their columns."""
+    """The nodes of trees as the kernels leave them; `growing_columns` names their columns.
+
+    All roots come first, then the other nodes of one tree after the other.
+    """
 
     integers: Integers
     numbers: Floats
     sums: Floats
     branches: NDArray[np.int8]
+
+    def by_tree(self, n_trees: int) -> tuple[GrownNodes, Integers]:
+        """The same nodes, each tree's together; and where each tree begins, (n_trees + 1,)."""
+        n_nodes = len(self.integers)
+        if n_trees == 1:
+            return self, np.array([0, n_nodes], np.int64)
+        first = self.integers[:n_trees, at.CHILD]
+        # A root that stayed a leaf has its other nodes, none, before those of the next tree.
+        first = np.minimum.accumulate(np.where(first < 0, n_nodes, first)[::-1])[::-1]
+        others = np.diff(first, append=n_nodes)
+        start = np.concatenate([[0], np.cumsum(others + 1)])
+        moved = np.arange(n_nodes)
+        moved[:n_trees] = start[:-1]
+        moved[n_trees:] += np.repeat(np.arange(1 - n_trees, 1), others)
+        order = np.empty(n_nodes, np.int64)
+        order[moved] = np.arange(n_nodes)
+        integers = self.integers[order]
+        for link in (at.CHILD, at.PARENT):
+            integers[:, link] = np.where(
+                integers[:, link] < 0, -1, moved[np.maximum(integers[:, link], 0)]
+            )
+        return GrownNodes(integers, self.numbers[order], self.sums[order], self.branches), start
 
 
 def grow(
@@ -227,6 +273,7 @@ class Growth:
     branches: NDArray[np.int8]
     waiting: Integers
     state: Integers
+    work: tuple[Any, ...]
 
     def __init__(self, table: CodedTable, rules: GrowthRules) -> None:
         self.table, self.memory = table, WorkingMemory()
@@ -235,17 +282,24 @@ class Growth:
 
     def planted(self, weight: Floats, rng: np.random.Generator | None, rows: Codes | None) -> Self:
         """With the root of a tree, which waits; arguments as of `grow`."""
-        table = self.table
-        chosen = np.arange(len(table.codes), dtype=np.int32) if rows is None else rows
-        self.n_rows = chosen.size
-        room = int(1.5 * self.n_rows) + 16 if table.any_missing else self.n_rows
+        chosen = np.arange(len(self.table.codes), dtype=np.int32) if rows is None else rows
+        seed = 1 if rng is None else rng.integers(1, 2**64, dtype=np.uint64)
+        bounds = np.array([chosen.size, 0], np.int64)
+        return self.planted_all(Roots(chosen, weight, bounds, np.array([seed], np.uint64)))
+
+    def planted_all(self, roots: Roots) -> Self:
+        """With the roots of several trees, which wait; best first there can be but one."""
+        n_entries = roots.rows.size
+        self.n_rows = int((roots.bounds[:-1] - roots.bounds[1:]).max())
+        room = n_entries + int(0.5 * self.n_rows) + 16 if self.table.any_missing else n_entries
         self.rows = self.memory.array("rows", (room,), np.int32)
         self.weight = self.memory.array("weight", (room,))
-        self.rows[: self.n_rows], self.weight[: self.n_rows] = chosen, weight
+        self.rows[:n_entries], self.weight[:n_entries] = roots.rows, roots.weight
         self._take_row_arrays()
-        self.permutation[:] = np.arange(len(self.permutation))
-        self.chance[0] = 1 if rng is None else rng.integers(1, 2**64, dtype=np.uint64)
-        self._plant()
+        # The state of the tree that grows, and the first ones of all trees.
+        self.chance = np.concatenate([roots.seeds[:1], roots.seeds])
+        self.work = (*self.work[:2], self.chance, *self.work[3:])
+        self._plant(roots)
         return self
 
     def run(self) -> GrownNodes:
@@ -353,8 +407,9 @@ class Growth:
             np.empty(2),
         )
 
-    def _plant(self) -> None:
-        room = self._room()
+    def _plant(self, roots: Roots) -> None:
+        bounds, n_trees = roots.bounds, len(roots.seeds)
+        room = 2 * n_trees + self._room(len(roots.rows))
         self.integers = self.memory.array("integers", (room, 12), np.int64)
         self.numbers = self.memory.array("numbers", (room, 6))
         self.sums = self.memory.array("sums", (room, self.table.n_stats))
@@ -362,18 +417,20 @@ class Growth:
         nominal = self.table.coding.n_codes[self.table.coding.nominal]
         most_levels = int(nominal.max()) if nominal.size else 1
         self.branches = self.memory.array("branches", (16, most_levels), np.int8)
-        self.waiting[0] = 0
-        self.integers[0] = -1
-        self.integers[0, [at.QUESTION, at.DEPTH, at.START]] = 0
-        self.integers[0, at.STOP] = self.n_rows
-        self.numbers[0] = [1.0, 0.0, 0.0, 0.0, -np.inf, np.inf]
+        # The first tree is on top.
+        self.waiting[:n_trees] = np.arange(n_trees - 1, -1, -1)
+        integers = self.integers[:n_trees]
+        integers[:] = -1
+        integers[:, [at.QUESTION, at.DEPTH]] = 0
+        integers[:, at.START], integers[:, at.STOP] = bounds[1:], bounds[:-1]
+        self.numbers[:n_trees] = [1.0, 0.0, 0.0, 0.0, -np.inf, np.inf]
         self.state = np.zeros(7, np.int64)
-        self.state[at.WAITING] = self.state[at.NODES] = self.state[at.LEAVES] = 1
-        self.state[at.ARENA], self.state[at.LOCAL_AT] = self.n_rows, -1
+        self.state[[at.WAITING, at.NODES, at.LEAVES]] = n_trees
+        self.state[at.ARENA], self.state[at.LOCAL_AT] = len(roots.rows), -1
 
-    def _room(self) -> int:
+    def _room(self, n_entries: int) -> int:
         """Nodes that there is room for: as many as rows of this number usually need."""
-        return 256 + self.n_rows // 4
+        return 256 + n_entries // 4
 
     @property
     def _kernel(self) -> Any:
@@ -410,22 +467,26 @@ class PlainGrowth(Growth):
 
         return grow_plain
 
-    def _plant(self) -> None:
-        from novum.trees.growth.growing_kernels import sum_rows
-        from novum.trees.growth.plain_kernels import finish_node
+    def _plant(self, roots: Roots) -> None:
+        from novum.trees.growth.plain_kernels import plant
 
-        super()._plant()
-        table, square = self.table, 0.0
-        whole = (table.codes, table.labels, table.numbers)
-        entries, rules = (self.rows, self.weight), (table.target_start, self.options, self.limits)
-        criterion = self.options[at.CRITERION]
-        sum_rows(whole, entries, 0, self.n_rows, table.target_start, criterion, self.sums[0])
+        super()._plant(roots)
+        table, n_trees = self.table, len(roots.seeds)
+        square = np.zeros(n_trees)
         if table.numbers.shape[1]:
-            y = table.numbers[self.rows, 0]
-            square = float(self.weight @ y**2) if (y != y[0]).any() else -1.0
-        self.integers[0, at.ROWS] = self.n_rows
-        nodes = (self.integers, self.numbers, self.sums, self.branches)
-        self.state[at.WAITING] = finish_node(0, nodes, square, rules)
+            for tree in range(n_trees):
+                own = slice(roots.bounds[tree + 1], roots.bounds[tree])
+                y = table.numbers[self.rows[own], 0]
+                square[tree] = self.weight[own] @ y**2 if (y != y[0]).any() else -1.0
+        plant(
+            (table.codes, table.labels, table.numbers),
+            (self.rows, self.weight),
+            square,
+            (table.target_start, self.options, self.limits),
+            (self.integers, self.numbers, self.sums, self.branches),
+            self.waiting,
+            self.state,
+        )
 
 
 def _doubled(array: Array) -> Array:

@@ -195,6 +195,19 @@ def copy_rows(table, rows, start, stop, out):
 
 
 @inner_kernel()
+def begin_tree(node, permutation, chance):
+    """Where the node is a root: columns in their order, and chance as the tree begins with it.
+
+    `chance` is the state of the tree that grows, then the first ones of all trees; roots are the
+    first nodes.
+    """
+    if node < chance.size - 1:
+        chance[0] = chance[1 + node]
+        for column in range(permutation.size):
+            permutation[column] = column
+
+
+@inner_kernel()
 def examine(node, table, entries, columns, rules, work, search, best, nodes, state):
     """Sums the node's rows and finds its split; without one it stays a leaf.
 
@@ -350,6 +363,7 @@ def grow_depth_first(
             return
         state[WAITING] -= 1
         state[ARENA] = stop
+        begin_tree(node, work[0], work[2])
         near = state[LOCAL_AT] >= 0
         if not near and stop - start <= near_table[0].shape[0]:
             copy_rows(table, rows, start, stop, near_table)
@@ -412,7 +426,9 @@ def grow_best_first(
         state[WAITING] -= 1
         waiting[place] = waiting[state[WAITING]]
         first, last = node, node
-        if integers[node, ROWS] >= 0:
+        if integers[node, ROWS] < 0:
+            begin_tree(node, work[0], work[2])
+        else:
             divide_rows(node, base, table, entries, columns, rules, spare, nodes, state)
             state[LEAVES] += 1
             first, last = integers[node, CHILD], integers[node, CHILD] + 1

@@ -27,6 +27,7 @@ from novum.trees.growth.growing_columns import (
     CRITERION,
     DEPTH,
     DONE,
+    ENTRIES,
     ENTROPY,
     GAIN,
     GINI,
@@ -51,10 +52,11 @@ from novum.trees.growth.growing_columns import (
     START,
     STATUS,
     STOP,
+    TABLE,
     WAITING,
     WEIGHT,
 )
-from novum.trees.growth.growing_kernels import add_children, copy_rows
+from novum.trees.growth.growing_kernels import add_children, begin_tree, copy_rows, sum_rows
 from novum.trees.growth.histogram_kernels import (
     cut_all_pairs,
     cut_all_sums,
@@ -72,7 +74,7 @@ _ONE = np.uint64(1)
 # --- Nodes ----------------------------------------------------------------------------------------
 
 
-@lean_kernel(f"boolean(int64, {NODES_OF_TREE}, float64, {RULES})")
+@inner_kernel()
 def finish_node(node, nodes, square, rules):
     """Weight and impurity of a node from its sums; whether it may be split.
 
@@ -274,6 +276,26 @@ def cut_gain(table, entries, start, stop, column, code, criterion, node, limits,
 # --- Trees ----------------------------------------------------------------------------------------
 
 
+@lean_kernel(
+    f"void({TABLE}, {ENTRIES}, float64[::1], {RULES}, {NODES_OF_TREE}, int64[::1], int64[::1])"
+)
+def plant(table, entries, square, rules, nodes, waiting, state):
+    """Sums of all roots; those that may be split wait, the first one on top.
+
+    `square` is the sum of w y^2 of each root, as of `finish_node`.
+    """
+    integers, sums = nodes[0], nodes[2]
+    target_start, criterion = rules[0], rules[1][CRITERION]
+    state[WAITING] = 0
+    for root in range(square.size - 1, -1, -1):
+        start, stop = integers[root, START], integers[root, STOP]
+        sum_rows(table, entries, start, stop, target_start, criterion, sums[root])
+        integers[root, ROWS] = stop - start
+        if finish_node(root, nodes, square[root], rules):
+            waiting[state[WAITING]] = root
+            state[WAITING] += 1
+
+
 @lean_kernel(f"void({GROWING})")
 def grow_plain(
     near_table,
@@ -310,6 +332,7 @@ def grow_plain(
         state[WAITING] -= 1
         node = waiting[state[WAITING]]
         start, stop = integers[node, START], integers[node, STOP]
+        begin_tree(node, permutation, chance)
         if state[LOCAL_AT] < 0 and stop - start <= near_table[0].shape[0]:
             copy_rows(table, rows, start, stop, near_table)
             state[LOCAL_AT] = state[WAITING]

@@ -59,6 +59,7 @@ def test_mixed_columns_are_in_the_report_and_not_a_warning(tmp_path: Path) -> No
     assert found.column("x").kind is Kind.NOMINAL
 
 
+@pytest.mark.slow
 def test_five_thousand_columns(tmp_path: Path) -> None:
     head = ",".join([f"c{i}" for i in range(4999)] + ["y"])
     rows = "\n".join(",".join([str(i)] * 4999 + ["ab"[i % 2]]) for i in range(4))

@@ -65,6 +65,7 @@ def test_predictions_are_counted() -> None:
     assert swapped.interval.low == pytest.approx(-found.interval.high)
 
 
+@pytest.mark.slow
 def test_level_and_coverage() -> None:
     """Mid-p stays near its size, the exact test below it (4 standard errors of 4000 draws)."""
     rng = np.random.default_rng(2)

@@ -30,6 +30,7 @@ def test_power_is_the_definition_integrated(effect: float, n_folds: int) -> None
     assert found == pytest.approx(expected, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_power_is_how_often_the_test_rejects() -> None:
     # 4000 draws of equally correlated differences; four standard errors of at most 0.008.
     rng = np.random.default_rng(11)

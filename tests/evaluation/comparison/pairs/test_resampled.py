@@ -110,6 +110,7 @@ def test_flat_and_square_halves_are_the_same() -> None:
 # --- Laws -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_exact_level_and_coverage_under_its_own_model() -> None:
     # Equally correlated normal differences: t has exactly Student's law. 4000 draws have a standard
     # error of 0.0034; four of them are allowed.

@@ -74,6 +74,7 @@ def test_swapping_the_samples_turns_the_sign() -> None:
         assert forward.p_value == pytest.approx(back.p_value)
 
 
+@pytest.mark.slow
 def test_level_and_coverage_for_independent_values() -> None:
     # 4000 samples: a rate of 0.05 has a standard error of 0.0034, and four of them are allowed.
     rng = np.random.default_rng(0)
@@ -84,6 +85,7 @@ def test_level_and_coverage_for_independent_values() -> None:
     assert abs(covered - 0.95) < 4 * 0.0034
 
 
+@pytest.mark.slow
 def test_welch_holds_its_level_where_the_pooled_test_does_not() -> None:
     rng = np.random.default_rng(1)
     small, large = rng.normal(0, 4, (2000, 5)), rng.normal(0, 1, (2000, 30))

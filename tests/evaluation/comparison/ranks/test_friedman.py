@@ -96,6 +96,7 @@ def test_perfect_agreement_has_the_chance_of_permutations() -> None:
     assert "rank the models alike" in found.note
 
 
+@pytest.mark.slow
 def test_level_by_simulation() -> None:
     # 2000 tables of 10 data sets: standard error 0.0049, and F is an approximation to ranks.
     rng = np.random.default_rng(0)

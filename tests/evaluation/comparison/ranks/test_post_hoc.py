@@ -48,6 +48,7 @@ def test_the_critical_difference_has_the_p_value_of_the_size() -> None:
     assert found[0, 1] == pytest.approx(0.05, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_any_false_pair_has_the_probability_of_the_size() -> None:
     # 2000 tables, standard error 0.0049. Nemenyi is somewhat cautious, so only from above.
     rng = np.random.default_rng(1)

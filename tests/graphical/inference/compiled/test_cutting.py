@@ -26,9 +26,7 @@ from novum.graphical.models.questions import evidence_of
 from novum.numerics import Floats, Integers, Patience, jit_interpreted
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 
-quick = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+quick = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

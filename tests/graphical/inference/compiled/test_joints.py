@@ -27,9 +27,7 @@ from novum.numerics import Patience, jit_interpreted
 from tests.graphical.networks_on_disk import network_on_disk
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 
-patching = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+patching = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def some_question(seed: int) -> tuple[ModelArrays, Evidence, list[int]]:

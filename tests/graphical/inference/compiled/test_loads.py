@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.graphical.inference.compiled.layout import EVERYTHING, JOINT, N_VALUES
 from novum.graphical.inference.compiled.loads_kernels import copy_cells, load_values
@@ -27,7 +27,6 @@ def test_copies_in_another_order() -> None:
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
 def test_complete_evidence_is_a_product_of_cells(seed: int) -> None:
     model = random_network(seed).arrays
     rng = np.random.default_rng(seed)

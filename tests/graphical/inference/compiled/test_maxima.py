@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.graphical.inference.compiled.layout import EVERYTHING, MAXIMUM
 from novum.graphical.inference.compiled.questions import question_of
@@ -19,7 +19,6 @@ from tests.strategies.networks import random_evidence, random_likelihood, random
 
 @pytest.mark.parametrize("block", [1, 8, 2048])
 @given(seeds)
-@settings(max_examples=40, deadline=None)
 def test_configuration_is_the_best_of_all(block: int, seed: int) -> None:
     network = random_network(seed)
     model = network.arrays

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.graphical.inference.compiled.layout import EVERYTHING, MARGINALS
 from novum.graphical.inference.compiled.messages_kernels import scale_message
@@ -42,7 +42,6 @@ def log_of_children(n: int) -> float:
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
 def test_posteriors_are_derivatives_of_the_log_evidence(seed: int) -> None:
     # d log P(e) / d log weight(x) = P(x | e), by central differences.
     model = random_network(seed, zeros=0.0).arrays

@@ -47,7 +47,6 @@ def test_words_of_a_row_that_have_bits() -> None:
 
 
 @given(seeds)
-@settings(max_examples=50, deadline=None)
 def test_price_is_its_definition(seed: int) -> None:
     rows, near, cards = random_graph(seed)
     logs = np.log2(cards)
@@ -60,7 +59,6 @@ def test_price_is_its_definition(seed: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=50, deadline=None)
 def test_cliques_are_those_of_the_order(seed: int) -> None:
     graph, near, cards = random_graph(seed)
     rows, order, place, above, degree, cells = best_order(graph, np.log2(cards), cards, 0.1)

@@ -53,7 +53,6 @@ def test_new_states_of_the_same_variables_share_a_program() -> None:
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
 def test_a_program_keeps_what_is_relevant(seed: int) -> None:
     network = random_network(seed)
     model = network.arrays
@@ -94,7 +93,6 @@ def plans(model: ModelArrays, *question: Any) -> list[tuple[bytes, ...]]:
 
 
 @given(seeds, st.sampled_from([(EVERYTHING, MARGINALS), (CONNECTED, JOINT), (EVERYTHING, MAXIMUM)]))
-@settings(max_examples=40, deadline=None)
 def test_the_planner_gives_the_same_bits_compiled_or_not(seed: int, kind: tuple[int, int]) -> None:
     network = random_network(seed, most=12, largest=4)
     codes = evidence_of(network, random_evidence(network, seed)).codes

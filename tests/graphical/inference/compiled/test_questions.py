@@ -23,9 +23,7 @@ from novum.graphical.models.questions import evidence_of
 from tests.strategies.networks import random_evidence, random_likelihood, random_network, seeds
 
 COMPILED = "novum.graphical.inference.compiled"
-quick = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+quick = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.graphical.inference.compiled.factors_kernels import mark_ancestors, mark_connected
 from novum.graphical.inference.compiled.prepared import prepared
@@ -13,7 +13,6 @@ from tests.strategies.networks import random_evidence, random_network, seeds
 
 
 @given(seeds)
-@settings(max_examples=80, deadline=None)
 def test_marks_are_those_of_the_rules(seed: int) -> None:
     network = random_network(seed, most=9)
     model = network.arrays

@@ -15,9 +15,7 @@ from tests.strategies.networks import random_evidence, random_network, seeds
 
 
 @given(seeds)
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_possible_state_is_cut(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     monkeypatch.setattr(questions, "SMALL_CELLS", 0)
     network = random_network(seed, zeros=0.5)

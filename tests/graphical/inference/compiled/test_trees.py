@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from novum.graphical.inference.compiled.layout import (
     AXES,
@@ -41,7 +41,6 @@ def cliques(program: Program) -> list[tuple[list[int], int, bool, bool]]:
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
 def test_cliques_cover_all_factors_and_are_maximal(seed: int) -> None:
     model = random_network(seed, most=9).arrays
     program = program_of(model, Evidence.none(model.n_variables), (), EVERYTHING, MARGINALS)
@@ -61,7 +60,6 @@ def test_cliques_cover_all_factors_and_are_maximal(seed: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=40, deadline=None)
 def test_messages_left_out_are_all_ones(seed: int) -> None:
     # The program for maxima computes every message; sums run through it just as well.
     model = random_network(seed, most=9).arrays

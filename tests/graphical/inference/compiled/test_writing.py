@@ -42,7 +42,6 @@ from tests.strategies.networks import random_network, seeds
 
 @pytest.mark.parametrize("block", [2, 2048])
 @given(seeds)
-@settings(max_examples=40, deadline=None)
 def test_operations_use_each_value_once(block: int, seed: int) -> None:
     model = random_network(seed, most=9).arrays
     nothing = Evidence.none(model.n_variables)

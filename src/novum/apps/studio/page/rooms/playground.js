@@ -34,6 +34,21 @@ const entry = (name, title, present) => h("li", null, h("a", { href: link("playg
 
 // --- Walking through frames ----------------------------------------------------------------------
 
+// Asks for the frames of a lesson or a world and shows them, or says why there are none.
+async function load(steps, said, draw, signal, path, question) {
+  try {
+    const { frames } = await post(`${API}/${path}`, question, signal);
+    said.hidden = true;
+    steps.load(frames);
+  } catch (error) {
+    if (signal.aborted) return;
+    said.hidden = false;
+    said.textContent = error.message;
+    steps.clear();
+    draw(null);
+  }
+}
+
 // Buttons, a slider and a text for frames; `draw(frame)` shows one. `load(frames)` takes new ones.
 function walk(draw, params, signal) {
   let frames = [];
@@ -191,17 +206,7 @@ function points(main, lesson, params, signal) {
   const steps = walk(draw, params, signal);
   const ask = latest(async () => {
     const settings = Object.fromEntries(Object.entries(controls).map(([name, one]) => [name, one.value]));
-    try {
-      const { frames } = await post(`${API}/frames`, { lesson: lesson.name, points: list, settings }, signal);
-      said.hidden = true;
-      steps.load(frames);
-    } catch (error) {
-      if (signal.aborted) return;
-      said.hidden = false;
-      said.textContent = error.message;
-      steps.clear();
-      draw(null);
-    }
+    await load(steps, said, draw, signal, "frames", { lesson: lesson.name, points: list, settings });
   });
   const soon = settled(ask, 120);
   const changed = () => {
@@ -387,17 +392,7 @@ function grid(main, methods, params, signal) {
   const steps = walk(draw, params, signal);
   const ask = latest(async () => {
     about.textContent = methods.find((one) => one.name === method.value)?.about ?? "";
-    try {
-      const { frames } = await post(`${API}/world`, { fields: rows.join("\n"), method: method.value, living_reward: Number(living.value), slip: Number(slip.value), discount: Number(discount.value) }, signal);
-      said.hidden = true;
-      steps.load(frames);
-    } catch (error) {
-      if (signal.aborted) return;
-      said.hidden = false;
-      said.textContent = error.message;
-      steps.clear();
-      draw(null);
-    }
+    await load(steps, said, draw, signal, "world", { fields: rows.join("\n"), method: method.value, living_reward: Number(living.value), slip: Number(slip.value), discount: Number(discount.value) });
   });
   const changed = () => {
     keep({ fields: rows.join("/"), method: method.value, living: living.value, slip: slip.value, discount: discount.value, step: null });

@@ -229,10 +229,10 @@ function runForm(name, columns, profile, { choices, kinds, params, again, signal
       return;
     }
     button.disabled = true;
-    const settings = { task: task.value, preset: preset.value, kind: Object.entries(kinds), holdout: Number(holdout.value), seed: Number(seed.value), models: families.map((one) => one.firstChild).filter((one) => one.checked).map((one) => one.value) };
+    const settings = { task: task.value, preset: preset.value, kind: Object.entries(kinds), models: families.map((one) => one.firstChild).filter((one) => one.checked).map((one) => one.value) };
     if (target.value) settings.target = target.value;
     if (positive?.value) settings.positive = positive.value;
-    for (const [key, control] of [["cost_fn", costFn], ["cost_fp", costFp], ["prior", prior]]) if (control.value !== "") settings[key] = Number(control.value);
+    for (const [key, control] of [["holdout", holdout], ["seed", seed], ["cost_fn", costFn], ["cost_fp", costFp], ["prior", prior]]) if (control.value !== "") settings[key] = Number(control.value);
     for (const [key, control] of Object.entries(roles)) if (control.value) settings[key] = control.value;
     try {
       const started = await post(`${API}/runs`, { table: name, settings, budget: budget.value }, signal);
