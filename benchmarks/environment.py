@@ -29,7 +29,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "clustering": ("fastcluster", "faiss-cpu", "hdbscan"),
     "core": (),
     "decomposition": (),
-    "ensemble": ("lightgbm", "xgboost"),
+    "ensemble": ("lightgbm", "xgboost", "catboost", "shap"),
     "evaluation": (),
     "graphical": ("pyagrum", "pgmpy", "causal-learn", "hmmlearn"),
     "kernels": ("grakel",),

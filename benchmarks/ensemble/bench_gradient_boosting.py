@@ -11,7 +11,7 @@ from benchmarks.datasets import table
 from benchmarks.peers import Make, Peer, build, novum
 from benchmarks.recipes import Data, Recipe, rows
 from benchmarks.registry import Figures, Quality, workload
-from benchmarks.trees.rivals import lightgbm, xgboost
+from benchmarks.trees.rivals import catboost, lightgbm, xgboost
 
 HISTOGRAM = "sklearn.ensemble:HistGradientBoostingClassifier"
 EXPLAINED = 1000
@@ -41,12 +41,45 @@ def contributions(make: Make, data: Data, clock: Clock) -> Figures:
 
 
 def _explaining(learner: Any) -> tuple[Any, Any]:
+    if isinstance(learner, _Explained):
+        return learner.contributions, learner.scores
     if hasattr(learner, "contributions"):
         return lambda X: learner.contributions(X).predictions, learner.decision_function
     return (
         lambda X: learner.predict(X, pred_contrib=True).sum(axis=1),
         lambda X: learner.predict(X, raw_score=True),
     )
+
+
+class _Explained:
+    """LightGBM's trees, explained by shap's own code for trees."""
+
+    def __init__(self, learner: Any) -> None:
+        self.learner = learner
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> _Explained:
+        from shap import TreeExplainer
+
+        self.learner.fit(X, y)
+        self.explainer = TreeExplainer(self.learner, feature_perturbation="tree_path_dependent")
+        # The library's own code would be called in place of shap's.
+        self.explainer.model.original_model = None
+        self.explainer.model.model_type = "internal"
+        return self
+
+    def contributions(self, X: np.ndarray) -> np.ndarray:
+        values = np.asarray(self.explainer.shap_values(X, check_additivity=False))
+        shares: np.ndarray = values.sum(axis=-1) + self.explainer.expected_value
+        return shares
+
+    def scores(self, X: np.ndarray) -> np.ndarray:
+        found: np.ndarray = self.learner.predict(X, raw_score=True)
+        return found
+
+
+def explained(trees: int) -> Make:
+    make = lightgbm("Classifier", n_estimators=trees)
+    return lambda data: _Explained(make(data))
 
 
 def peers(trees: int, levels: bool = False) -> list[Peer]:
@@ -67,6 +100,12 @@ def peers(trees: int, levels: bool = False) -> list[Peer]:
             ),
         ),
         Peer("sklearn", build(HISTOGRAM, max_iter=trees, early_stopping=False, **nominal)),
+        Peer(
+            "catboost",
+            catboost("Classifier", iterations=trees),
+            # Its statistics of levels are what it is known for; elsewhere it is shown.
+            other_method=not levels,
+        ),
     ]
 
 
@@ -107,7 +146,7 @@ workload(
     "ensemble.gradient_boosting.contributions",
     Recipe(table, rows(20_000), 30, 2),
     contributions,
-    [Peer("lightgbm", lightgbm("Classifier", n_estimators=500))],
+    [Peer("lightgbm", lightgbm("Classifier", n_estimators=500)), Peer("shap", explained(500))],
     novum=novum(BOOSTING, n_estimators=500),
     target=2.0,
     quality=Quality("error", better="low", required=1e-8),

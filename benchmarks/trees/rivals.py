@@ -109,3 +109,43 @@ def xgboost(kind: str, **parameters: Any) -> Make:
         )
 
     return make
+
+
+def catboost(kind: str, **parameters: Any) -> Make:
+    """CatBoost with its own treatment of nominal columns, which it wants as integers or text."""
+
+    def make(data: Data) -> Any:
+        estimator = load(f"catboost:CatBoost{kind}")(
+            thread_count=threads(),
+            random_seed=0,
+            verbose=False,
+            allow_writing_files=False,
+            cat_features=list(data.nominal),
+            **parameters,
+        )
+        return _Whole(estimator, data.nominal) if data.nominal else estimator
+
+    return make
+
+
+class _Whole:
+    """Hands nominal columns over as whole numbers, a missing one as -1; timed with the fit."""
+
+    def __init__(self, estimator: Any, nominal: list[int]) -> None:
+        self.estimator = estimator
+        self.nominal = nominal
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        self.estimator.fit(self._frame(X), y)
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        probabilities: np.ndarray = self.estimator.predict_proba(self._frame(X))
+        return probabilities
+
+    def _frame(self, X: np.ndarray) -> Any:
+        import pandas as pd
+
+        frame = pd.DataFrame(X)
+        for column in self.nominal:
+            frame[column] = np.nan_to_num(X[:, column], nan=-1.0).astype(np.int64)
+        return frame

@@ -63,17 +63,17 @@ def main() -> None:
         rows = table(law)
         X, y, offset, weight = (np.array(rows[k]) for k in ("X", "y", "offset", "weight"))
         model = sm.GLM(y, sm.add_constant(X), family=known[law], offset=offset, freq_weights=weight)
-        fit = model.fit(tol=1e-14, maxiter=200)
+        fit = model.fit(tol=1e-14, maxiter=200, tol_criterion="params")
         small = sm.GLM(
             y, sm.add_constant(X[:, :1]), family=known[law], offset=offset, freq_weights=weight
-        ).fit(tol=1e-14, maxiter=200)
+        ).fit(tol=1e-14, maxiter=200, tol_criterion="params")
         repeated = np.repeat(np.arange(60), weight)
         robust = sm.GLM(
             y[repeated],
             sm.add_constant(X[repeated]),
             family=known[law],
             offset=offset[repeated],
-        ).fit(tol=1e-14, maxiter=200, cov_type="HC0")
+        ).fit(tol=1e-14, maxiter=200, tol_criterion="params", cov_type="HC0")
         found[law] = {
             **rows,
             "params": fit.params.tolist(),
