@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from novum.core.learners import Verdict
 from novum.graphical import BayesianNetwork
@@ -99,3 +100,22 @@ def test_columns_of_numbers_alone_may_have_gaps() -> None:
     )
     assert ("z", "x") in learned.dag.edges
     assert frozenset({"x", "y"}) in learned.dag.skeleton
+
+
+def test_threads_change_no_bit() -> None:
+    """Scores, cuts and expectations of numbers, and of states."""
+    rng = np.random.default_rng(0)
+    cells = rng.normal(size=(3000, 8)).cumsum(axis=1)
+    rows = {f"v{i}": column for i, column in enumerate(cells.T)}
+    gaps = {name: column.copy() for name, column in list(rows.items())[:3]}
+    gaps["v1"][::50] = np.nan
+    answers = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            kept = learn_structure(rows, numbers="normal")
+            expected = learn_structure(gaps, numbers="normal")
+            cut = learn_structure(rows)
+        answers.append(
+            (kept.score, kept.dag, kept.network(), expected.score, expected.network(), cut.score)
+        )
+    assert answers[0] == answers[1]

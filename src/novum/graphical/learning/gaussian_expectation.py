@@ -43,7 +43,7 @@ from novum.graphical.models.conditional import Conditional
 from novum.graphical.models.gaussian_parts import Part, part_moments, parts_of
 from novum.graphical.models.linear_gaussian import ConditionalGaussianNetwork
 from novum.graphical.structure.dag import Dag
-from novum.numerics import Floats, Integers, Moments
+from novum.numerics import Floats, Integers, Moments, one_blas_thread
 
 # Configurations of a row's missing states.
 MOST_CASES = 4096
@@ -78,12 +78,13 @@ def fit_numbers_expectation(
         )
     check_families(graph, table.cards)
     problem = _Expectation(graph, table, prior, filled)
-    fitted = fit_sums(
-        problem,
-        lambda step: step(table),
-        stop=stop or StopRule(tol=1e-8, max_iter=500),
-        on_fall="record",
-    )
+    with one_blas_thread():
+        fitted = fit_sums(
+            problem,
+            lambda step: step(table),
+            stop=stop or StopRule(tol=1e-8, max_iter=500),
+            on_fall="record",
+        )
     details = {
         **fitted.certificate.details,
         "missing_cells": int((table.codes < 0).sum()),

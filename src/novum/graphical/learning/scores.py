@@ -39,7 +39,7 @@ from novum.graphical.learning.criteria import check_criterion as check_criterion
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.linear_gaussian import ConditionalGaussianNetwork
 from novum.graphical.structure.dag import Dag
-from novum.numerics import Floats, Integers
+from novum.numerics import Floats, Integers, one_blas_thread
 
 # Cells of a family's table that a search looks at; a larger table has fewer rows than cells.
 MOST_CELLS = 2**16
@@ -177,8 +177,9 @@ def _numbers(table: CodedTable, criterion: Criterion) -> tuple[Any, ...] | None:
         )
     total = table.total
     weights = np.full(table.n_rows, 1.0) if table.weights is None else table.weights
-    columns = columns - (columns @ weights / total)[:, None]
-    spreads = np.sqrt(columns**2 @ weights / total)
+    with one_blas_thread():
+        columns = columns - (columns @ weights / total)[:, None]
+        spreads = np.sqrt(columns**2 @ weights / total)
     size = np.abs(np.stack([x for x in table.numbers if x is not None])).max(axis=1)
     constant = np.flatnonzero(~(spreads > 1e-14 * size))
     if constant.size:
@@ -188,7 +189,8 @@ def _numbers(table: CodedTable, criterion: Criterion) -> tuple[Any, ...] | None:
             "column out."
         )
     columns = np.ascontiguousarray(columns / spreads[:, None])
-    scatter = np.ascontiguousarray((columns * weights) @ columns.T)
+    with one_blas_thread():
+        scatter = np.ascontiguousarray((columns * weights) @ columns.T)
     if not isinstance(criterion, BGe):
         from novum.graphical.learning.gaussian_kernels import LEAST_VARIANCE
 
