@@ -68,7 +68,7 @@ class Warnings:
             part = Warnings()
             for name, message, count in known:
                 part._add(name, message, count)
-        else:
+        elif part._count:
             found = [[name, part._first[name], count] for name, count in part._count.items()]
             with replacing(path) as file:
                 file.write(json.dumps(found).encode())

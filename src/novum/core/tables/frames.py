@@ -38,9 +38,8 @@ Frame = Literal["arrow", "pandas", "polars"]
 def is_frame(X: Any) -> bool:
     """Whether a table is a data frame of any library."""
     # narwhals looks long at what it does not know, and at Arrow's tables too.
-    return type(X) is not np.ndarray and (
-        isinstance(X, pa.Table) or bool(nw.dependencies.is_into_dataframe(X))
-    )
+    is_other = type(X) is not np.ndarray and type(X) is not pa.Table
+    return bool(nw.dependencies.is_into_dataframe(X)) if is_other else type(X) is pa.Table
 
 
 def frame_of(X: Any) -> Any:
@@ -51,8 +50,7 @@ def frame_of(X: Any) -> Any:
     >>> frame_of(pa.table({"a": [1], "b": [2]})).columns
     ['a', 'b']
     """
-    columns = getattr(X, "column_names", None)
-    names = [str(name) for name in (X.columns if columns is None else columns)]
+    names = list(map(str, getattr(X, "column_names", X.columns)))
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise SchemaError(
@@ -253,16 +251,14 @@ def columns_of(X: Any, columns: Positions) -> Any:
     frame, places = frame_of(X), [int(column) for column in columns]
     if len(set(places)) == len(places):
         return frame[:, places].to_native()
-    chosen: list[Any] = []
-    used: set[str] = set()
+    chosen: dict[str, Any] = {}
     for place in places:
         name, count = frame.columns[place], 1
-        while name in used:
+        while name in chosen:
             count += 1
             name = f"{frame.columns[place]} ({count})"
-        used.add(name)
-        chosen.append(frame[:, place].alias(name))
-    return frame.select(*chosen).to_native()
+        chosen[name] = frame[:, place].alias(name)
+    return frame.select(*chosen.values()).to_native()
 
 
 def arrow_of(X: Any, place: int) -> pa.Array:
@@ -319,9 +315,8 @@ def with_columns(X: Any, names: Sequence[str], numbers: Array) -> Any:
     if not is_frame(X):
         return np.hstack((X, numbers.astype(object) if X.dtype.kind == "O" else numbers))
     if isinstance(X, pa.Table):
-        columns = dict(zip(X.column_names, X.columns, strict=True))
-        columns |= {name: pa.array(numbers[:, j].copy()) for j, name in enumerate(names)}
-        return pa.table(columns)
+        new = {name: numbers[:, j].copy() for j, name in enumerate(names)}
+        return pa.table({**dict(zip(X.column_names, X.columns, strict=True)), **new})
     frame = frame_of(X)
     new = [_series(frame, name, numbers[:, j].copy()) for j, name in enumerate(names)]
     rows = nw.maybe_get_index(frame)
@@ -354,7 +349,7 @@ def with_numbers(X: Any, schema: Schema, numbers: Floats, library: str | None = 
     """
     X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
     if is_frame(X):
-        own = X.column_names if isinstance(X, pa.Table) else frame_of(X).columns
+        own = X.column_names if type(X) is pa.Table else frame_of(X).columns
         names = np.array(own, object)[schema.numeric].tolist()
         X = with_columns(X, names, numbers)
         return in_library(nulls_for_nan(X, names) if np.isnan(np.sum(numbers)) else X, library)
