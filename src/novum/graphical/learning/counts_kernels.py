@@ -23,7 +23,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from novum.graphical.learning.gaussian_kernels import NO_DENSITY, number_score
+from novum.graphical.learning.gaussian_kernels import number_family
 from novum.numerics import inner_kernel, kernel, set_bits
 
 # Tables with columns of numbers have these last, and so kernels of their own: the arithmetic of
@@ -340,26 +340,6 @@ def n_cells_of(data, child, parents, n_parents, most):
 
 
 @inner_kernel()
-def number_family(numbers, starts, codes, weights, rule, members, n_parents, cells):
-    """Whether a family has columns of numbers, and then its score and bound."""
-    if numbers is None:
-        # Known when the kernel is compiled: nothing below is.
-        return False, 0.0, 0.0
-    number_of = numbers[0]
-    # A number has any parents, a state only such that have states.
-    if number_of[members[n_parents]] >= 0:
-        score, bound = number_score(
-            starts, codes, weights, numbers, rule[1], rule[0][0] == WISHART, members, n_parents,
-            cells,
-        )  # fmt: skip
-        return True, score, bound
-    for i in range(n_parents):
-        if number_of[members[i]] >= 0:
-            return True, NO_DENSITY, np.inf
-    return False, 0.0, 0.0
-
-
-@inner_kernel()
 def fresh_score(data, rule, room, child, parents, n_parents):
     """The score of a family and its bound, counted anew; minus infinity beyond the limits."""
     most = rule[0][2]
@@ -372,7 +352,15 @@ def fresh_score(data, rule, room, child, parents, n_parents):
         members[i] = parents[i]
     members[n_parents] = child
     of_numbers, score, bound = number_family(
-        data[5], data[1], data[2], data[3], rule, members, n_parents, cells
+        data[5],
+        data[1],
+        data[2],
+        data[3],
+        rule[1],
+        rule[0][0] == WISHART,
+        members,
+        n_parents,
+        cells,
     )
     if not of_numbers:
         count_family(data, members, n_parents + 1, cells, room)

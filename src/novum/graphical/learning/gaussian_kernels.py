@@ -212,3 +212,23 @@ def number_score(starts, codes, weights, numbers, floats, is_wishart, members, n
         score -= 0.5 * (own[j] * (LOG_TAU + math.log(variance)) + squares / variance)
     penalty = floats[1] * q * (size + 1)
     return score - penalty, scales[2, child] - penalty
+
+
+@inner_kernel()
+def number_family(numbers, starts, codes, weights, floats, is_wishart, members, n_parents, cells):
+    """Whether a family has columns of numbers, and then its score and bound."""
+    if numbers is None:
+        # Known when the kernel is compiled: nothing below is.
+        return False, 0.0, 0.0
+    number_of = numbers[0]
+    # A number has any parents, a state only such that have states.
+    if number_of[members[n_parents]] >= 0:
+        score, bound = number_score(
+            starts, codes, weights, numbers, floats, is_wishart, members, n_parents,
+            cells,
+        )  # fmt: skip
+        return True, score, bound
+    for i in range(n_parents):
+        if number_of[members[i]] >= 0:
+            return True, NO_DENSITY, np.inf
+    return False, 0.0, 0.0

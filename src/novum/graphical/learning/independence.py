@@ -277,7 +277,8 @@ class PC(Search):
         scores = problem.scores
         d = scores.table.n_variables
         numbers = bool(scores.table.numbers)
-        correlation, limit = scores.data[5][2] / scores.table.total, float(-ndtri(self.alpha / 2))
+        scatter = scores.data[5][2] if numbers else np.empty((0, 0))
+        correlation, limit = scatter / scores.table.total, float(-ndtri(self.alpha / 2))
         critical = np.concatenate([[math.inf], chi2.isf(self.alpha, np.arange(1, MOST_FREEDOM))])
         joined = problem.rules.allowed.astype(bool)
         sets: dict[tuple[int, int], tuple[int, ...]] = {}
