@@ -100,6 +100,12 @@ from novum.numerics.pair_coupling import (
     pair_indices,
     vote_scores,
 )
+from novum.numerics.seeded_stream_kernels import (
+    draw_counts,
+    positive_words,
+    stream_scratch,
+    whole_numbers,
+)
 from novum.numerics.shared_state import cached_property, fork_safe_lock, held_over_fork
 from novum.numerics.spatial.kd_tree import KDTree
 from novum.numerics.spatial.kernel_sums import PROFILES, KernelSums
@@ -217,6 +223,7 @@ __all__ = [
     "couple_least_squares",
     "couple_likelihood",
     "definiteness_of",
+    "draw_counts",
     "eigenpairs",
     "empty_factor",
     "exp_of_negative",
@@ -260,6 +267,7 @@ __all__ = [
     "one_blas_thread",
     "orthonormal_basis",
     "pair_indices",
+    "positive_words",
     "power_iteration",
     "power_of_two",
     "project",
@@ -273,6 +281,7 @@ __all__ = [
     "solve_triangle",
     "stationary_of",
     "stationary_point",
+    "stream_scratch",
     "subspace_angles",
     "trailing_zeros",
     "two_product",
@@ -282,4 +291,5 @@ __all__ = [
     "vote_scores",
     "wait_for",
     "warm_up",
+    "whole_numbers",
 ]

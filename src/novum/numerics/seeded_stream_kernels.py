@@ -145,7 +145,7 @@ def next_below(state, n):
 SCRATCH = "Tuple((uint32[::1], uint32[::1], uint64[::1]))"
 
 
-def scratch() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def stream_scratch() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Room for the state of one stream."""
     return np.empty(_POOL, np.uint32), np.empty(1, np.uint32), np.empty(6, np.uint64)
 
@@ -157,7 +157,7 @@ def positive_words(words, first, scratch, out):
     Examples
     --------
     >>> words, out = np.arange(5, dtype=np.uint32), np.empty(2, np.uint64)
-    >>> positive_words(words, 7, scratch(), out)
+    >>> positive_words(words, 7, stream_scratch(), out)
     >>> seed = np.random.SeedSequence(words[:4].tolist(), spawn_key=(4, 8))
     >>> bool(np.random.default_rng(seed).integers(1, 2**64, dtype=np.uint64) == out[1])
     True
@@ -179,7 +179,7 @@ def whole_numbers(words, task, n, scratch, out):
     Examples
     --------
     >>> words, out = np.arange(5, dtype=np.uint32), np.empty(3, np.int64)
-    >>> whole_numbers(words, 8, 10, scratch(), out)
+    >>> whole_numbers(words, 8, 10, stream_scratch(), out)
     >>> seed = np.random.SeedSequence(words[:4].tolist(), spawn_key=(4, 8))
     >>> bool((np.random.default_rng(seed).integers(0, 10, 3) == out).all())
     True

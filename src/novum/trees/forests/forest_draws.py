@@ -81,10 +81,10 @@ class ForestDraws:
         if not self.n_draws:
             return np.arange(self.n_rows)
         if self.weight is None:
-            from novum.numerics.seeded_stream_kernels import scratch, whole_numbers
+            from novum.numerics import stream_scratch, whole_numbers
 
             rows = np.empty(self.n_draws, np.int64)
-            whole_numbers(self._words("rows"), tree, self.n_rows, scratch(), rows)
+            whole_numbers(self._words("rows"), tree, self.n_rows, stream_scratch(), rows)
             return rows
         rng = stream(self._root, "rows", tree)
         # A row of weight zero has an interval of length zero, open on the right: none falls in.
@@ -94,9 +94,9 @@ class ForestDraws:
         """How often each row was drawn for each of the trees, (n_trees, n_rows)."""
         counts = np.empty((len(trees), self.n_rows), np.int32)
         if self.weight is None and self.n_draws:
-            from novum.numerics.seeded_stream_kernels import draw_counts, scratch
+            from novum.numerics import draw_counts, stream_scratch
 
-            draw_counts(self._words("rows"), trees.start, self.n_draws, scratch(), counts)
+            draw_counts(self._words("rows"), trees.start, self.n_draws, stream_scratch(), counts)
             return counts
         for place, tree in enumerate(trees):
             counts[place] = np.bincount(self.rows(tree), minlength=self.n_rows)
@@ -117,10 +117,10 @@ class ForestDraws:
 
     def growing_seeds(self, trees: range) -> NDArray[np.uint64]:
         """The first word of the growing streams of the trees, (n_trees,)."""
-        from novum.numerics.seeded_stream_kernels import positive_words, scratch
+        from novum.numerics import positive_words, stream_scratch
 
         seeds = np.empty(len(trees), np.uint64)
-        positive_words(self._words("growing"), trees.start, scratch(), seeds)
+        positive_words(self._words("growing"), trees.start, stream_scratch(), seeds)
         return seeds
 
     def seed(self, tree: int) -> int:
