@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.numerics.seeded_stream_kernels import draw_counts, positive_words, stream_scratch, whole_numbers
+from novum.numerics.seeded_stream_kernels import (
+    draw_counts,
+    positive_words,
+    stream_scratch,
+    whole_numbers,
+)
 
 WORDS = np.random.default_rng(5).integers(0, 2**32, 8, dtype=np.uint32)
 

@@ -315,8 +315,8 @@ def with_columns(X: Any, names: Sequence[str], numbers: Array) -> Any:
     if not is_frame(X):
         return np.hstack((X, numbers.astype(object) if X.dtype.kind == "O" else numbers))
     if isinstance(X, pa.Table):
-        columns = dict(zip(X.column_names, X.columns, strict=True))
-        return pa.table({**columns, **{n: numbers[:, j].copy() for j, n in enumerate(names)}})
+        behind = {name: numbers[:, j].copy() for j, name in enumerate(names)}
+        return pa.table({**dict(zip(X.column_names, X.columns, strict=True)), **behind})
     frame = frame_of(X)
     new = [_series(frame, name, numbers[:, j].copy()) for j, name in enumerate(names)]
     rows = nw.maybe_get_index(frame)
