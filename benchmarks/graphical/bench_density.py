@@ -34,6 +34,7 @@ workload(
         Peer("sklearn kernels", build("sklearn.neighbors:KernelDensity", bandwidth=0.5)),
     ],
     novum=Peer("novum", build("novum.graphical:BayesianNetworkDensity"), ours=True),
+    target=2.0,
     quality=Quality("test_log_density", tolerance=0.05),
     note="10 columns of numbers, 5k rows; a network of intervals against kernels (one normal law, "
     "which the rows are drawn from, is shown beside)",

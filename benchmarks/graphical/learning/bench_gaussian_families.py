@@ -133,6 +133,7 @@ workload(
     fit,
     [Peer("pgmpy", lambda _: Pgmpy())],
     novum=Peer("novum", lambda _: Novum(), ours=True),
+    target=2.0,
     quality=Quality("test_log_likelihood", tolerance=1e-3),
     note="30 columns of numbers, 20k rows, up to 3 parents each",
 )
@@ -142,6 +143,7 @@ workload(
     fit,
     [Peer("sklearn by hand", lambda _: Regressions())],
     novum=Peer("novum", lambda _: Novum(), ours=True),
+    target=1.0,
     quality=Quality("test_log_likelihood", tolerance=1e-3),
     note="20 numbers, each also on a state of 4, 20k rows; no library fits such a network whole",
 )
@@ -151,6 +153,7 @@ workload(
     search,
     [Peer("pgmpy bic-g", lambda _: Pgmpy())],
     novum=Peer("novum BGe", lambda _: Novum(), ours=True),
+    target=5.0,
     quality=Quality("bge", tolerance=1e-3),
     limit=300,
     note="12 columns of numbers, 2k rows; the default search, pgmpy's climbs the Gaussian BIC",

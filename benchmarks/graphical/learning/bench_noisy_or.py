@@ -72,6 +72,7 @@ workload(
     fit,
     [Peer("scipy L-BFGS-B", lambda _: Solver())],
     novum=Peer("novum", lambda _: Novum(), ours=True),
+    target=0.5,
     quality=Quality("log_likelihood", tolerance=1e-6),
     note="20 causes, 20k rows; the maximum is proved by a dual bound, and the table is read",
 )
