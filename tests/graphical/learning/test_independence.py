@@ -106,12 +106,48 @@ def test_the_order_of_columns_does_not_matter_for_the_skeleton() -> None:
     assert len(skeletons) == 1
 
 
+def test_false_edges_are_as_rare_as_asked() -> None:
+    """Three edges among twelve columns: the share of false ones over many tables."""
+    shares, complete = [], []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        rows = {f"v{i}": rng.integers(0, 2, 400) for i in range(12)}
+        true = {frozenset({f"v{2 * i}", f"v{2 * i + 1}"}) for i in range(3)}
+        for a, b in map(sorted, true):
+            rows[b] = rows[a] ^ (rng.random(400) < 0.25)
+        learned = learn_structure(rows, None, PC(false_discovery=0.2))
+        edges = learned.dag.skeleton
+        shares.append(len(edges - true) / max(len(edges), 1))
+        complete.append(true <= edges)
+        level = float(learned.certificate.details["meaning"].rsplit(" ", 1)[1])
+        assert level == pytest.approx(
+            0.2 * len(edges) / (66 * sum(1 / i for i in range(1, 67))), rel=1e-2
+        )
+        assert edges == learn_structure(rows, None, PC(level)).dag.skeleton
+    assert np.mean(shares) <= 0.2 + 3 * np.std(shares) / np.sqrt(60)
+    assert all(complete)
+
+
+def test_colliders_that_contradict_each_other_are_told() -> None:
+    """Each column goes with the next alone, which no graph without hidden variables says."""
+    law = np.eye(4) + 0.5 * (np.eye(4, k=1) + np.eye(4, k=-1))
+    rows = np.random.default_rng(0).normal(size=(500, 4))
+    rows -= rows.mean(axis=0)
+    rows = (
+        rows @ np.linalg.inv(np.linalg.cholesky(rows.T @ rows / 500)).T @ np.linalg.cholesky(law).T
+    )
+    learned = learn_structure(dict(zip("abcd", rows.T, strict=True)), search=PC(), numbers="normal")
+    assert learned.certificate.details["conflicts"] == (("b", "c", "d"),)
+
+
 def test_bad_input_is_one_sentence() -> None:
     rows = {"a": [0, 1], "b": [0, 1]}
     with pytest.raises(InputError, match="'g2' or 'chi2'"):
         PC(statistic="t")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="between 0 and 1"):
         PC(alpha=0.0)
+    with pytest.raises(InputError, match="share of the edges"):
+        PC(false_discovery=1.0)
     with pytest.raises(InputError, match="given others than these"):
         independence_test(rows, "a", "b", ["a"])
     with pytest.raises(InputError, match="kept apart"):

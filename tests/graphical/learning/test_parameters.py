@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dask
 import numpy as np
 import pytest
 from hypothesis import given
@@ -92,6 +93,18 @@ def test_counts_stream_and_forget() -> None:
         parts[0] - whole
     weighted = CodedTable(table.variables, table.codes, np.full(100, 2.0))
     assert family_counts(GRAPH, weighted).isclose(2 * whole)
+
+
+@pytest.mark.usefixtures("client")
+def test_counts_of_a_cluster_are_those_of_the_table() -> None:
+    table = random_table(np.random.default_rng(4), 120)
+    pieces = [
+        CodedTable(table.variables, np.ascontiguousarray(table.codes[:, begin : begin + 40]))
+        for begin in (0, 40, 80)
+    ]
+    tasks = [dask.delayed(family_counts)(GRAPH, piece) for piece in pieces]
+    first, *others = dask.compute(*tasks)
+    assert sum(others, first).isclose(family_counts(GRAPH, table))
 
 
 def test_intervals_cover_their_entries() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -169,6 +171,17 @@ def test_an_interrupt_returns_the_best_so_far_when_asked() -> None:
     assert "stopped early" in repr(learned)
     with pytest.raises(KeyboardInterrupt), time_limit(0.2):
         learn_structure(table, None, _Endless())
+
+
+def test_progress_has_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    learned = learn_structure(table_of(1), None, HillClimbing(), verbose=True)
+    assert f"best {learned.score:.6g}" in screen.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -227,9 +227,17 @@ class PC(Search):
     statistic : {"g2", "chi2"}
     max_given : int, optional
         Largest set that is conditioned on; 4 by default, None for no limit.
+    false_discovery : float, optional
+        Share of the edges kept that may be false on average; the level of the tests follows from
+        it, and `alpha` is not used.
 
     Notes
     -----
+    An edge that is not there has a set given which its p-value is uniform, so that the largest of
+    its p-values is a valid one. Of m pairs of which R are kept at level a, at most a m are false on
+    average, and the largest a with `a m (1 + 1/2 + ... + 1/m) <= R false_discovery` keeps the share
+    whatever the tests have to do with each other (Benjamini and Yekutieli 2001; Li and Wang 2009).
+
     The certificate's details have `separating_sets` as (a, b, given) and `conflicts`: triples whose
     tests ask for colliders that other tests contradict. The graph returned is a member of the
     pattern; where the tests contradict each other so that there is none, directions that close a
@@ -239,11 +247,17 @@ class PC(Search):
     alpha: float = 0.01
     statistic: Literal["g2", "chi2"] = "g2"
     max_given: int | None = 4
+    false_discovery: float | None = None
 
     def __post_init__(self) -> None:
         _check_statistic(self.statistic)
         if not 0 < self.alpha < 1:
             raise InputError(f"alpha is a level between 0 and 1, got {self.alpha!r}.")
+        if self.false_discovery is not None and not 0 < self.false_discovery < 1:
+            raise InputError(
+                "false_discovery is a share of the edges between 0 and 1, or None, got "
+                f"{self.false_discovery!r}."
+            )
 
     def check(self, rules: Rules) -> None:
         if not rules.is_symmetric or rules.max_parents < len(rules.names) - 1:
@@ -254,7 +268,20 @@ class PC(Search):
 
     def run(self, problem: SearchProblem) -> None:
         names = problem.scores.table.names
-        joined, sets = self._skeleton(problem)
+        level = self.alpha if self.false_discovery is None else self.false_discovery
+        joined, sets = self._skeleton(problem, level)
+        meaning = f"an absent edge has a separating set at level {level:g}"
+        if self.false_discovery is not None:
+            m = math.comb(len(names), 2)
+            share = self.false_discovery / (m * sum(1 / i for i in range(1, m + 1)))
+            # Fewer edges ask for a smaller level, until both agree.
+            while joined.any() and level > (smaller := share * (int(joined.sum()) // 2)):
+                level = smaller
+                joined, sets = self._skeleton(problem, level)
+            meaning = (
+                f"of the edges at most {self.false_discovery:g} are false on average: an absent "
+                f"one has a separating set at level {level:.3g}"
+            )
         pattern, conflicts = _pattern(names, joined, sets)
         adjacency = _member(pattern)
         problem.adjacency = adjacency
@@ -266,11 +293,11 @@ class PC(Search):
                 for (a, b), given in sorted(sets.items())
             ],
             conflicts=[tuple(names[v] for v in triple) for triple in conflicts],
-            meaning=f"an absent edge has a separating set at level {self.alpha:g}",
+            meaning=meaning,
         )
 
     def _skeleton(
-        self, problem: SearchProblem
+        self, problem: SearchProblem, level: float
     ) -> tuple[np.ndarray, dict[tuple[int, int], tuple[int, ...]]]:
         from scipy.stats import chi2
 
@@ -278,8 +305,8 @@ class PC(Search):
         d = scores.table.n_variables
         numbers = bool(scores.table.numbers)
         scatter = scores.data[5][2] if numbers else np.empty((0, 0))
-        correlation, limit = scatter / scores.table.total, float(-ndtri(self.alpha / 2))
-        critical = np.concatenate([[math.inf], chi2.isf(self.alpha, np.arange(1, MOST_FREEDOM))])
+        correlation, limit = scatter / scores.table.total, float(-ndtri(level / 2))
+        critical = np.concatenate([[math.inf], chi2.isf(level, np.arange(1, MOST_FREEDOM))])
         joined = problem.rules.allowed.astype(bool)
         sets: dict[tuple[int, int], tuple[int, ...]] = {}
         out = np.empty(d, np.int64)
