@@ -128,6 +128,13 @@ def _with_spread(sums: NaiveBayesStatistics) -> NaiveBayesStatistics:
 # --- Normal laws ----------------------------------------------------------------------------------
 
 
+def prior_of(given: Any, class_weight: Floats) -> Floats:
+    """Probabilities of the classes: given ones, or their shares of the weight."""
+    if given is not None:
+        return np.asarray(given, np.float64)
+    return class_weight / class_weight.sum()
+
+
 @dataclass(frozen=True, eq=False)
 class NormalParameters:
     """Priors of the classes and their estimate, with the densities that follow."""
@@ -178,7 +185,7 @@ class NormalLaws:
         return self.structure in BY_COLUMN
 
     def start(self) -> NormalParameters:
-        prior = self._prior(self.columns.weight)
+        prior = prior_of(self.given_prior, self.columns.weight)
         d = len(self.reference)
         if self.by_column:
             moments = tuple(
@@ -213,7 +220,7 @@ class NormalLaws:
     def estimate(
         self, sums: Any, class_weight: Floats, params: NormalParameters
     ) -> NormalParameters:
-        prior = self._prior(class_weight)
+        prior = prior_of(self.given_prior, class_weight)
         if self.by_column:
             return self._from_columns(sums, prior)
         return self._from_cells(sums, prior, _moments_of(params.estimate))
@@ -229,11 +236,6 @@ class NormalLaws:
         """The expected sums as those of rows that all have labels."""
         found = sums if self.by_column else self.cells.expected(sums)
         return replace(found, weight=class_weight)
-
-    def _prior(self, class_weight: Floats) -> Floats:
-        if self.given_prior is not None:
-            return np.asarray(self.given_prior, np.float64)
-        return class_weight / class_weight.sum()
 
     def _from_columns(self, sums: GaussianStatistics, prior: Floats) -> NormalParameters:
         found = estimate(sums, self.structure, self.floor, reference=self.reference)
@@ -343,7 +345,7 @@ class MixtureLaws:
         self.params = tuple(params)
 
     def start(self) -> MixtureParameters:
-        return MixtureParameters(self._prior(self.first), self.params)
+        return MixtureParameters(prior_of(self.given_prior, self.first), self.params)
 
     def log_joint(self, params: MixtureParameters, sample: Sample) -> Floats:
         pairs = zip(self.problems, params.densities, strict=True)
@@ -365,7 +367,7 @@ class MixtureLaws:
             self.problems[k].update(own, sums.by_class[k]) if k in sums.by_class else own
             for k, own in enumerate(params.densities)
         )
-        return MixtureParameters(self._prior(class_weight), densities)
+        return MixtureParameters(prior_of(self.given_prior, class_weight), densities)
 
     def log_prior(self, params: MixtureParameters) -> float:
         pairs = zip(self.problems, params.densities, strict=True)
@@ -381,11 +383,6 @@ class MixtureLaws:
             sums = problem.step(own, part)
             model._keep(problem, Fitted(own, sums, problem.objective(own, sums), certificate))
         return self.models
-
-    def _prior(self, class_weight: Floats) -> Floats:
-        if self.given_prior is not None:
-            return np.asarray(self.given_prior, np.float64)
-        return class_weight / class_weight.sum()
 
 
 def nearest_labels(sample: Sample) -> Integers:
