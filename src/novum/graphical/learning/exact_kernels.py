@@ -25,6 +25,19 @@ def penalty_bound(data, rule, child, parents, n_parents):
     return -rule[1][1] * rows * (size - 1)
 
 
+@inner_kernel()
+def is_legal(child, parents, n, allowed, required):
+    """Whether all of these parents are allowed, and all that are required are among them."""
+    n_required = 0
+    for v in range(allowed.shape[0]):
+        n_required += required[child, v]
+    for i in range(n):
+        if allowed[child, parents[i]] == 0:
+            return False
+        n_required -= required[child, parents[i]]
+    return n_required == 0
+
+
 @kernel(
     f"int64({DATA}, {RULE}, {ROOM}, int64, int8[:, ::1], int8[:, ::1], float64, int64, int64, "
     "float64[::1], float64[::1], uint32[::1], int64[::1])"
@@ -44,7 +57,7 @@ def best_parents(
     most = max(8, 40_000_000 // (64 + rows))
     for code in range(begin, end):
         word = np.uint64(code)
-        n, is_allowed = 0, True
+        n = 0
         top, argument, bound = -np.inf, np.uint32(0), np.inf
         while word != 0:
             bit = trailing_zeros(word)
@@ -53,16 +66,9 @@ def best_parents(
             if best[smaller] > top:
                 top, argument = best[smaller], choice[smaller]
             bound = min(bound, bounds[smaller])
-            variable = bit if bit < child else bit + 1
-            is_allowed = is_allowed and allowed[child, variable] != 0
-            parents[n] = variable
+            parents[n] = bit if bit < child else bit + 1
             n += 1
-        n_required = 0
-        for i in range(n):
-            n_required += required[child, parents[i]]
-        for v in range(d):
-            n_required -= required[child, v]
-        if n <= rule[0][1] and is_allowed and n_required == 0:
+        if n <= rule[0][1] and is_legal(child, parents, n, allowed, required):
             if rule[0][0] == 0:
                 bound = min(bound, penalty_bound(data, rule, child, parents, n) + slack)
             if bound > top:

@@ -32,6 +32,7 @@ from novum.graphical.learning.counts_kernels import (
     log_gamma,
     log_prior,
 )
+from novum.graphical.learning.exact_kernels import is_legal
 from novum.numerics import inner_kernel, kernel, trailing_zeros
 
 # codes (variables, rows) of different rows, their weights, class of each row's weight, weights of
@@ -256,7 +257,7 @@ def best_of_subsets(rule, child, allowed, required, begin, end, out_best, out_ch
     parents = np.empty(d, np.int64)
     for code in range(begin, end):
         word = np.uint64(code)
-        n, is_allowed = 0, True
+        n = 0
         top, argument = -np.inf, np.uint32(0)
         while word != 0:
             bit = trailing_zeros(word)
@@ -264,16 +265,9 @@ def best_of_subsets(rule, child, allowed, required, begin, end, out_best, out_ch
             smaller = code & ~(1 << bit)
             if out_best[smaller] > top:
                 top, argument = out_best[smaller], out_choice[smaller]
-            variable = bit if bit < child else bit + 1
-            is_allowed = is_allowed and allowed[child, variable] != 0
-            parents[n] = variable
+            parents[n] = bit if bit < child else bit + 1
             n += 1
-        n_required = 0
-        for i in range(n):
-            n_required += required[child, parents[i]]
-        for v in range(d):
-            n_required -= required[child, v]
-        if n <= rule[0][1] and is_allowed and n_required == 0:
+        if n <= rule[0][1] and is_legal(child, parents, n, allowed, required):
             score = out_best[code] + log_prior(rule, child, parents, n)
             if score > top:
                 top, argument = score, np.uint32(code)
