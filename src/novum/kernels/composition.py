@@ -23,13 +23,16 @@ from novum.core.text import label_text
 from novum.kernels.feature_maps import Monomials
 from novum.kernels.parameters import positive_number
 from novum.kernels.protocol import Kernel, Prepared, Takes
-from novum.kernels.vectors.gaussian import SINGLE_LIMIT
+from novum.kernels.vectors.gaussian import single_limit
 from novum.kernels.vectors.polynomial import Polynomial
 from novum.kernels.vectors.sigmoid import Sigmoid
 from novum.kernels.vectors.vector_rows import LARGEST_SINGLE, as_single
 from novum.numerics import Array, Floats, cached_property
 
 MIN_WIDTH = 1e-100
+
+# Products that an inner kernel may sum; those of counts are exact, however many.
+INNER_TERMS = 200
 
 
 @dataclass(frozen=True, repr=False)
@@ -156,7 +159,7 @@ class GaussianOf(Kernel):
         if like is not None:
             return GaussianOfRows(self, self.inner.prepare(X, like.inner), like.single_is_enough)
         first = GaussianOfRows(self, self.inner.prepare(X), False)
-        enough = bool(np.abs(first.halves).max(initial=0.0) <= SINGLE_LIMIT)
+        enough = bool(np.abs(first.halves).max(initial=0.0) <= single_limit(INNER_TERMS))
         return GaussianOfRows(self, first.inner, enough)
 
 

@@ -73,7 +73,8 @@ def read_table(
                 del estimator.feature_names_in_
             estimator.n_features_in_ = X.shape[1]
         empty = np.empty((len(X), 0), np.int32)
-        return RawTable(schema or Schema.of_array(X.shape[1]), X, empty)
+        rows = np.ascontiguousarray(X)
+        return RawTable(schema or Schema.of_array(X.shape[1]), rows, empty)
     X = _as_container(X, chosen)
     if is_frame(X):
         return _from_frame(estimator, X, chosen, schema, reset)
@@ -170,6 +171,7 @@ def _from_array(
             reset=reset,
             accept_sparse="csr" if accept_sparse else False,
             dtype=np.float64,
+            order="C",
             ensure_all_finite=False,
         )
     if schema is None:

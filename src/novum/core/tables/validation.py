@@ -161,7 +161,8 @@ def check_features(
     for learners that say themselves what they do with them, or that pass them on as they are.
     """
     if _is_plain(estimator, X):
-        sample = Sample(estimator.schema_, X, np.empty((len(X), 0), np.int32))
+        empty = np.empty((len(X), 0), np.int32)
+        sample = Sample(estimator.schema_, np.ascontiguousarray(X), empty)
         return _checked_cells(estimator, sample, allow_missing)
     sample, _ = _checked_rows(estimator, X, estimator.schema_, False, allow_missing, accept_sparse)
     if tell_unseen:

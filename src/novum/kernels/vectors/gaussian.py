@@ -7,9 +7,10 @@ With `u = (x - mean) / (width sqrt 2)` and `t = |u - v|^2 = |u|^2 + |v|^2 - 2 <u
 similarities is one matrix product.
 
 In single precision two more columns, `|u|^2` against -1 and the reverse, make that product give
-`-t` at once; nothing but `exp` is left. The error of `t` is about `eps (|u|^2 + |v|^2)`: single
-precision is used while `|u|^2` stays below `SINGLE_LIMIT` in training, so that no entry is off by
-more than about 1e-5, and double precision beyond.
+`-t` at once; nothing but `exp` is left. Sums of d products wander by about `sqrt(d)` roundings:
+the error of `t` is about `eps max(1, sqrt(d / 8)) (|u|^2 + |v|^2)`. Single precision is used while
+`|u|^2` stays below `single_limit` in training, so that no entry is off by more than about 1e-5, and
+double precision beyond.
 
 In double precision `t` of rows with d columns is off by at most
 
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from novum.kernels.composition import GaussianOf
 
 
-SINGLE_LIMIT = 32.0
 EXACT = 1e-10
 # exp(-24) is below EXACT: what is certainly farther needs no exact distance.
 FAR = 24.0
@@ -119,9 +119,14 @@ class Gaussian(Kernel):
         rows = read_vectors(X, "Gaussian")
         center = None if sparse.issparse(rows) else _center(rows)
         prepared = GaussianRows(self, rows, center, False)
-        if prepared.lengths.max(initial=0.0) <= SINGLE_LIMIT:
+        if prepared.lengths.max(initial=0.0) <= single_limit(rows.shape[1]):
             object.__setattr__(prepared, "single_is_enough", True)
         return prepared
+
+
+def single_limit(n_columns: int) -> float:
+    """The largest `|u|^2` for which single precision is right to about 1e-5."""
+    return 32.0 * min(1.0, sqrt(8.0 / max(1, n_columns)))
 
 
 def rounding_of_distances(n_columns: int) -> float:

@@ -20,9 +20,9 @@ Refinement: for coefficients `B` found from the factor, the gradient at the rows
     G = (X - x_mean)' W (Y - y_mean - (X - x_mean) B) - alpha B,
 
 is zero at the optimum. What is not zero is rounding, and `(R'R + alpha I)^-1 G` takes it away
-(corrected semi-normal equations). Small tables do this in extended precision, unless their
-condition number proves that nothing would be gained. The step is not taken where the condition
-number is so large that it would do harm.
+(corrected semi-normal equations). Small tables do this in extended precision and with `X R^-1` in
+place of `X`, unless their condition number proves that nothing would be gained. The step is not
+taken where the condition number is so large that it would do harm.
 """
 
 from __future__ import annotations
@@ -330,19 +330,42 @@ def refined(sample: Sample, design: Design, solution: Solution, fit_intercept: b
     y_mean: Any = design.y_mean
     if small and fit_intercept:
         x_mean, y_mean = _extended_means(sample)
-    gradient: Any = -solution.alpha * solution.coef
-    for rows, x in treatment_blocks(sample):
-        centered = np.subtract(x, x_mean, dtype=dtype)
-        residual = np.subtract(sample.targets[rows], y_mean, dtype=dtype) - centered @ solution.coef
-        if sample.weight is not None:
-            residual = sample.weight[rows, np.newaxis] * residual
-        gradient = gradient + centered.T @ residual
-    step = _solved(design, np.asarray(gradient, np.float64), solution.alpha)
+    step = np.empty_like(solution.coef)
+    for alpha in np.unique(solution.alpha):
+        chosen = solution.alpha == alpha
+        coef, targets = solution.coef[:, chosen], sample.targets[:, chosen]
+        penalized = np.vstack([design.x, np.sqrt(alpha) * np.eye(p)]) if alpha > 0 else design.x
+        scale = unit_scale(column_norms(penalized))[:, np.newaxis]
+        r = upper_triangle(penalized * scale.T)
+        slope: Any = -alpha * solve_triangle(r, scale * coef, transposed=True)
+        for rows, x in treatment_blocks(sample):
+            centered = np.subtract(x, x_mean, dtype=dtype)
+            residual = np.subtract(targets[rows], y_mean[chosen], dtype=dtype) - centered @ coef
+            if sample.weight is not None:
+                residual = sample.weight[rows, np.newaxis] * residual
+            if small:
+                slope = slope + _orthogonal(centered * scale.T, r).T @ residual
+            else:
+                gradient = scale * (centered.T @ residual)
+                slope = slope + solve_triangle(r, gradient, transposed=True)
+        step[:, chosen] = scale * solve_triangle(r, np.asarray(slope, np.float64))
     if not np.abs(step).max() <= 1e-4 * np.abs(solution.coef).max():
         return solution
-    coef = solution.coef + step.astype(dtype)
-    intercept = np.asarray(y_mean - x_mean @ coef, np.float64)
-    return replace(solution, coef=np.asarray(coef, np.float64), intercept=intercept)
+    exact = solution.coef + step.astype(dtype)
+    intercept = np.asarray(y_mean - x_mean @ exact, np.float64)
+    return replace(solution, coef=np.asarray(exact, np.float64), intercept=intercept)
+
+
+def _orthogonal(x: Any, r: Floats) -> Any:
+    """`X R^-1`, column by column, in the precision of `X`.
+
+    It is nearly orthogonal, so rounding of its products with residuals, which are at right angles
+    to it, is enlarged by `kappa`; that of the products of `X` would be by `kappa^2`.
+    """
+    basis = np.empty_like(x)
+    for j, column in enumerate(r.T.astype(x.dtype)):
+        basis[:, j] = (x[:, j] - basis[:, :j] @ column[:j]) / column[j]
+    return basis
 
 
 def _extended_means(sample: Sample) -> tuple[Any, Any]:
@@ -355,17 +378,3 @@ def _extended_means(sample: Sample) -> tuple[Any, Any]:
     means = sums[1:] / sums[0]
     n_targets = sample.targets.shape[1]
     return means[:-n_targets], means[-n_targets:]
-
-
-def _solved(design: Design, gradient: Floats, alpha: Floats) -> Floats:
-    """`(R'R + alpha I)^-1 gradient`, column by column of equal penalty."""
-    step = np.empty_like(gradient)
-    p = design.x.shape[1]
-    for value in np.unique(alpha):
-        chosen = alpha == value
-        rows = np.vstack([design.x, np.sqrt(value) * np.eye(p)]) if value > 0 else design.x
-        scale = unit_scale(column_norms(rows))[:, np.newaxis]
-        r = upper_triangle(rows * scale.T)
-        inner = solve_triangle(r, scale * gradient[:, chosen], transposed=True)
-        step[:, chosen] = scale * solve_triangle(r, inner)
-    return step

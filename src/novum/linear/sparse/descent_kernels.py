@@ -325,8 +325,9 @@ def model_value(d, l1, l2, b, r):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel()
-def column_products(data, indices, starts, columns, v, out):  # type: ignore[no-untyped-def]
+def column_products(cells, columns, v, out):  # type: ignore[no-untyped-def]
     """`V_j'v` of some columns; four sums at a time, since each waits for its last addition."""
+    data, indices, starts = cells
     for k in range(columns.size):
         e, end = starts[columns[k]], starts[columns[k] + 1]
         s0 = s1 = s2 = s3 = 0.0
@@ -342,18 +343,20 @@ def column_products(data, indices, starts, columns, v, out):  # type: ignore[no-
         out[k] = (s0 + s1) + (s2 + s3)
 
 
-@inner_kernel()
+@inner_kernel(allocates=True)
 def signed_step(  # type: ignore[no-untyped-def]
-    data, indices, starts, d, total, columns, b, l1, l2, h, target,
-    along, v, direction, slope, image, out_step, out_r
-):  # fmt: skip
+    cells, d, total, columns, b, penalties, h, target, out_step, out_along, out_r
+):
     """Conjugate gradients over coefficients `b` as if their signs could not change.
 
     The diagonal `h` of the curvature is the preconditioner. Ends where no slope is more than
     `target` times that of the penalty, or a fiftieth of the first. Writes the steps of the
-    coefficients, of the scores (`along`) and the residuals; returns the step of the intercept.
+    coefficients, of the scores (`out_along`) and the residuals; returns the step of the intercept.
     """
-    column_products(data, indices, starts, columns, out_r, slope)
+    (data, indices, starts), (l1, l2) = cells, penalties
+    direction, slope = np.empty(b.size), np.empty(b.size)
+    image, v = np.empty(b.size), np.empty(out_r.size)
+    column_products(cells, columns, out_r, slope)
     free = out_r.sum() if total > 0.0 else 0.0
     free_direction = free / total if total > 0.0 else 0.0
     product = free * free_direction
@@ -366,7 +369,7 @@ def signed_step(  # type: ignore[no-untyped-def]
         level = l1[k] + l2[k] * abs(b[k])
         if abs(slope[k]) > first * level:
             first = abs(slope[k]) / level
-    along[:] = 0.0
+    out_along[:] = 0.0
     offset = 0.0
     for _ in range(ITERATIONS):
         v[:] = free_direction
@@ -384,11 +387,11 @@ def signed_step(  # type: ignore[no-untyped-def]
         length = product / curvature
         mass = 0.0
         for i in range(v.size):
-            along[i] += length * v[i]
+            out_along[i] += length * v[i]
             v[i] *= d[i]
             out_r[i] -= length * v[i]
             mass += v[i]
-        column_products(data, indices, starts, columns, v, image)
+        column_products(cells, columns, v, image)
         offset += length * free_direction
         free = free - length * mass if total > 0.0 else 0.0
         before = product
@@ -425,10 +428,9 @@ def sparse_model_descent(  # type: ignore[no-untyped-def]
     whose sign a step would change stops at zero; where that is no gain the whole step stops at the
     first of them. Returns the move of the intercept.
     """
-    n, h = out_r.size, np.empty(chosen.size)
-    along, v, r = np.empty(n), np.empty(n), np.empty(n)
-    offset = 0.0
-    first = 0.0
+    n, h, cells = out_r.size, np.empty(chosen.size), (data, indices, starts)
+    along, r = np.empty(n), np.empty(n)
+    offset, first = 0.0, 0.0
     for done in range(passes):
         changes, largest = model_pass(
             data, indices, starts, d, chosen, l1, l2, positive, h, out_b, out_r
@@ -449,11 +451,10 @@ def sparse_model_descent(  # type: ignore[no-untyped-def]
         columns, b = chosen[active], out_b[active]
         before = model_value(d, l1, l2, out_b, out_r)
         r[:] = out_r
-        step, direction, slope, image = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
+        step, penalties = np.empty(m), (l1[active], l2[active])
         free = signed_step(
-            data, indices, starts, d, total, columns, b, l1[active], l2[active], h[active],
-            target, along, v, direction, slope, image, step, out_r,
-        )  # fmt: skip
+            cells, d, total, columns, b, penalties, h[active], target, step, along, out_r
+        )
         length = 1.0
         for a in range(m):
             end = b[a] + step[a]
