@@ -30,8 +30,10 @@ endef
 run: $(READY)  ## the main job on a bundled table
 	$(BIN)/novum run german_credit --cv 3x5
 
-test: $(CHECKS)  ## every check that guards a change; the tests beside all others
-	$(MAKE) -j 2 tests lint types layers doctests
+# One after the other, so that kernels which the tests have compiled need not be compiled beside them.
+test: $(CHECKS)  ## every check that guards a change
+	$(MAKE) lint layers tests
+	$(MAKE) -j 2 types doctests
 
 test-browser: $(CHECKS)  ## the report in a real browser, which is installed first
 	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q chromium; }

@@ -1,6 +1,6 @@
 """The same checks for everybody: fixed examples, and a Ctrl-C that arrives.
 
-Hypothesis draws the same examples in every run, so that a failure is one of the change at hand: 25
+Hypothesis draws the same examples in every run, so that a failure is one of the change at hand: 10
 for a property in `make test` and 200 in `make test-all` (profile `full`). The profile `fuzz`
 (`make fuzz`) draws new ones and keeps those that fail. There are no deadlines, since the first
 example may compile a kernel.
@@ -34,7 +34,7 @@ import pytest
 from hypothesis import settings
 from sklearn.utils import estimator_checks
 
-settings.register_profile("fixed", deadline=None, derandomize=True, database=None, max_examples=25)
+settings.register_profile("fixed", deadline=None, derandomize=True, database=None, max_examples=10)
 settings.register_profile("full", deadline=None, derandomize=True, database=None, max_examples=200)
 settings.register_profile("fuzz", deadline=None, print_blob=True)
 settings.load_profile("fixed")

@@ -226,7 +226,9 @@ def mixed_frame(n: int = 120) -> tuple[pd.DataFrame, Any]:
     [
         GaussianMixture(2, covariance_type="tied", random_state=0),
         MixedMixture(2, random_state=0),
-        Mixture({"visits": Poisson}, 2, n_init=1, random_state=0),
+        pytest.param(
+            Mixture({"visits": Poisson}, 2, n_init=1, random_state=0), marks=pytest.mark.slow
+        ),
     ],
     ids=["gaussian", "mixed", "any law"],
 )

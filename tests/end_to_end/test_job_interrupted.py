@@ -51,7 +51,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("stop_at", [0, 2, 4])
+@pytest.mark.parametrize("stop_at", [0, 2, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_stopped_run_goes_on_without_repeating_folds(
     tmp_path: Path, whole: Path, stop_at: int
 ) -> None:

@@ -53,7 +53,16 @@ def model_of_a_process(folder: Path) -> Any:
 
 
 @pytest.mark.parametrize(
-    "case", ["classes", "numbers", "unlabeled", "whole numbers", "no refit", "weights"]
+    "case",
+    [
+        "classes",
+        "numbers",
+        "weights",
+        *(
+            pytest.param(case, marks=pytest.mark.slow)
+            for case in ("unlabeled", "whole numbers", "no refit")
+        ),
+    ],
 )
 def test_the_program_makes_the_same_model(tmp_path: Path, case: str) -> None:
     columns: dict[str, Any] = numbered(90) if case == "numbers" else labeled(90)

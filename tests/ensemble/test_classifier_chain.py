@@ -21,7 +21,9 @@ X, Y = make_multilabel_classification(120, 5, n_classes=4, random_state=1)
 
 @pytest.mark.parametrize("base", [GaussianNB(), LogisticRegression(max_iter=1000)])
 @pytest.mark.parametrize("cv", [None, 3])
-@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+@pytest.mark.parametrize(
+    "method", [pytest.param("predict", marks=pytest.mark.slow), "predict_proba"]
+)
 def test_agreement_with_scikit_learn(base: Any, cv: Any, method: str) -> None:
     arguments = {"cv": cv, "chain_method": method, "order": [2, 0, 3, 1]}
     ours = ClassifierChain(base, **arguments).fit(X, Y)
@@ -40,7 +42,13 @@ def test_agreement_with_scikit_learn(base: Any, cv: Any, method: str) -> None:
         )
 
 
-@pytest.mark.parametrize("method", ["decision_function", ["decision_function", "predict"]])
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param("decision_function", marks=pytest.mark.slow),
+        ["decision_function", "predict"],
+    ],
+)
 def test_margins_can_be_passed_along(method: Any) -> None:
     base = LogisticRegression(max_iter=1000)
     ours, theirs = (

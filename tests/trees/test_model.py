@@ -115,6 +115,7 @@ def test_ctrl_c_leaves_a_fitted_model_as_it_was(model: Any) -> None:
     check_interrupted_fit_changes_nothing(Case(model, X, y), rows=300_000)
 
 
+@pytest.mark.slow
 def test_same_bits_in_new_processes() -> None:
     X, y = mixed_table()
     model = DecisionTreeClassifier(max_features=2, random_state=3, missing="direction")

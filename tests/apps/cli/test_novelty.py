@@ -129,7 +129,7 @@ def test_pictures_that_fail_cost_nothing_else(
         assert (folder / name).exists() or (task == "clusters" and name == "model.novum")
 
 
-@pytest.mark.parametrize("task", ["novelty", "clusters"])
+@pytest.mark.parametrize("task", [pytest.param("novelty", marks=pytest.mark.slow), "clusters"])
 def test_an_interrupted_run_is_done_again_and_its_report_drawn_again(
     tmp_path: Path, task: str
 ) -> None:

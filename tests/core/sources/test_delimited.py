@@ -300,7 +300,7 @@ def mutated(seed: bytes, rng: random.Random) -> bytes:
 def test_mutated_files_end_in_a_table_or_in_one_error(tmp_path: Path) -> None:
     rng = random.Random(20)
     read = 0
-    for _ in range(1500):
+    for _ in range(500):
         data = mutated(rng.choice(SEEDS), rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MixedColumnWarning)

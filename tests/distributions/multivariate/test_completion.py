@@ -62,7 +62,7 @@ def climbed(component: Component, X: Any, w: Any, steps: int) -> Any:
     [
         Component(MultivariateNormal),
         Component(MultivariateStudentT, {"degrees_of_freedom": 3.0}),
-        Component(MultivariateStudentT),
+        pytest.param(Component(MultivariateStudentT), marks=pytest.mark.slow),
         Component(LowRankNormal, {"n_components": 1}),
     ],
     ids=["normal", "t of 3", "t", "low rank"],

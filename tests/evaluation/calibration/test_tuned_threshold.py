@@ -48,7 +48,7 @@ def test_contract(case: Case, check: Check) -> None:
 
 @pytest.mark.parametrize("scoring", ["balanced_accuracy", "matthews_corrcoef"])
 @pytest.mark.parametrize("inner", [TheirNB(), LinearSVC()], ids=repr)
-@pytest.mark.parametrize("cv", [3, 0.4])
+@pytest.mark.parametrize("cv", [3, pytest.param(0.4, marks=pytest.mark.slow)])
 def test_thresholds_are_scikit_learns(scoring: str, inner: Any, cv: Any) -> None:
     X, y = classes(150)
     y = np.where(np.arange(150) % 3 == 0, "a", y)

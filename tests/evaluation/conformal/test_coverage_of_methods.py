@@ -116,7 +116,7 @@ def covered_classes(model: Any, n: int, **more: Any) -> tuple[Any, Any]:
     "score",
     [
         "lac",
-        "aps",
+        pytest.param("aps", marks=pytest.mark.slow),
         pytest.param("raps", marks=pytest.mark.slow),
         pytest.param(Adaptive(randomized=False), marks=pytest.mark.slow),
         RegularizedAdaptive(penalty=0.2, free=1),

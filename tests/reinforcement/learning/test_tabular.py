@@ -146,8 +146,8 @@ def test_off_policy_agents_come_to_the_best_values(agent: Any) -> None:
     "agent",
     [
         Sarsa(200_000),
-        Sarsa(200_000, trace_decay=0.5),
-        Sarsa(200_000, n=3),
+        pytest.param(Sarsa(200_000, trace_decay=0.5), marks=pytest.mark.slow),
+        pytest.param(Sarsa(200_000, n=3), marks=pytest.mark.slow),
         ExpectedSarsa(200_000),
     ],
 )
