@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from novum.bayes.naive_bayes_engine import checked_priors
@@ -32,7 +32,7 @@ from novum.core.learners import (
     schema_for,
     with_inputs_of,
 )
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.sums import (
     PartlyLabelled,
     PartlyLabelledRows,
@@ -115,7 +115,7 @@ class DensityClassifier(DecisionMixin, ClassifierMixin, Learner):
         """Those of the density."""
         return tuple(getattr(self.density, "invariances", ()))
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fits a density to the rows of every class.
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -42,7 +42,7 @@ from novum.bayes.gaussian_statistics import (
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, fitted, warn_if_stopped
-from novum.core.runtime import RandomSource, fitting, stream
+from novum.core.runtime import RandomSource, fit_context, fitting, stream
 from novum.core.sums import (
     ChunkPasses,
     PartlyLabelledRows,
@@ -127,7 +127,7 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fits the model.
 

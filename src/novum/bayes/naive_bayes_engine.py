@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassifierMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,7 +28,7 @@ from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics, Reading
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Stopwatch, Verdict, fitted, parameter
-from novum.core.runtime import fitting, stream
+from novum.core.runtime import fit_context, fitting, stream
 from novum.core.sums import (
     PartlyLabelledRows,
     StatisticsMixin,
@@ -92,7 +92,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
 
     # Fits
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fits the model.
 
@@ -139,7 +139,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         """Why the fit is no maximum of a likelihood, if it is none."""
         return ""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Adds rows to those the model has learned from; the first call starts anew.
 

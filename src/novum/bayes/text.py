@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,7 +28,7 @@ from novum.bayes.naive_bayes_statistics import NaiveBayesStatistics
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, NotAdditiveError
 from novum.core.learners import Learner, fitted, parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.numerics import Array, Floats
 
 # Words of two letters or more, as in scikit-learn.
@@ -89,7 +89,7 @@ class TextClassifier(DecisionMixin, ClassifierMixin, Learner):
 
     # Fits
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fits the model to documents `X`, a sequence of text, and their classes `y`."""
         with fitting(self):
@@ -97,7 +97,7 @@ class TextClassifier(DecisionMixin, ClassifierMixin, Learner):
             self._store(words, sums)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Adds documents, with the words they bring; the first call starts anew."""
         self._refuse_without_sums()

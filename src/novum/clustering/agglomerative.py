@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.distance import squareform
-from sklearn.base import ClusterMixin, _fit_context
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from novum.clustering.comparing import Compared, distance_matrix
@@ -23,7 +23,7 @@ from novum.clustering.merging import (
 from novum.clustering.stepwise import StepwiseOptimal, connected, constrained_tree, stepwise_tree
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Verdict, fitted, parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.tables import Schema
 from novum.numerics import Floats, Integers
 
@@ -157,7 +157,7 @@ StepwiseOptimal
         tags.input_tags.sparse = tags.input_tags.sparse and isinstance(self.linkage, str)
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Merges the rows.
 

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from sklearn.base import ClusterMixin, _fit_context
+from sklearn.base import ClusterMixin
 
 from novum.clustering.comparing import Compared, are_vectors
 from novum.core.learners import Certificate, Verdict, fitted, parameter
-from novum.core.runtime import check_cancelled, fitting
+from novum.core.runtime import check_cancelled, fit_context, fitting
 from novum.core.tables import Schema, checked_weight
 from novum.distances import DistanceRows
 from novum.numerics import Floats, Integers, Mask, RadiusGraph
@@ -92,7 +92,7 @@ class DBSCAN(ClusterMixin, Compared):
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Finds the clusters.
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin, _fit_context
+from sklearn.base import ClusterMixin
 
 from novum.clustering.agglomerative import TreeOfMerges
 from novum.clustering.comparing import distance_matrix
@@ -23,7 +23,7 @@ from novum.clustering.k_means import KMeans
 from novum.clustering.merging import cut_tree
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Verdict, fitted, parameter
-from novum.core.runtime import check_cancelled, fitting, seed_sequence, stream
+from novum.core.runtime import check_cancelled, fit_context, fitting, seed_sequence, stream
 from novum.numerics import Floats, Positions
 
 Split = Callable[[Positions, int], tuple[Positions, Positions]]
@@ -79,7 +79,7 @@ class DivisiveClustering(ClusterMixin, TreeOfMerges):
         tags.input_tags.sparse = tags.input_tags.sparse and self.method == "diana"
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Splits the rows.
 

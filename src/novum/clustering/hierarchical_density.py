@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin, _fit_context
+from sklearn.base import ClusterMixin
 
 from novum.clustering.comparing import Compared, are_vectors
 from novum.clustering.merging import grown_tree, sorted_tree
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Verdict, fitted, parameter
-from novum.core.runtime import check_cancelled, fitting
+from novum.core.runtime import check_cancelled, fit_context, fitting
 from novum.core.tables import Schema
 from novum.distances import DistanceRows
 from novum.numerics import Floats, Integers, KDTree, NearestRows, minimum_spanning_tree
@@ -115,7 +115,7 @@ class HDBSCAN(ClusterMixin, Compared):
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Finds the clusters.
 

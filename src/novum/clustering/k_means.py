@@ -18,7 +18,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
 
 from novum.clustering.center_model import CenterModel
 from novum.clustering.lloyd import BoundedRows, Centers, LloydProblem, LloydSums, nearest_centers
@@ -40,7 +39,7 @@ from novum.core.learners import (
     parameter,
     warn_if_stopped,
 )
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.sums import (
     Additive,
     ChunkPasses,
@@ -166,7 +165,7 @@ class KMeans(PassesMixin, CenterModel):
 
     # Fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Finds the centers.
 

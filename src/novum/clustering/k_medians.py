@@ -16,12 +16,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
 
 from novum.clustering.center_model import CenterModel
 from novum.clustering.starts import Starts
 from novum.core.learners import Certificate, fitted, parameter, warn_if_stopped
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.sums import StopRule, SumProblem, fit_sums
 from novum.core.tables import Sample
 from novum.distances import Manhattan
@@ -72,7 +71,7 @@ class KMedians(CenterModel):
     tol: float = parameter(default=0.0, at_least=0)
     certificate_: Certificate = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Finds the centers; as `KMeans.fit`."""
         with fitting(self):

@@ -24,12 +24,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
-from sklearn.base import TransformerMixin, _fit_context
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.tables import (
     Column,
     Kind,
@@ -121,7 +121,7 @@ class DateFeatures(TransformerMixin, Learner):
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Finds the columns of dates, the first date of each, and the features that vary.
 

@@ -25,14 +25,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import sparse
-from sklearn.base import TransformerMixin, _fit_context, clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
-from novum.core.runtime import check_memory, fitting
+from novum.core.runtime import check_memory, fit_context, fitting
 from novum.core.tables import (
     MISSING,
     Coding,
@@ -142,7 +142,7 @@ class TextFeatures(TransformerMixin, Learner):
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns terms and their weights, and prepares the other columns.
 

@@ -17,17 +17,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import (
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    _fit_context,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Stopwatch, fitted, parameter, warn_if_stopped
-from novum.core.runtime import fitting, long_call
+from novum.core.runtime import fit_context, fitting, long_call
 from novum.core.sums import StatisticsMixin
 from novum.core.tables import Sample, Schema, check_features, check_sample
 from novum.data import ClassScatter
@@ -127,7 +123,7 @@ class DiscriminantProjection(
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Finds the directions.
 

@@ -17,7 +17,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 
 from novum.core.errors import InputError
@@ -32,7 +31,7 @@ from novum.core.learners import (
     parameter,
     share,
 )
-from novum.core.runtime import fitting, round_attributes, seed
+from novum.core.runtime import fit_context, fitting, round_attributes, seed
 from novum.core.sums import StatisticsMixin, sum_blocks
 from novum.core.tables import Sample, Schema
 from novum.decomposition.component_choice import (
@@ -171,7 +170,7 @@ class PCA(PrincipalProjection, StatisticsMixin, Learner):
         drawn = isinstance(self.n_components, ByLikelihood)
         return ("row_order", "duplication") if drawn else ("shift", "row_order", "duplication")
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Finds the components.
 

@@ -20,7 +20,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
 
 from novum.core.errors import InputError, NotAdditiveError
 from novum.core.learners import (
@@ -34,7 +33,7 @@ from novum.core.learners import (
     share,
     warn_if_stopped,
 )
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.sums import (
     ChunkPasses,
     Fitted,
@@ -181,7 +180,7 @@ class ProbabilisticPCA(LatentProjection, StatisticsMixin, Learner):
             return ("row_order", "duplication")
         return ("shift", "common_scale", "row_order", "duplication")
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fits the law.
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Stopwatch, fitted, parameter, warn_if_stopped
-from novum.core.runtime import fitting, seed_sequence, stream, track
+from novum.core.runtime import fit_context, fitting, seed_sequence, stream, track
 from novum.core.tables import TrainingRows, check_sample, checked_rows
 from novum.ensemble.adaboost_learners import (
     FittedLearning,
@@ -152,7 +152,7 @@ class AdaBoostClassifier(DecisionMixin, ClassifierMixin, BoostedCommittee, Contr
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fits the learners, one after the other.
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -33,13 +33,7 @@ from novum.core.learners import (
     parameter,
     warn_if_stopped,
 )
-from novum.core.runtime import (
-    Progress,
-    fitting,
-    seed_sequence,
-    stream,
-    track,
-)
+from novum.core.runtime import Progress, fit_context, fitting, seed_sequence, stream, track
 from novum.core.tables import (
     TrainingRows,
     check_sample,
@@ -106,7 +100,7 @@ class AdaBoostRegressor(RegressorMixin, BoostedCommittee):
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fits the learners, one after the other.
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -36,7 +36,7 @@ from novum.core.learners import (
     parameter,
     share,
 )
-from novum.core.runtime import RandomSource, fitting, seed_sequence
+from novum.core.runtime import RandomSource, fit_context, fitting, seed_sequence
 from novum.core.tables import TrainingRows, columns_of, rows_of
 from novum.ensemble.certification import certify_members
 from novum.ensemble.combining import in_order
@@ -89,7 +89,7 @@ class Bagging(MetaEstimatorMixin, Learner, metaclass=ABCMeta):
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit every member to rows drawn for it.
 

@@ -21,13 +21,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import (
-    ClassifierMixin,
-    MetaEstimatorMixin,
-    RegressorMixin,
-    _fit_context,
-    clone,
-)
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -48,7 +42,15 @@ from novum.core.learners import (
     unfitted_members,
     weighted_rows,
 )
-from novum.core.runtime import RandomSource, fitted_model, fitting, seed_sequence, stream, track
+from novum.core.runtime import (
+    RandomSource,
+    fit_context,
+    fitted_model,
+    fitting,
+    seed_sequence,
+    stream,
+    track,
+)
 from novum.core.tables import as_rows, n_rows_of, rows_of, share_of_equal_rows, with_checked_weight
 from novum.ensemble.certification import certify_members
 from novum.ensemble.multiclass import members_have, routed_params, store_features
@@ -93,7 +95,7 @@ class Chain(MetaEstimatorMixin, Learner):
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fits the members one after the other.
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, _fit_context
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import (
@@ -41,7 +41,7 @@ from novum.core.learners import (
     takes_weights,
     without_zero_weights,
 )
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.tables import (
     FORMS,
     LabelTarget,
@@ -104,7 +104,7 @@ class ReductionClassifier(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, Le
 
     # Fits
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fits one member for each binary problem.
 
@@ -135,7 +135,7 @@ class ReductionClassifier(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, Le
         return self
 
     @available_if(members_have("partial_fit"))
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **params: Any
     ) -> Self:

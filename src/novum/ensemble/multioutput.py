@@ -12,12 +12,7 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import (
-    ClassifierMixin,
-    MetaEstimatorMixin,
-    RegressorMixin,
-    _fit_context,
-)
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -34,7 +29,7 @@ from novum.core.learners import (
     parameter,
     unfitted_members,
 )
-from novum.core.runtime import fitting, run_tasks
+from novum.core.runtime import fit_context, fitting, run_tasks
 from novum.core.tables import as_rows, share_of_equal_rows
 from novum.ensemble.certification import certify_members
 from novum.ensemble.chains import checked_targets, fitted_member
@@ -63,7 +58,7 @@ class MultiOutput(MetaEstimatorMixin, Learner):
     def _read(self, y: Any) -> TargetColumns:
         """The targets, checked."""
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fits one member for each target.
 
@@ -184,7 +179,7 @@ class MultiOutputRegressor(RegressorMixin, MultiOutput):
         return read_number_columns(y, type(self).__name__)
 
     @available_if(members_have("partial_fit"))
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Adds rows to every member.
 
@@ -229,7 +224,7 @@ class MultiOutputClassifier(ClassifierMixin, MultiOutput):
         return read_label_columns(y, type(self).__name__)
 
     @available_if(members_have("partial_fit"))
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **params: Any
     ) -> Self:

@@ -30,14 +30,14 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import log_softmax, softmax
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, fitted, parameter
-from novum.core.runtime import check_cancelled, fitting
+from novum.core.runtime import check_cancelled, fit_context, fitting
 from novum.core.sums import NO_ACCOUNT, label_folds
 from novum.core.tables import (
     TrainingRows,
@@ -129,7 +129,7 @@ class LabellingModel(MetaEstimatorMixin, DecisionMixin, ClassifierMixin, Learner
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fits to labelled rows, and to others as they get their labels.
 

@@ -16,13 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import (
-    TransformerMixin,
-    _fit_context,
-    clone,
-    is_classifier,
-    is_regressor,
-)
+from sklearn.base import TransformerMixin, clone, is_classifier, is_regressor
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -43,7 +37,7 @@ from novum.core.learners import (
     parameter,
     takes_weights,
 )
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.tables import (
     TrainingRows,
     checked_rows,
@@ -127,7 +121,7 @@ class Stacking(TransformerMixin, NamedMembers):
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit the members to all rows, and the final learner to their cross-fitted predictions.
 

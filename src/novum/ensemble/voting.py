@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin, _fit_context
+from sklearn.base import ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
@@ -22,7 +22,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import align_classes, fitted, parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.tables import TrainingRows, checked_rows, said_once
 from novum.ensemble.certification import certify_members
 from novum.ensemble.combining import checked_votes, vote_shares, weighted_mean, winners
@@ -134,7 +134,7 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
     classes_: Array = fitted()
     class_prior_: Floats = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit a clone of every member to all rows.
 
@@ -269,7 +269,7 @@ class VotingRegressor(RegressorMixin, Voting):
     [1.75]
     """
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit a clone of every member to all rows; arguments as for `VotingClassifier`."""
         with fitting(self) as watch:

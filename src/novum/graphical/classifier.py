@@ -14,13 +14,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import DecisionMixin, label_array
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Verdict, parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.tables import (
     Column,
     Kind,
@@ -142,7 +142,7 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
     averaged_: AveragedNetwork | None = None
     edge_probabilities_: EdgeProbabilities | None = None
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Checks a table against the network, or estimates one from it.
 

@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
@@ -36,7 +35,7 @@ from novum.core.learners import (
     parameter,
     share_line,
 )
-from novum.core.runtime import RandomSource, check_cancelled, fitting, stream
+from novum.core.runtime import RandomSource, check_cancelled, fit_context, fitting, stream
 from novum.core.tables import (
     MISSING,
     UNSEEN,
@@ -150,7 +149,7 @@ class BayesianNetworkDensity(NoveltyMixin, Learner):
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns structure and tables, and finds the offset.
 

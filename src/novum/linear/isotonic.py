@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, TransformerMixin, _fit_context
+from sklearn.base import RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.tables import Kind, Sample, Schema, check_features, check_sample
 from novum.numerics import Array, Floats, IsotonicMap, fit_isotonic
 
@@ -82,7 +82,7 @@ class IsotonicRegression(RegressorMixin, TransformerMixin, Learner):
     X_thresholds_: Floats = fitted()
     y_thresholds_: Floats = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Finds the function.
 

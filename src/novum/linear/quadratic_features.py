@@ -29,12 +29,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
-from sklearn.base import TransformerMixin, _fit_context
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Verdict, parameter
-from novum.core.runtime import check_memory, fitting
+from novum.core.runtime import check_memory, fit_context, fitting
 from novum.core.tables import Coding, Sample, check_features, check_sample, treatment_rows
 from novum.numerics import Array, Floats, Integers, Mask
 
@@ -256,7 +256,7 @@ class QuadraticFeatures(TransformerMixin, Learner):
     terms: str = parameter({"all", "squares", "products"}, default="all")
     categorical_features: Any = parameter(default="auto")
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learns the columns of `X`."""
         with fitting(self):

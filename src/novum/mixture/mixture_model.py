@@ -16,13 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import (
-    ClassNamePrefixFeaturesOutMixin,
-    DensityMixin,
-    TransformerMixin,
-    _fit_context,
-    clone,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, caller_level
@@ -35,7 +29,7 @@ from novum.core.learners import (
     parameter,
     warn_if_stopped,
 )
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.sums import (
     Additive,
     ChunkPasses,
@@ -167,7 +161,7 @@ class MixtureModel(
 
     # Fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: Any,

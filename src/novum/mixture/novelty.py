@@ -11,7 +11,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
@@ -28,7 +28,7 @@ from novum.core.learners import (
     share_line,
     with_inputs_of,
 )
-from novum.core.runtime import fitting, stream
+from novum.core.runtime import fit_context, fitting, stream
 from novum.core.tables import checked_rows, n_rows_of, rows_of
 from novum.mixture.gaussian_mixture import GaussianMixture
 from novum.numerics import Floats
@@ -105,7 +105,7 @@ class DensityDetector(NoveltyMixin, Learner):
     def _density(self) -> Any:
         return GaussianMixture("auto", random_state=0) if self.density is None else self.density
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fits the density, scores each row by the others, and finds the offset.
 

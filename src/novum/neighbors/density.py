@@ -14,11 +14,11 @@ from math import lgamma, log, pi
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
-from novum.core.runtime import RandomSource, fitting, seed_sequence
+from novum.core.runtime import RandomSource, fit_context, fitting, seed_sequence
 from novum.core.tables import check_features, check_sample
 from novum.numerics import PROFILES, Floats, KernelSums, as_argument, cached_property
 
@@ -94,7 +94,7 @@ class KernelDensity(Learner, BaseEstimator):
     leave_one_out_: float | None = fitted()
     certificate_: Certificate = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Keeps the rows, and finds the bandwidth.
 

@@ -14,12 +14,11 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 
 from novum.core.errors import InputError
 from novum.core.learners import NoveltyMixin, fitted, parameter, share_line
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.neighbors.nearest import KNeighborsMixin, rows_to_keep
 from novum.numerics import Floats, Integers, Positions
 
@@ -38,7 +37,7 @@ class NeighborDetector(NoveltyMixin, KNeighborsMixin):
         """Below it a score is novel."""
         raise NotImplementedError
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Keeps the rows, scores each by the others, and finds the offset.
 

@@ -29,12 +29,12 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Verdict, fitted, parameter, warn_if_stopped
-from novum.core.runtime import check_memory, fitting
+from novum.core.runtime import check_memory, fit_context, fitting
 from novum.core.tables import check_features, check_partial_classes, plain_target
 from novum.neighbors.nearest import KNeighborsMixin, rows_to_keep
 from novum.numerics import Array, Floats, Mask
@@ -65,7 +65,7 @@ class GraphLabels(DecisionMixin, ClassifierMixin, KNeighborsMixin):
     transduction_: Array = fitted()
     n_iter_: int = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Spreads the labels over all rows.
 

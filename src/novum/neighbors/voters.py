@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 
 from novum.core.errors import InputError
 from novum.core.learners import fitted, parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.neighbors.nearest import KNeighborsMixin, NeighborsModel
 from novum.numerics import Floats, Integers
 
@@ -73,7 +72,7 @@ class TargetsOfNeighbors(NeighborsModel):
         tags.target_tags.multi_output = True
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Keeps the rows and their targets.
 

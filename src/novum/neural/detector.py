@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
@@ -41,6 +40,7 @@ from novum.core.runtime import (
     CallbackSupport,
     RandomSource,
     check_memory,
+    fit_context,
     fitting,
     seed_sequence,
     stream,
@@ -188,7 +188,7 @@ class NeuralDetector(NoveltyMixin, CallbackSupport, Learner):
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Trains the network and draws the line.
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, NoveltyMixin, Verdict, fitted, parameter
-from novum.core.runtime import RandomSource, fitting, run_tasks, seed, seed_sequence
+from novum.core.runtime import RandomSource, fit_context, fitting, run_tasks, seed, seed_sequence
 from novum.core.tables import Schema, said_once
 from novum.neural.detector import NeuralDetector
 from novum.neural.table_coding import image_rows
@@ -74,7 +74,7 @@ class DetectorEnsemble(NoveltyMixin, MetaEstimatorMixin, Learner):
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fits the members.
 

@@ -14,14 +14,14 @@ from types import MethodType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Stopwatch, parameter, warn_if_stopped
-from novum.core.runtime import RandomSource, fitting
+from novum.core.runtime import RandomSource, fit_context, fitting
 from novum.core.text import label_text
 from novum.linear import class_factors
 from novum.numerics import Array, Floats, Positions, SigmoidMap, vote_scores
@@ -100,7 +100,7 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Sol
 
     # Fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Finds the hyperplanes to the relative duality gap `tol`.
 

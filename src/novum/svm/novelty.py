@@ -13,11 +13,10 @@ from math import sqrt
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 
 from novum.core.errors import InputError
 from novum.core.learners import NoveltyMixin, Stopwatch, parameter, warn_if_stopped
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.kernels import admitted
 from novum.numerics import Floats
 from novum.svm.kernel_machine import KernelMachine
@@ -50,7 +49,7 @@ class NoveltyMachine(NoveltyMixin, KernelMachine, SolverParameters):
     ) -> None:
         """The fitted attributes."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Finds the region to the relative duality gap `tol`.
 

@@ -14,12 +14,11 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
 from sklearn.utils.validation import column_or_1d
 
 from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter, warn_if_stopped
-from novum.core.runtime import RandomSource, fitting
+from novum.core.runtime import RandomSource, fit_context, fitting
 from novum.core.tables import (
     check_numbers,
     checked_weight,
@@ -114,7 +113,7 @@ class RankingSVM(KernelMachine, Learner):
 
     # Fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learns from all pairs of rows of one group with different targets.
 

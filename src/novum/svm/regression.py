@@ -15,12 +15,12 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import DataConversionWarning
 
 from novum.core.errors import InputError
 from novum.core.learners import Stopwatch, parameter, warn_if_stopped
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.numerics import Floats
 from novum.svm.kernel_machine import KernelMachine
 from novum.svm.objects import KernelSample
@@ -51,7 +51,7 @@ class SupportVectorRegressor(KernelMachine, RegressorMixin, SolverParameters):
     def _tube(self, solution: Solution) -> Tube:
         """Bias and width, from the multipliers."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Finds the function to the relative duality gap `tol`.
 

@@ -13,14 +13,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
 from sklearn.utils import Bunch
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Verdict, deferred, fitted, later, parameter
-from novum.core.runtime import fitting, seed_sequence, stream
+from novum.core.runtime import fit_context, fitting, seed_sequence, stream
 from novum.core.tables import Kind, Schema, check_features
 from novum.numerics import Floats, Integers
 from novum.trees.contributions import ContributingTrees
@@ -90,7 +89,7 @@ class TreeModel(TreeStreams, ReadableTree, ContributingTrees, GrowthParameters, 
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:  # noqa: ARG002
         """Fits the tree.
 

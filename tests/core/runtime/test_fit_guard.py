@@ -1,14 +1,18 @@
 """Fitting: all or nothing, on one BLAS thread, with a clock."""
 
+import inspect
+import sys
 import time
 from collections.abc import Callable
-from types import SimpleNamespace
+from itertools import count
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import threadpoolctl
+from sklearn import get_config, set_config
 
 from novum.core.runtime import fitted_model, fitting
 from novum.linear import LinearRegression
@@ -113,3 +117,33 @@ def test_a_fitted_model_is_the_model_itself_whatever_its_fit_returns() -> None:
     assert fitted_model(model, [1.0], sample_weight=[2.0]) is model
     assert fitted_model(model, [1.0], [3.0]) is model
     assert given == [(([1.0],), {"sample_weight": [2.0]}), (([1.0], [3.0]), {})]
+
+
+def test_settings_of_scikit_learn_survive_an_interrupt_at_any_line() -> None:
+    X, y = np.arange(6.0).reshape(3, 2), np.arange(3.0)
+    before, interrupted = get_config(), 0
+    codes = {inspect.unwrap(set_config).__code__, LinearRegression.fit.__code__}
+    for moment in count(1):
+        passed = 0
+
+        def trace(frame: FrameType, event: str, _: object, moment: int = moment) -> Any:
+            nonlocal passed
+            if frame.f_code not in codes:
+                return None
+            passed += event == "line"
+            if passed == moment:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return trace
+
+        outer = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            LinearRegression().fit(X, y)
+            break
+        except KeyboardInterrupt:
+            interrupted += 1
+        finally:
+            sys.settrace(outer)
+        assert get_config() == before, moment
+    assert interrupted > 20

@@ -1,5 +1,5 @@
 from novum.core.runtime.cluster import dask_library, is_dask, partitions_of, sum_on_cluster
-from novum.core.runtime.fit_guard import fitted_model, fitting
+from novum.core.runtime.fit_guard import fit_context, fitted_model, fitting
 from novum.core.runtime.interrupts import (
     OutOfTime,
     Pacer,
@@ -46,6 +46,7 @@ __all__ = [
     "check_memory",
     "dask_library",
     "effective_jobs",
+    "fit_context",
     "fitted_model",
     "fitting",
     "format_bytes",

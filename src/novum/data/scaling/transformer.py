@@ -19,14 +19,14 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin, _fit_context, clone
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.files import TableFile
 from novum.core.learners import Certificate, Learner, fitted, parameter
-from novum.core.runtime import fitting, kept_float, sum_on_cluster
+from novum.core.runtime import fit_context, fitting, kept_float, sum_on_cluster
 from novum.core.sums import Additive, ChunkStep, StatisticsMixin, sum_blocks, sum_chunks
 from novum.core.tables import (
     Sample,
@@ -73,7 +73,7 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns the scale of the numeric columns.
 

@@ -18,7 +18,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, NotAdditiveError
@@ -32,12 +32,7 @@ from novum.core.learners import (
     share,
     warn_if_stopped,
 )
-from novum.core.runtime import (
-    CallbackSupport,
-    RandomSource,
-    fitting,
-    track,
-)
+from novum.core.runtime import CallbackSupport, RandomSource, fit_context, fitting, track
 from novum.core.sums import set_feature_names
 from novum.core.tables import Schema, check_features
 from novum.ensemble.adaboost_rounds import EarlyStopping
@@ -146,7 +141,7 @@ class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Adds trees, round by round.
 

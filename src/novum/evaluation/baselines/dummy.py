@@ -11,14 +11,14 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.tables import Schema, check_features, check_sample
 from novum.core.text import label_text, listed
 from novum.numerics import Array, Floats, Positions
@@ -90,7 +90,7 @@ class DummyClassifier(_Dummy, DecisionMixin, ClassifierMixin, Learner):
     classes_: Array = fitted()
     class_prior_: Floats = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Weighs the classes."""
         sample = check_sample(
@@ -179,7 +179,7 @@ class DummyRegressor(_Dummy, RegressorMixin, Learner):
     )
     quantile: float | None = parameter(default=None, at_least=0, at_most=1)
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Finds the number."""
         sample = check_sample(

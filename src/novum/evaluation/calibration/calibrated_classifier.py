@@ -18,7 +18,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import LeaveOneOut
 from sklearn.utils import get_tags
@@ -45,7 +45,7 @@ from novum.core.learners import (
     takes_weights,
     warn_if_stopped,
 )
-from novum.core.runtime import fitted_model, fitting, run_tasks
+from novum.core.runtime import fit_context, fitted_model, fitting, run_tasks
 from novum.core.tables import TrainingRows, checked_rows, rows_of, said_once
 from novum.evaluation.calibration.evidence import certify, kept_invariances
 from novum.evaluation.calibration.methods import (
@@ -166,7 +166,7 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit classifiers and maps.
 

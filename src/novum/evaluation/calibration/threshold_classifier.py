@@ -13,7 +13,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter, takes_weights
-from novum.core.runtime import fitted_model, fitting
+from novum.core.runtime import fit_context, fitted_model, fitting
 from novum.core.tables import TrainingRows, checked_rows
 from novum.evaluation.calibration.evidence import certify, kept_invariances
 from novum.numerics import Array, Floats, Mask, at_least
@@ -233,7 +233,7 @@ class FixedThresholdClassifier(ThresholdClassifier):
         """What a fit does not depend on."""
         return kept_invariances(self.estimator, folds=False)
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Fit the classifier inside.
 

@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import StratifiedShuffleSplit
@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
 from novum.core.learners import Learner, Verdict, count, fitted, parameter, share
-from novum.core.runtime import fitted_model, fitting, run_tasks
+from novum.core.runtime import fit_context, fitted_model, fitting, run_tasks
 from novum.core.tables import TrainingRows, rows_of
 from novum.evaluation.calibration.evidence import certify, kept_invariances
 from novum.evaluation.calibration.threshold_classifier import (
@@ -111,7 +111,7 @@ class TunedThresholdClassifierCV(ThresholdClassifier):
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Choose the threshold on held-out rows, then fit the classifier to all.
 

@@ -24,13 +24,13 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Verdict, align_classes, fitted, parameter
-from novum.core.runtime import check_cancelled, fitting, stream
+from novum.core.runtime import check_cancelled, fit_context, fitting, stream
 from novum.core.tables import TrainingRows, checked_rows, n_rows_of, rows_of, said_once
 from novum.evaluation.calibration.evidence import certify
 from novum.evaluation.conformal.calibration_rows import ConformalLearner, FoldModels
@@ -112,7 +112,7 @@ class ConformalClassifier(ClassifierMixin, ConformalLearner):
     codes_: Positions = fitted()
     column_: Positions = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Fit the classifier and calibrate.
 

@@ -11,14 +11,14 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context, clone
+from sklearn.base import RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core import files
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import ConstantTargetWarning, Verdict, fitted, parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.tables import TrainingRows, checked_rows, n_rows_of, rows_of, said_once
 from novum.evaluation.calibration.evidence import certify
 from novum.evaluation.conformal.calibration_rows import ConformalLearner
@@ -103,7 +103,7 @@ class ConformalRegressor(RegressorMixin, ConformalLearner):
 
     reference_: Reference = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Fit the learner and calibrate.
 

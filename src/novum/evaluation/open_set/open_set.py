@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import _raise_for_params
@@ -35,7 +35,7 @@ from novum.core.learners import (
     parameter,
     takes_weights,
 )
-from novum.core.runtime import fitted_model, fitting, run_tasks
+from novum.core.runtime import fit_context, fitted_model, fitting, run_tasks
 from novum.core.tables import (
     Schema,
     TrainingRows,
@@ -124,7 +124,7 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, Learner):
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Fit classifier and rule, and calibrate the threshold on cross-fitted scores.
 

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.ma import MaskedArray
 from scipy.stats import rankdata
-from sklearn.base import _fit_context, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
@@ -33,7 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 from novum.core.decisions import RetargetedClassifier, WorkingPoint
 from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter
-from novum.core.runtime import Progress, fitted_model, fitting, track
+from novum.core.runtime import Progress, fit_context, fitted_model, fitting, track
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.validation.certainty import corrected_interval, variance_of_mean
 from novum.evaluation.validation.fold_fits import (
@@ -121,7 +121,7 @@ class Search(Learner, BaseSearchCV):
         """
         return self._fit(plain_table(X), y, params)
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def _fit(self, X: Any, y: Any, params: dict[str, Any]) -> Self:
         with fitting(self):
             scorers, several = named_scorers(self.estimator, self.scoring)

@@ -17,12 +17,11 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import validate_data
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Verdict, fitted, parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.tables import Schema, plain_target
 from novum.evaluation.comparison.ranks.multiplicity import Correction, adjusted_p_values
 from novum.evaluation.selection.column_scores import ColumnScore, ColumnScores, listed, read_columns
@@ -47,7 +46,7 @@ class ColumnFilter(ColumnSelector):
         """What a fit does not depend on."""
         return ("row_order",)
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Scores the columns.
 

@@ -19,7 +19,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, _fit_context, clone, is_classifier
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metadata_routing import (
@@ -31,7 +31,14 @@ from sklearn.utils.metadata_routing import (
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Verdict, fitted, parameter, share
-from novum.core.runtime import CallbackSupport, fitting, run_tasks, track, with_callbacks
+from novum.core.runtime import (
+    CallbackSupport,
+    fit_context,
+    fitting,
+    run_tasks,
+    track,
+    with_callbacks,
+)
 from novum.core.tables import (
     column_names,
     columns_of,
@@ -226,7 +233,7 @@ class SequentialFeatureSelector(CallbackSupport, MetaEstimatorMixin, ColumnSelec
     verbose: int = parameter("verbose", default=0)
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Searches for the columns.
 

@@ -17,12 +17,12 @@ import math
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.utils.multiclass import type_of_target
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Verdict, fitted, parameter
-from novum.core.runtime import fitting, run_tasks, seed_sequence, stream
+from novum.core.runtime import fit_context, fitting, run_tasks, seed_sequence, stream
 from novum.core.tables import plain_target, rows_of
 from novum.core.text import printable
 from novum.display import Table
@@ -88,7 +88,7 @@ class StabilitySelection(ColumnSelector):
     n_first_: int = fitted()
     error_bound_: float = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any) -> Self:
         """Counts on how many halves every column is among the first.
 

@@ -21,17 +21,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import (
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    _fit_context,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Learner, parameter
-from novum.core.runtime import RandomSource, check_memory, fitting, run_tasks, stream
+from novum.core.runtime import RandomSource, check_memory, fit_context, fitting, run_tasks, stream
 from novum.core.tables import Sample, check_features, check_sample, treatment_rows
 from novum.kernels.callables import FromCallable, read_objects, taken
 from novum.kernels.landmarks.low_rank import inverse_root, low_rank_certificate
@@ -121,7 +117,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
 
     # Fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Chooses the landmarks.
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from novum.core.errors import InputError, ModelFileError
@@ -27,7 +27,7 @@ from novum.core.learners import (
     parameter,
     warn_if_stopped,
 )
-from novum.core.runtime import answered, fitting, round_attributes
+from novum.core.runtime import answered, fit_context, fitting, round_attributes
 from novum.core.tables import Coding, Sample, Schema, check_features, check_sample
 from novum.linear.generalized.fit import Rows, score_rows
 from novum.linear.generalized.inference import (
@@ -63,7 +63,7 @@ class GeneralizedRegression(RegressorMixin, Learner):
     warm_start: bool = parameter(default=False)
     categorical_features: Any = parameter(str, None, "array-like", default="auto")
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: Any,

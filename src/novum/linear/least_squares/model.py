@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context, clone
+from sklearn.base import RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,7 +33,14 @@ from novum.core.learners import (
     parameter,
     warn_if_stopped,
 )
-from novum.core.runtime import answered, check_memory, fitting, long_call, round_attributes
+from novum.core.runtime import (
+    answered,
+    check_memory,
+    fit_context,
+    fitting,
+    long_call,
+    round_attributes,
+)
 from novum.core.sums import StatisticsMixin, sum_blocks
 from novum.core.tables import (
     Coding,
@@ -142,7 +149,7 @@ class LinearModel(LinearPredictor, StatisticsMixin, Learner):
     def _penalties(self, n_targets: int) -> Floats:
         """The strength of the penalty for each target."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fits the model.
 

@@ -33,7 +33,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import linalg
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
@@ -41,7 +41,7 @@ from sklearn.utils._param_validation import Interval
 
 from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.sums import SAFE_REMAINDER, fold_of, fold_statistics, sum_blocks, whole_sample
 from novum.core.tables import Sample, treatment_blocks, treatment_rows
 from novum.linear.least_squares.model import LinearModel, LinearPredictor
@@ -234,7 +234,7 @@ class RidgeCV(LinearPredictor, Learner):
     alpha_per_target: bool = parameter(default=False)
     categorical_features: Any = parameter(str, None, "array-like", default="auto")
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Chooses the strength and fits it to all rows.
 

@@ -16,7 +16,7 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,7 +30,14 @@ from novum.core.learners import (
     parameter,
     warn_if_stopped,
 )
-from novum.core.runtime import CallbackSupport, Progress, fitting, round_attributes, track
+from novum.core.runtime import (
+    CallbackSupport,
+    Progress,
+    fit_context,
+    fitting,
+    round_attributes,
+    track,
+)
 from novum.core.sums import ChunkPasses, set_feature_names
 from novum.core.tables import Coding, Sample, Schema
 from novum.core.text import label_text, listed
@@ -191,7 +198,7 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fits the model.
 

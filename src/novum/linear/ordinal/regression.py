@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import DecisionMixin
@@ -30,7 +30,7 @@ from novum.core.learners import (
     parameter,
     warn_if_stopped,
 )
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.sums import ChunkPasses, set_feature_names
 from novum.core.tables import Coding, Sample, Schema, check_features, check_sample
 from novum.core.text import label_text
@@ -133,7 +133,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
 
     # Fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fits the model.
 
@@ -156,7 +156,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
             self._fit_passes(summary, coordinates, MemoryPasses(sample, coordinates))
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit_stream(self, chunks: Any, *, schema: Schema | None = None, classes: Any = None) -> Self:
         """Fits to chunks `(X, y)` or `(X, y, weight)`, reading them once for each step.
 
@@ -173,7 +173,7 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
             self._fit_chunks(ChunkPasses.over(chunks, self, schema), classes)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit_file(self, path: Any, *, target: str, **options: Any) -> Self:
         """Fits to a CSV, Parquet or ARFF file, which may be larger than memory.
 

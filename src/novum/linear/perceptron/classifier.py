@@ -14,12 +14,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Learner, Stopwatch, parameter, positive_labels, warn_if_stopped
-from novum.core.runtime import RandomSource, fitting, run_tasks, seed, seed_sequence
+from novum.core.runtime import RandomSource, fit_context, fitting, run_tasks, seed, seed_sequence
 from novum.core.tables import (
     Coding,
     LabelTarget,
@@ -152,7 +152,7 @@ class Perceptron(ClassifierMixin, Learner):
 
     # Fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: Any,
@@ -185,7 +185,7 @@ class Perceptron(ClassifierMixin, Learner):
             warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One pass over further rows, from the weights of the last visit.
 

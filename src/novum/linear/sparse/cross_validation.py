@@ -15,13 +15,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.model_selection import check_cv
 from sklearn.utils import column_or_1d
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Learner, fitted, parameter
-from novum.core.runtime import fitting, run_tasks
+from novum.core.runtime import fit_context, fitting, run_tasks
 from novum.core.sums import whole_sample
 from novum.core.tables import Coding, Sample, plain_target
 from novum.linear.least_squares.model import LinearPredictor
@@ -62,7 +61,7 @@ class SparseRegressionCV(LinearPredictor, Learner):
     def _model(self, alpha: float, ratio: float) -> Lasso | ElasticNet:
         raise NotImplementedError
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Chooses the penalty and fits it to all rows.
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 
 from novum.core.learners import (
     Certificate,
@@ -26,7 +26,7 @@ from novum.core.learners import (
     parameter,
     warn_if_stopped,
 )
-from novum.core.runtime import fitting, round_attributes, stream
+from novum.core.runtime import fit_context, fitting, round_attributes, stream
 from novum.core.tables import Sample
 from novum.linear.least_squares.model import LinearPredictor
 from novum.linear.least_squares.regression import LinearRegression
@@ -72,7 +72,7 @@ class SparseRegression(LinearPredictor, Learner):
     selection: str = parameter({"cyclic", "random"}, default="cyclic")
     categorical_features: Any = parameter(str, None, "array-like", default="auto")
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
         """Fits the model.
 

@@ -19,12 +19,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, ConvergenceWarning, Learner, Verdict, fitted, parameter
-from novum.core.runtime import check_cancelled, fitting
+from novum.core.runtime import check_cancelled, fit_context, fitting
 from novum.core.sums import Sums
 from novum.numerics import Floats, Integers
 from novum.reinforcement.learning.linear_agents import DivergenceWarning
@@ -181,7 +181,7 @@ class LeastSquaresPolicyIteration(Learner):
     weights_: Floats = fitted()
     certificate_: Certificate = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, steps: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learns from `Steps` or `Traces`."""
         own = _steps(steps)
@@ -274,7 +274,7 @@ class FittedQ(Learner):
 
     _most: ClassVar[float] = 1e8
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, steps: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learns from `Steps` or `Traces`."""
         own = _steps(steps)

@@ -17,12 +17,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
-from novum.core.runtime import RandomSource, fitting, stream
+from novum.core.runtime import RandomSource, fit_context, fitting, stream
 from novum.numerics import Floats, Integers, chance, lean_kernel
 from novum.reinforcement.environments.worlds import check_discrete_actions, is_environment
 from novum.reinforcement.learning.features import TileCoding, features_of
@@ -80,7 +79,7 @@ class LinearAgent(Learner):
     episode_lengths_: Integers = fitted()
     certificate_: Certificate = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, environment: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learns from scratch, by `n_steps` steps in a Gymnasium environment.
 

@@ -26,11 +26,17 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
 
 from novum.core.errors import InputError
 from novum.core.learners import fitted, parameter
-from novum.core.runtime import check_cancelled, check_memory, fitting, stream, time_sliced
+from novum.core.runtime import (
+    check_cancelled,
+    check_memory,
+    fit_context,
+    fitting,
+    stream,
+    time_sliced,
+)
 from novum.numerics import Floats, Integers, chance, lean_kernel
 from novum.reinforcement.environments.worlds import TableWorld
 from novum.reinforcement.learning.schedules import EpsilonGreedy, schedule_of
@@ -151,7 +157,7 @@ class AdaptiveDynamicProgramming(ModelAgent):
             )
         return super()._settings()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, environment: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learns from scratch, by `n_steps` steps in a process or a table environment."""
         with fitting(self):

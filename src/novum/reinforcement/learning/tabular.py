@@ -22,12 +22,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Learner, fitted, parameter
-from novum.core.runtime import RandomSource, fitting, stream, time_sliced
+from novum.core.runtime import RandomSource, fit_context, fitting, stream, time_sliced
 from novum.core.text import label_text
 from novum.display import Axis, Chart, Line
 from novum.numerics import Codes, Floats, Integers
@@ -103,7 +102,7 @@ class TabularAgent(Learner):
 
     # --- Learning ---------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, environment: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learns from scratch, by `n_steps` steps.
 

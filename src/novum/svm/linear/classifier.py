@@ -17,12 +17,11 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter, warn_if_stopped
-from novum.core.runtime import RandomSource, fitting, seed_sequence, stream
+from novum.core.runtime import RandomSource, fit_context, fitting, seed_sequence, stream
 from novum.core.tables import Sample, check_sample
 from novum.linear import class_factors
 from novum.numerics import Floats
@@ -124,7 +123,7 @@ class LinearSVC(LinearClassifier, Learner):
 
     # Fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fits the hyperplanes.
 

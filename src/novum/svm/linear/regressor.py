@@ -14,13 +14,13 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils._param_validation import Interval
 
 from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter, warn_if_stopped
-from novum.core.runtime import RandomSource, fitting, stream
+from novum.core.runtime import RandomSource, fit_context, fitting, stream
 from novum.core.tables import check_sample
 from novum.numerics import Floats
 from novum.svm.linear.design import design_of
@@ -104,7 +104,7 @@ class LinearSVR(LinearMachine, RegressorMixin, Learner):
     # Where both rows and columns are many the two hold to the tolerance only.
     invariances: ClassVar[tuple[str, ...]] = ("row_order", "duplication")
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fits the hyperplane.
 

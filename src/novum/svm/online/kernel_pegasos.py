@@ -12,11 +12,18 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 
 from novum.core.errors import ModelFileError
 from novum.core.learners import Learner, parameter, warn_if_stopped
-from novum.core.runtime import RandomSource, check_cancelled, fitting, seed_sequence, stream
+from novum.core.runtime import (
+    RandomSource,
+    check_cancelled,
+    fit_context,
+    fitting,
+    seed_sequence,
+    stream,
+)
 from novum.linear import class_factors
 from novum.numerics import Array, Floats, Integers, as_argument
 from novum.svm.kernel_machine import KernelMachine
@@ -112,7 +119,7 @@ class KernelPegasos(KernelMachine, ClassifierMixin, Learner):
 
     # Fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trains until the gap is small or the passes are used up.
 

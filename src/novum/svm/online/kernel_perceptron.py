@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Stopwatch, parameter, warn_if_stopped
-from novum.core.runtime import RandomSource, fitting, run_tasks, seed_sequence
+from novum.core.runtime import RandomSource, fit_context, fitting, run_tasks, seed_sequence
 from novum.core.tables import check_classes
 from novum.core.text import label_text
 from novum.linear import Margins, Training, certify, class_factors, margins_of, places_among
@@ -119,7 +119,7 @@ class KernelPerceptron(KernelMachine, ClassifierMixin, Learner):
 
     # Fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trains until the classes are separated, nothing is gained, or a limit is reached.
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from novum.core.errors import InputError, ModelFileError
@@ -26,7 +25,7 @@ from novum.core.learners import (
     positive_labels,
     warn_if_stopped,
 )
-from novum.core.runtime import RandomSource, fitting, seed, seed_sequence, stream
+from novum.core.runtime import RandomSource, fit_context, fitting, seed, seed_sequence, stream
 from novum.core.tables import LabelTarget, Sample, check_classes, check_sample
 from novum.core.text import listed
 from novum.linear import Visits, class_factors, labels_among, visits_of
@@ -127,7 +126,7 @@ class Pegasos(LinearClassifier, Learner):
 
     # Fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trains until the gap is small or the passes are used up.
 
@@ -155,7 +154,7 @@ class Pegasos(LinearClassifier, Learner):
             warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One pass over further rows, with shorter and shorter steps.
 

@@ -17,12 +17,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
-from sklearn.base import MultiOutputMixin, RegressorMixin, _fit_context
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Learner, Stopwatch, fitted, parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.tables import Target
 from novum.kernels import FromCallable, Kernel
 from novum.linear import strengths
@@ -169,7 +169,7 @@ class KernelRidge(RidgeMachine):
 
     alpha: Any = parameter(AT_LEAST_ZERO, "array-like", default=1, kw_only=False)
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solves for the coefficients of all objects.
 

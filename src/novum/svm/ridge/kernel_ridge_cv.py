@@ -11,12 +11,11 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from novum.core.errors import InputError
 from novum.core.learners import parameter
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.linear import strengths
 from novum.numerics import Floats, Positions
 from novum.svm.objects import KernelSample
@@ -76,7 +75,7 @@ class KernelRidgeCV(RidgeMachine):
     alpha_per_target: bool = parameter(default=False)
     store_cv_results: bool = parameter(default=False)
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Chooses the strength and solves for it.
 

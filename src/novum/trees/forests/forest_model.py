@@ -20,13 +20,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, count, fitted, parameter, warn_if_stopped
-from novum.core.runtime import CallbackSupport, fitting, seed_sequence
+from novum.core.runtime import CallbackSupport, fit_context, fitting, seed_sequence
 from novum.core.tables import check_features
 from novum.numerics import Array, Floats, Integers, Mask
 from novum.trees.contributions import ContributingTrees
@@ -118,7 +117,7 @@ class ForestModel(
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grows the trees.
 

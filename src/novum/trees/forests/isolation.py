@@ -26,12 +26,11 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, NoveltyMixin, Verdict, fitted, parameter
-from novum.core.runtime import fitting, run_tasks, seed_sequence, stream
+from novum.core.runtime import fit_context, fitting, run_tasks, seed_sequence, stream
 from novum.core.tables import Schema, check_features, check_sample
 from novum.numerics import Floats
 from novum.trees.contributions import ContributingTrees
@@ -110,7 +109,7 @@ class IsolationForest(NoveltyMixin, ContributingTrees, Learner):
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grows the trees.
 

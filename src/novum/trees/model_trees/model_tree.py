@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Learner, Verdict, count, fitted, parameter, share
-from novum.core.runtime import fitting
+from novum.core.runtime import fit_context, fitting
 from novum.core.tables import Schema, check_features
 from novum.numerics import Floats, Integers, Mask, Positions
 from novum.trees.model_trees.model_tree_growing import DeviationRules, grow_by_deviation
@@ -207,7 +207,7 @@ class ModelTreeRegressor(RegressorMixin, Learner):
 
     # Fit
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fits the tree and its models.
 
