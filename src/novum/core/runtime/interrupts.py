@@ -23,8 +23,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from sklearn import get_config, set_config
-
 from novum.core.text import printable
 from novum.numerics import wait_for
 
@@ -249,12 +247,14 @@ def time_limit(seconds: float) -> Iterator[None]:
     handler = signal.signal(signal.SIGALRM, end)
     # Again every second: code that is called back from C may have to ignore an exception.
     outer, interval = signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6), 1.0)
-    settings = get_config()
+    sklearn = sys.modules.get("sklearn")
+    settings = sklearn.get_config() if sklearn else {}
     try:
         yield
     except OutOfTime:
         # Learners of others, too, may have been about to put scikit-learn's settings back.
-        set_config(**settings)
+        if sklearn:
+            sklearn.set_config(**settings)
         raise
     finally:
         inside = False
