@@ -83,7 +83,7 @@ def explained(trees: int) -> Make:
 
 
 def peers(trees: int, levels: bool = False) -> list[Peer]:
-    """The same number of rounds and leaves, other settings as they come."""
+    """The same number of rounds and leaves, and the same rate; other settings as they come."""
     nominal = {"categorical_features": "@nominal"} if levels else {}
     return [
         Peer("lightgbm", lightgbm("Classifier", n_estimators=trees)),
@@ -102,10 +102,12 @@ def peers(trees: int, levels: bool = False) -> list[Peer]:
         Peer("sklearn", build(HISTOGRAM, max_iter=trees, early_stopping=False, **nominal)),
         Peer(
             "catboost",
-            catboost("Classifier", iterations=trees),
+            catboost("Classifier", iterations=trees, learning_rate=0.1),
             # Its statistics of levels are what it is known for; elsewhere it is shown.
             other_method=not levels,
         ),
+        # By default it chooses its rate for the number of trees, where others have 0.1.
+        Peer("catboost, rate chosen", catboost("Classifier", iterations=trees), other_method=True),
     ]
 
 
