@@ -101,7 +101,7 @@ for NAME in ("alarm", "hailfinder", "win95pts"):
             f"graphical.learning.search.{NAME}_{SEARCH.lower()}",
             Recipe(network, NAME, rows=rows(20_000)),
             scored_structure,
-            PEERS[SEARCH == "Tabu" :][:1],
+            [PEERS[SEARCH == "Tabu"]],
             novum=Peer("novum", _searching(SEARCH), ours=True),
             target=7.0,
             quality=Quality("score", tolerance=0.001),
