@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import operator
 import os
 import shutil
 import sys
@@ -12,11 +13,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core import types
 from numba.core.compiler import Flags
+from numba.core.errors import TypingError
+from numba.core.event import install_recorder
+from numba.core.registry import cpu_target
+from numba.extending import type_callable
 
 import novum
 from novum.numerics import fast_inner_kernel, inner_kernel, kernel
-from novum.numerics.jit_parts import QuickFlags, check_internals, collector_paused
+from novum.numerics.jit_parts import (
+    QuickFlags,
+    RememberedTypes,
+    check_internals,
+    collector_paused,
+)
 from tests.numerics.fresh_process import run
 
 needs_compilation = pytest.mark.skipif(
@@ -214,6 +225,48 @@ def test_parts_count_no_references() -> None:
     assert sys.getrefcount(x) == before
     assert added.targetoptions["_nrt"] is False
     assert is_missing.targetoptions["fastmath"] == {"reassoc", "contract"}
+
+
+@needs_compilation
+def test_a_part_is_compiled_once_for_all_constants_it_is_given() -> None:
+    @inner_kernel()
+    def scaled(x: float, factor: int) -> float:
+        return factor * x
+
+    @kernel("float64(float64)")
+    def total(x: float) -> float:
+        return scaled(x, 2) + scaled(x, 3) + scaled(x, 4)
+
+    with install_recorder("numba:compile") as recorder:
+        assert total(2.0) == 18.0
+    compiled = [event.data["dispatcher"].py_func for _, event in recorder.buffer if event.is_start]
+    assert compiled.count(scaled.py_func) == 1
+
+
+@needs_compilation
+def test_operators_learned_after_a_compilation_are_found() -> None:
+    @kernel("float64(float64)")
+    def whole(x: float) -> float:
+        return x % 2.0
+
+    class Modulus(types.Type):
+        def __init__(self) -> None:
+            super().__init__("Modulus")
+
+    modulus = Modulus()
+    assert whole(5.0) == 1.0
+    typing = RememberedTypes(cpu_target.typing_context, Flags())
+    with pytest.raises(TypingError):
+        typing.resolve_function_type(operator.mod, (types.float64, modulus), {})
+
+    @type_callable(operator.mod)
+    def type_mod(_: object) -> object:
+        return lambda _, right: types.float64 if right is modulus else None
+
+    cpu_target.typing_context.refresh()
+    found = typing.resolve_function_type(operator.mod, (types.float64, modulus), {})
+    assert found.return_type == types.float64
+    assert typing.resolve_function_type(operator.mod, (types.float64, modulus), {}) is found
 
 
 def test_flags_are_equal_when_all_their_values_are() -> None:

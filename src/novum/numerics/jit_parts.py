@@ -21,7 +21,8 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, cast
+from types import BuiltinFunctionType
+from typing import Any, ClassVar, cast
 
 from llvmlite.binding import create_pass_builder, create_pipeline_tuning_options
 from numba.core import config
@@ -33,6 +34,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.environment import lookup_environment
 from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
+from numba.core.types import Function, unliteral
 
 # --- Code -----------------------------------------------------------------------------------------
 
@@ -158,6 +160,33 @@ def _flags_hash() -> int:
     return hash(Flags())
 
 
+class RememberedTypes:
+    """A typing context that asks Numba once what an operator makes of its operands.
+
+    Numba tries dozens of rules for each `+` and each cell of an array that it meets.
+    """
+
+    # By flags, because what an operator is lowered to depends on them.
+    _signatures: ClassVar[dict[Flags, dict[Any, Any]]] = {}
+
+    def __init__(self, context: Any, flags: Flags) -> None:
+        self._context = context
+        self._known = self._signatures.setdefault(flags.copy(), {})
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def resolve_function_type(self, function: Any, arguments: Any, keywords: Any) -> Any:
+        if keywords or not isinstance(function, Function | BuiltinFunctionType):
+            return self._context.resolve_function_type(function, arguments, keywords)
+        question = (function, arguments)
+        signature = self._known.get(question)
+        if signature is None:
+            signature = self._context.resolve_function_type(function, arguments, keywords)
+            self._known[question] = signature
+        return signature
+
+
 class EntryCompiler(Compiler):
     """Numba's pipeline with our lowering."""
 
@@ -166,6 +195,7 @@ class EntryCompiler(Compiler):
 
     def compile_extra(self, func: Any) -> Any:
         self.state.flags = QuickFlags(self.state.flags)
+        self.state.typingctx = RememberedTypes(self.state.typingctx, self.state.flags)
         with collector_paused():
             return super().compile_extra(func)
 
@@ -220,7 +250,9 @@ def call_as_part(dispatcher: Any, make_part: Callable[[], Any]) -> None:
         return made
 
     def get_call_template(arguments: Any, keywords: Any) -> Any:
-        return part().get_call_template(arguments, keywords)
+        # Numba would compile anew for each constant of a call. LLVM sees them anyway.
+        values = [unliteral(argument) for argument in arguments]
+        return part().get_call_template(values, keywords)
 
     def get_overload(signature: Any) -> Any:
         return part().get_overload(signature)
@@ -240,6 +272,7 @@ def check_internals() -> None:
         (CPUTargetOptions, ("no_cfunc_wrapper", "_nrt")),
         (Dispatcher, ("add_overload", "get_call_template", "get_overload")),
         (cpu_target.target_context, ("insert_user_function",)),
+        (cpu_target.typing_context, ("resolve_function_type",)),
         (codegen, ("_data_layout", "_module_pass_manager", "_tm", "set_env")),
         (create_pipeline_tuning_options(), ("loop_interleaving", "speed_level")),
         (
