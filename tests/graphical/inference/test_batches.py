@@ -79,6 +79,25 @@ def test_one_unobserved_target(cell: float, monkeypatch: pytest.MonkeyPatch, see
     np.testing.assert_allclose(found, tables[target], rtol=1e-11, atol=1e-12)
 
 
+@given(seeds)
+@quick
+def test_the_only_unknown_variable_is_a_product_of_cells(seed: int) -> None:
+    model = random_network(seed, zeros=0.0).arrays
+    target = seed % model.n_variables
+    rows = random_rows(model, 30, seed, part=1.0)
+    rows[::2, target] = -1
+    # Others are unknown, too.
+    rows[::5, :2] = -1
+    wanted = one_by_one(model, rows)[0][target]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batches, "_summed_over", None)
+        singles = rows[2::10]
+        found = batch_marginals(model, singles, [target])[0]
+        np.testing.assert_allclose(found, wanted[2::10], rtol=1e-13)
+    found = batch_marginals(model, rows, [target])[0]
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-12)
+
+
 def test_textbook_models_and_given_engines_are_asked_row_by_row() -> None:
     model = random_network(5).arrays
     rows = random_rows(model, 6, 1, part=0.2)

@@ -1,6 +1,7 @@
 """Posteriors of many evidence rows at once.
 
-Equal rows share one answer. Where the cliques are small, one program serves all rows and runs many
+Equal rows share one answer. Where nothing but the asked variable is unknown, as for a classifier,
+it is a product of cells. Where the cliques are small, one program serves all rows and runs many
 of them through its innermost loop (`compiled.lanes_kernels`); what a row observes is a weight of 1
 or 0 for each state. Else rows that observe the same variables share a program that has the evidence
 cut out of its tables, and what differs from row to row is only which slices are taken.
@@ -78,6 +79,39 @@ def _answers(
     model: ModelArrays, rows: Integers, variables: Sequence[int], engine: ExactEngine | None
 ) -> list[Floats]:
     """Posteriors of rows that all differ."""
+    if engine is None and len(variables) == 1 and not model.n_hidden and not model.has_zeros:
+        [variable] = variables
+        is_unknown = rows < 0
+        is_single = is_unknown[:, variable] & (is_unknown.sum(axis=1) == 1)
+        if is_single.all():
+            return [_given_all_others(model, rows, variable)]
+        if is_single.any():
+            table = np.empty((len(rows), int(model.cards[variable])))
+            table[is_single] = _given_all_others(model, rows[is_single], variable)
+            [table[~is_single]] = _summed_over(model, rows[~is_single], variables, engine)
+            return [table]
+    return _summed_over(model, rows, variables, engine)
+
+
+def _given_all_others(model: ModelArrays, rows: Integers, variable: int) -> Floats:
+    """Posteriors of a variable in rows that know all others: its cells multiplied, no sums."""
+    n_states = int(model.cards[variable])
+    logs = np.zeros((len(rows), n_states))
+    places = np.flatnonzero(model.scopes == variable)
+    for factor in np.searchsorted(model.scope_starts, places, side="right") - 1:
+        of_axis = (
+            np.arange(n_states) if axis == variable else rows[:, axis, None]
+            for axis in model.scope(factor)
+        )
+        logs += np.log(model.table(factor)[tuple(of_axis)])
+    shares: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def _summed_over(
+    model: ModelArrays, rows: Integers, variables: Sequence[int], engine: ExactEngine | None
+) -> list[Floats]:
+    """Posteriors of rows in which others are unknown, too."""
     if engine is None and not is_plain(model):
         program = lane_program(model, rows, variables)
         if program is not None:
