@@ -139,3 +139,30 @@ def test_locks_are_open_in_a_child() -> None:
         print(succeeds(lambda: held.acquire(timeout=10)), held.acquire(timeout=10))
     """)
     assert found.split() == ["True", "True", "True"]
+
+
+@needs_fork
+def test_a_fork_does_not_wait_for_a_thread_that_waits_for_it() -> None:
+    found = output("""
+        from novum.numerics.shared_state import held_over_fork
+        first, second = threading.RLock(), threading.RLock()
+        held_over_fork(first)
+        held_over_fork(second)
+        over = threading.Event()
+        def take(a, b):
+            while not over.is_set():
+                # Sleeps let the fork come between the two.
+                with a:
+                    over.wait(0.001)
+                    with b:
+                        pass
+        # One thread at a time, which takes them in either order.
+        for order in [(first, second), (second, first)]:
+            thread = threading.Thread(target=take, args=order, daemon=True)
+            thread.start()
+            print(sum(succeeds(lambda: first.acquire(timeout=10)) for _ in range(20)))
+            over.set()
+            thread.join()
+            over.clear()
+    """)
+    assert found.split() == ["20", "20"]

@@ -6,12 +6,17 @@ cuts. Reductions whose result must be the same everywhere run inside `one_blas_t
 Most BLAS libraries have one number of threads for the whole process. Python threads that enter at
 the same time are counted: the first sets the limit, the last one lifts it, whichever that is. A
 BLAS built on OpenMP has a number for each thread, which every thread sets and lifts for itself.
+
+OpenBLAS hands out its buffers under a lock of its own. A fork while another thread holds it leaves
+it locked in the child, whose first product then waits forever. So a fork lets nobody in and waits a
+moment for those inside: small fits, which take that lock again and again, are then over.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -57,11 +62,13 @@ class _Limit:
         self._users.discard(user)
         self._lift_if_unused()
 
-    def keep_thread(self, thread: int) -> None:
-        """Drops the users of all threads but one."""
-        for user in list(self._users):
-            if user.thread != thread:
-                self._users.discard(user)
+    def users_elsewhere(self) -> list[_User]:
+        """Those of other threads."""
+        return [user for user in self._users if user.thread != threading.get_ident()]
+
+    def drop_other_threads(self) -> None:
+        for user in self.users_elsewhere():
+            self._users.discard(user)
         self._lift_if_unused()
 
     def _lift_if_unused(self) -> None:
@@ -78,7 +85,14 @@ class _Limit:
 
 # Libraries are looked for, counted and limited by one thread at a time.
 _lock = threading.RLock()
+# Kept by a fork, passed by all who enter.
+_entrance = threading.RLock()
 _own = threading.local()
+
+# Seconds that a fork waits for those inside. A long fit asks for buffers too seldom to matter.
+_PATIENCE = 0.25
+# Seconds that the entrance is closed at most: who waits there may hold what the fork waits for.
+_CLOSED = 1.0
 
 
 @contextmanager
@@ -96,6 +110,8 @@ def one_blas_thread() -> Iterator[None]:
     _import_blas()
     user = _User()
     try:
+        if _entrance.acquire(timeout=_CLOSED):
+            _entrance.release()
         with _lock:
             _process_limit().enter(user)
             _thread_limit().enter(user)
@@ -156,13 +172,30 @@ def _release_control(libraries: list[Any]) -> None:
             release(force=True)
 
 
-def _lift_limits_of_other_threads() -> None:
-    """In a forked child, whose only thread is the one that forked."""
+def _close_entrance() -> None:
+    """Before a fork: nobody comes in, and those inside may end what they do."""
+    _entrance.acquire()
+    end = time.monotonic() + _PATIENCE
+    while _is_used_elsewhere() and time.monotonic() < end:
+        time.sleep(1e-4)
+
+
+def _is_used_elsewhere() -> bool:
+    with _lock:
+        return bool(_process_limit.cache_info().currsize and _process_limit().users_elsewhere())
+
+
+def _open_entrance_in_child() -> None:
+    """The only thread is the one that forked: limits of others are lifted."""
     if _process_limit.cache_info().currsize:
-        _process_limit().keep_thread(threading.get_ident())
+        _process_limit().drop_other_threads()
+    _entrance.release()
 
 
-if hasattr(os, "register_at_fork"):
-    # Runs before the lock is released in the child: children undo in the order of registration.
-    os.register_at_fork(after_in_child=_lift_limits_of_other_threads)
 held_over_fork(_lock)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_close_entrance,
+        after_in_parent=_entrance.release,
+        after_in_child=_open_entrance_in_child,
+    )

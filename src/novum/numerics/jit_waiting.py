@@ -36,7 +36,6 @@ def compile_while_waiting(dispatcher: Any) -> None:
 
 @cache
 def _hold_over_forks() -> None:
-    # What is registered last is taken first: the compiler's lock, then LLVM's, as compilers do.
-    # The key of a cache asks LLVM without the compiler's.
+    # The key of a cache asks LLVM without the compiler's lock.
     held_over_fork(ffi.lib._lock._lock)
-    held_over_fork(global_compiler_lock)
+    held_over_fork(global_compiler_lock._lock)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -73,23 +72,46 @@ def _open_locks() -> None:
         lock._at_fork_reinit()
 
 
+_waited_for: list[Any] = []
+_own = threading.local()
+
+
 def held_over_fork(lock: Any) -> None:
     """Lets forks wait until nobody else holds a lock, which is free again on both sides after.
 
     Parameters
     ----------
-    lock : RLock or what has its `acquire` and `release`
+    lock : RLock
         Reentrant: the thread that forks may hold it.
     """
+    _waited_for.append(lock)
 
-    def release() -> None:
-        # A fork may be under way while another thread registers: it did not take this lock.
-        with suppress(RuntimeError):
-            lock.release()
 
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=lock.acquire, after_in_parent=release, after_in_child=release)
+def _take_locks() -> None:
+    """Takes all locks that are held over forks.
+
+    Threads take some of them in orders of their own. Whoever waits for one lock while holding
+    another may wait forever, so a fork that finds one taken gives back the others first.
+    """
+    taken: list[Any] = []
+    _own.taken = taken
+    waiting = list(_waited_for)
+    while waiting:
+        lock = waiting.pop()
+        if lock.acquire(blocking=not taken):
+            taken.append(lock)
+        else:
+            waiting = [*waiting, *taken, lock]
+            _release_locks()
+
+
+def _release_locks() -> None:
+    while _own.taken:
+        _own.taken.pop().release()
 
 
 if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_take_locks, after_in_parent=_release_locks, after_in_child=_release_locks
+    )
     os.register_at_fork(after_in_child=_open_locks)
