@@ -1,7 +1,9 @@
 """Contributions of columns to what trees say, by sums over nodes and points of a quadrature.
 
 See `contributions` for the formulas. A block of rows goes through a tree together: downwards every
-node gets the product of the factors on its way, upwards the sums over the leaves below it.
+node gets the product of the factors on its way, upwards the sums over the leaves below it. What is
+zero is not visited: nodes that neither a row nor what stands for it reaches, and subtrees whose
+leaves say nothing of an output.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -17,10 +19,11 @@ BLOCK = 16
 
 # parent, edge above with the same column, points and weights of the quadrature
 WAYS = "Tuple((int32[::1], int32[::1], float64[::1], float64[::1]))"
-# chances without and with the row (last axis: rows), products, reciprocal factors, sums
+# chances without and with the row (last axis: rows), products, reciprocal factors, sums, the nodes
+# that are reached, parents first, and whether a node says something
 WORK = (
     "Tuple((float64[::1], float64[:, ::1], float64[:, :, ::1], float64[:, :, ::1], "
-    "float64[:, :, ::1]))"
+    "float64[:, :, ::1], int64[::1], boolean[::1]))"
 )
 
 
@@ -83,18 +86,22 @@ def chances_without(tree, ways, root, end, background, which, out):
 
 
 @inner_kernel()
-def go_down(tree, ways, root, end, cells, start, n_rows, work):
-    """Products of factors on the way to every node, and reciprocals of the factors of edges."""
+def go_down(tree, ways, root, cells, start, n_rows, work):
+    """Products of factors on the way to every node, and reciprocals of the factors of edges.
+
+    Returns how many nodes are reached.
+    """
     column, first_child, n_children, share = tree[1], tree[3], tree[4], tree[5]
     _, before, point, quadrature = ways
-    without, with_row, product, reciprocal, _ = work
+    without, with_row, product, reciprocal, _, reached, says = work
     for q in range(point.size):
         for r in range(n_rows):
             product[0, q, r] = quadrature[q]
-    for at in range(root, end):
-        if n_children[at] == 0:
-            continue
-        for r in range(n_rows):
+    reached[0], n_reached, looked_at = root, 1, 0
+    while looked_at < n_reached:
+        at = reached[looked_at]
+        looked_at += 1
+        for r in range(n_rows if n_children[at] else 0):
             branch = branch_of(tree, at, cells[start + r, column[at]])
             for number in range(n_children[at]):
                 child = first_child[at] + number
@@ -108,6 +115,14 @@ def go_down(tree, ways, root, end, cells, start, n_rows, work):
             here = child - root
             above = before[child] - root
             z = without[here]
+            passes = z > 0.0
+            for r in range(n_rows):
+                passes = passes or with_row[here, r] > 0.0
+            if not passes:
+                says[here] = False
+                continue
+            reached[n_reached] = child
+            n_reached += 1
             for q in range(point.size):
                 t = point[q]
                 base = z * (1.0 - t)
@@ -118,32 +133,39 @@ def go_down(tree, ways, root, end, cells, start, n_rows, work):
                         grown *= reciprocal[above, q, r]
                     product[here, q, r] = grown
                     reciprocal[here, q, r] = 1.0 / factor if factor > 0.0 else 0.0
+    return n_reached
 
 
 @inner_kernel()
-def come_up(tree, ways, root, end, value, output, start, n_rows, work, out):
+def come_up(tree, ways, root, n_reached, value, output, start, n_rows, work, out):
     """Adds what the edges contribute to their columns, from the sums over leaves below them."""
     column, first_child, n_children = tree[1], tree[3], tree[4]
     parent, before, point, _ = ways
-    without, with_row, product, reciprocal, below = work
-    for back in range(end - root):
-        node = end - 1 - back
+    without, with_row, product, reciprocal, below, reached, says = work
+    for place in range(n_reached - 1, 0, -1):
+        node = reached[place]
         here = node - root
+        says[here] = False
         if n_children[node] == 0:
             said = value[node, output]
+            if said == 0.0:
+                continue
+            says[here] = True
             for q in range(point.size):
                 for r in range(n_rows):
                     below[here, q, r] = said * product[here, q, r]
         else:
             first = first_child[node] - root
-            for q in range(point.size):
-                for r in range(n_rows):
-                    total = below[first, q, r]
-                    for number in range(1, n_children[node]):
-                        total += below[first + number, q, r]
-                    below[here, q, r] = total
-        if node == root:
-            continue
+            for child in range(first, first + n_children[node]):
+                if not says[child]:
+                    continue
+                for q in range(point.size):
+                    for r in range(n_rows):
+                        so_far = below[here, q, r] if says[here] else 0.0
+                        below[here, q, r] = so_far + below[child, q, r]
+                says[here] = True
+            if not says[here]:
+                continue
         j = column[parent[node]]
         above = before[node] - root
         for q in range(point.size):
@@ -183,14 +205,14 @@ def add_contributions(
                     over = without[above - root]
                     passed = passed / over if over > 0.0 else 0.0
                 below[here, 0, 0] = below[parent[node] - root, 0, 0] * passed
-            if n_children[node] == 0:
+            if n_children[node] == 0 and below[here, 0, 0] != 0.0:
                 for k in range(value.shape[1]):
                     out_base[k] += below[here, 0, 0] * value[node, k]
         for start in range(0, cells.shape[0], BLOCK):
             n_rows = min(BLOCK, cells.shape[0] - start)
-            go_down(tree, ways, root, end, cells, start, n_rows, work)
+            n_reached = go_down(tree, ways, root, cells, start, n_rows, work)
             for k in range(value.shape[1]):
-                come_up(tree, ways, root, end, value, k, start, n_rows, work, out)
+                come_up(tree, ways, root, n_reached, value, k, start, n_rows, work, out)
 
 
 @kernel(
@@ -203,14 +225,13 @@ def add_interactions(
     """Adds the interactions of pairs of columns, half of each on either side of the diagonal."""
     column, n_children = tree[1], tree[4]
     parent, _, point, _ = ways
-    without, with_row, product, reciprocal, _ = work
+    without, with_row, product, reciprocal, _, reached, _ = work
     for t in range(first, last):
         root, end = tree_start[t], tree_start[t + 1]
         chances_without(tree, ways, root, end, background, which, without)
         for start in range(0, cells.shape[0], BLOCK):
             n_rows = min(BLOCK, cells.shape[0] - start)
-            go_down(tree, ways, root, end, cells, start, n_rows, work)
-            for leaf in range(root, end):
+            for leaf in reached[: go_down(tree, ways, root, cells, start, n_rows, work)]:
                 if n_children[leaf] != 0:
                     continue
                 # The last edge of every column on the way.

@@ -111,6 +111,8 @@ def forest_contributions(
         np.ones(forest.largest_tree),
         np.ones((forest.largest_tree, kernels.BLOCK)),
         *(np.empty(shape) for _ in range(3)),
+        np.empty(forest.largest_tree, np.int64),
+        np.empty(forest.largest_tree, np.bool_),
     )
     rows, value = as_argument(cells), as_argument(forest.value)
     n, p = rows.shape
