@@ -21,7 +21,7 @@ from novum.bayes import CategoricalNB
 from novum.core import load, save
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError, ModelFileError, UnseenLevelWarning
-from novum.core.learners import Case
+from novum.core.learners import Case, ConstantTargetWarning
 from novum.core.learners.contracts import (
     check_certificate,
     check_duplication,
@@ -362,7 +362,8 @@ def test_the_blanket_is_all_that_is_kept() -> None:
     model = BayesianNetworkClassifier(structure="blanket").fit(X, y)
     assert model.network_.names == ("class", "a")
     assert model.predict_proba(X).shape == (600, 2)
-    alone = BayesianNetworkClassifier(structure="blanket").fit(X[["c"]], y)
+    with pytest.warns(ConstantTargetWarning):
+        alone = BayesianNetworkClassifier(structure="blanket").fit(X[["c"]], y)
     assert alone.network_.names == ("class",)
     assert np.ptp(alone.predict_proba(X[["c"]]), axis=0).max() == 0.0
     for structure in ("averaged", "blanket", "general"):
@@ -409,3 +410,12 @@ def test_an_estimated_model_has_the_nodes_of_its_columns() -> None:
     model.network_ = model.network_.rename({model.network_.names[1]: "other"})
     with pytest.raises(ModelFileError, match="columns are not the nodes of its network"):
         model._check_state()
+
+
+@pytest.mark.parametrize("structure", ["general", "blanket"])
+def test_a_class_that_nothing_is_joined_to_is_told(structure: str) -> None:
+    X = pd.DataFrame({"coin": ["heads", "tails"] * 24})
+    y = ["a", "a", "b", "b", "c", "c"] * 8
+    with pytest.warns(ConstantTargetWarning, match='48 rows .* same answer. structure="naive"'):
+        model = BayesianNetworkClassifier(structure=structure).fit(X, y)
+    assert len(set(model.predict(X))) == 1

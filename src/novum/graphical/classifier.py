@@ -11,6 +11,7 @@ beside the class, whatever graph explains class and columns best, or all graphs 
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import DecisionMixin, label_array
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import Certificate, Learner, Verdict, parameter
+from novum.core.learners import Certificate, ConstantTargetWarning, Learner, Verdict, parameter
 from novum.core.runtime import fit_context, fitting
 from novum.core.tables import (
     Column,
@@ -246,6 +247,14 @@ class BayesianNetworkClassifier(DecisionMixin, ClassifierMixin, Learner):
             blanket = learned.dag.markov_blanket(name)
             kept = [column for column in raw.names if column in blanket]
             learned = learn_structure(raw.select([name, *kept]), BIC(), numbers=rule)
+        if not learned.dag.markov_blanket(name) and len(target.states) > 1:
+            warnings.warn(
+                f"{type(self).__name__}: in the graph that explains {sample.n_rows} rows best by "
+                "BIC nothing is joined to the class, so every row gets the same answer. "
+                'structure="naive" and "tree" join all columns.',
+                ConstantTargetWarning,
+                stacklevel=5,
+            )
         return learned.table, learned.network(K2()), *_NONE
 
     # Given

@@ -14,6 +14,7 @@ from novum.graphical.learning.edge_searches import HillClimbing
 from novum.graphical.learning.expectation import fit_expectation
 from novum.graphical.learning.scores import BIC, BDeu, BGe, score
 from novum.graphical.learning.search import learn_structure
+from novum.graphical.learning.trees import AroundClass
 from tests.graphical.learning.learning_tables import sampled
 
 TRUTH = (
@@ -119,3 +120,22 @@ def test_threads_change_no_bit() -> None:
             (kept.score, kept.dag, kept.network(), expected.score, expected.network(), cut.score)
         )
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("between", ["tree", "forest", "nothing"])
+def test_a_search_for_one_form_keeps_it_where_no_edge_scores_best(between: str) -> None:
+    rng = np.random.default_rng(0)
+    disease = rng.integers(0, 12, 60)
+    rows = {"disease": [f"d{i}" for i in disease]}
+    for j in range(6):
+        says = (disease >> (j % 4)) & 1
+        rows[f"sign {j}"] = [str(v) for v in np.where(rng.random(60) < 0.1, 1 - says, says)]
+    whole = learn_structure(rows, BIC(), AroundClass("disease", between))
+    rows["sign 0"] = [None, *rows["sign 0"][1:]]
+    learned = learn_structure(rows, BIC(), AroundClass("disease", between))
+    assert learn_structure(rows, BIC()).score > learned.score
+    signs = set(rows) - {"disease"}
+    assert {b for a, b in learned.dag.edges if a == "disease"} == signs
+    assert learned.score == pytest.approx(whole.score, rel=0.01)
+    among_signs = [edge for edge in learned.dag.edges if "disease" not in edge]
+    assert len(among_signs) == 5 if between == "tree" else not among_signs

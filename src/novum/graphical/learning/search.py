@@ -100,6 +100,11 @@ class Search(ABC):
         """Refuses constraints that the search cannot keep."""
         del rules
 
+    def plainest(self, names: tuple[str, ...]) -> Matrix | None:
+        """The plainest graph of the form that is looked for, where it is not any graph's."""
+        del names
+        return None
+
     def upper_bound(self, problem: SearchProblem) -> float | None:
         """A score that no graph exceeds, where the search proves one."""
         del problem

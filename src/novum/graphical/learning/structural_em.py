@@ -11,6 +11,9 @@ expected sums of every family of every graph are those of a table of whole rows
 (`gaussian_expectation.completed_rows`), and the search looks at that from the graph so far, so that
 for penalized scores each round can only gain.
 
+A search for graphs of one form (`AroundClass`) begins with the plainest of them, and its first
+proposal is kept whatever it scores: a table of few rows may score best with no edge at all.
+
 References
 ----------
 Friedman (1997, 1998).
@@ -58,9 +61,10 @@ def structural_em(
     """The structure that `learn_structure` gives where cells are missing."""
     clock = Stopwatch()
     rows, table = table, table if table.numbers else table.distinct()
-    graph = Dag(table.names, parents_of(first))
+    plainest = search.plainest(table.names)
+    graph = Dag(table.names, parents_of(first if plainest is None else plainest))
     value, network = _score(graph, table, criterion, prior)
-    trace, rounds, since = [value], 0, 0
+    trace, rounds, since = [value] if plainest is None else [], 0, 0
     verdict, stopped_by = Verdict.LOCAL, "no better graph"
     proposal = graph
     try:
@@ -80,7 +84,7 @@ def structural_em(
                 proposal = _searched(whole, criterion, search, rules, prior)
             proposed, network = _score(proposal, table, criterion, prior, whole)
             rounds += 1
-            if proposed > value + 1e-6:
+            if proposed > value + 1e-6 or not trace:
                 graph, value, since = proposal, proposed, 0
                 trace.append(value)
             else:

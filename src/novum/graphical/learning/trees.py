@@ -87,6 +87,11 @@ class AroundClass(Search):
     def check(self, rules: Rules) -> None:
         _refuse_constraints(rules, "AroundClass")
 
+    def plainest(self, names: tuple[str, ...]) -> Matrix:
+        adjacency = np.zeros((len(names), len(names)), np.int8)
+        self._put_class_above(adjacency, _number(self.target, names))
+        return adjacency
+
     def run(self, problem: SearchProblem) -> None:
         names = problem.scores.table.names
         target = _number(self.target, names)
@@ -99,9 +104,13 @@ class AroundClass(Search):
                 # A tree joins all columns, whatever each edge gains: only the order counts.
                 gains = gains - min(float(gains[np.isfinite(gains)].min(initial=0.0)), 0.0) + 1.0
             adjacency = _directed_forest(gains, 0 if target else min(1, len(names) - 1))
+        self._put_class_above(adjacency, target)
+        _leave(problem, adjacency, "among such structures")
+
+    @staticmethod
+    def _put_class_above(adjacency: Matrix, target: int) -> None:
         adjacency[:, target] = 1
         adjacency[target, :] = 0
-        _leave(problem, adjacency, "among such structures")
 
 
 def edge_gains(scores: FamilyScores, left_out: Floats | np.ndarray, given: int | None) -> Floats:
