@@ -46,14 +46,17 @@ def about(value: float | None, digits: int = 3) -> str:
 
 
 def interval_texts(
-    value: float | None, low: float | None = None, high: float | None = None
+    value: float | None,
+    low: float | None = None,
+    high: float | None = None,
+    most_decimals: int = 15,
 ) -> tuple[str, str]:
     """Value and interval, both with the decimals that the interval's width makes sense of.
 
     Examples
     --------
-    >>> interval_texts(0.83214, 0.80111, 0.86222)
-    ('0.832', '[0.801, 0.862]')
+    >>> interval_texts(0.83214, 0.80111, 0.86222), interval_texts(0.83214, 0.83211, 0.83222, 3)
+    (('0.832', '[0.801, 0.862]'), ('0.832', '[0.832, 0.832]'))
     >>> interval_texts(-12.5), interval_texts(None)
     (('−12.5', ''), ('–', ''))
     """
@@ -64,7 +67,7 @@ def interval_texts(
     if high - low < 1e-6 or max(abs(low), abs(high)) >= 1e9:
         return number(value), f"[{number(low)}, {number(high)}]"
     # Two digits of the half width.
-    decimals = max(0, 1 - math.floor(math.log10((high - low) / 2)))
+    decimals = min(most_decimals, max(0, 1 - math.floor(math.log10((high - low) / 2))))
     shown = NOTHING if value is None else fixed(value, decimals)
     return shown, f"[{fixed(low, decimals)}, {fixed(high, decimals)}]"
 

@@ -18,7 +18,7 @@ from novum.apps.job.record import (
     Standing,
     TaskRecord,
 )
-from novum.apps.report.names import cleaned, estimate
+from novum.apps.report.names import cleaned, common_decimals, estimate
 from novum.display import counted, number, probability, seconds
 from novum.evaluation import measure
 
@@ -108,7 +108,8 @@ def show_leaderboard(out: Console, record: RunRecord) -> None:
         ("fit", "right"),
         ("1000 rows", "right"),
     ]
-    out.print(table_of(columns, [_line(standing) for standing in record.leaderboard]))
+    decimals = common_decimals(record.leaderboard)
+    out.print(table_of(columns, [_line(standing, decimals) for standing in record.leaderboard]))
     say(
         out,
         "* is the chosen model; the others are compared with it on the same folds, p by Holm. fit: "
@@ -134,8 +135,8 @@ def written(folder: Path) -> dict[str, str]:
     }
 
 
-def _line(standing: Standing) -> list[str]:
-    value, ends = estimate(standing.score)
+def _line(standing: Standing, decimals: int) -> list[str]:
+    value, ends = estimate(standing.score, decimals)
     score = f"{value} {ends}" if ends and standing.score.low != standing.score.high else value
     behind = number(None if standing.difference is None else standing.difference.value, 2)
     return [

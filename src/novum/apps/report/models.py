@@ -6,7 +6,7 @@ from novum.apps.job.record import ComparisonRecord, RunRecord
 from novum.apps.job.record_model import Estimate
 from novum.apps.report.detail import Detail, first_of
 from novum.apps.report.figures import ranks_figure, standings_figure
-from novum.apps.report.names import estimate, in_words
+from novum.apps.report.names import common_decimals, estimate, in_words
 from novum.apps.report.overview import folds_in_words
 from novum.display import (
     Block,
@@ -71,13 +71,13 @@ def leaderboard_table(record: RunRecord, detail: Detail) -> Table:
         Column("to the best", True),
         Column("p value", True),
     )
-    rows = []
+    rows, decimals = [], common_decimals(record.leaderboard)
     for standing in shown:
         pairs = [f"{name} {setting}" for name, setting in standing.settings[:_MOST_SETTINGS]]
         more = len(standing.settings) - _MOST_SETTINGS
         settings = ", ".join(pairs) + (f" and {more} more" if more > 0 else "")
         title, badge = standing.title or standing.family, "chosen" if standing.is_chosen else ""
-        (value, limits), difference = estimate(standing.score), standing.difference
+        (value, limits), difference = estimate(standing.score, decimals), standing.difference
         behind: Cell | str = "best"
         if difference is not None:
             behind = Cell(estimate(difference)[0], note=estimate(difference)[1])

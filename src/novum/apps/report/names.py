@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from novum.apps.job.judging import measure_title
+from novum.apps.job.record import Standing
 from novum.apps.job.record_model import Estimate
 from novum.display import interval_texts, printable
 
@@ -69,7 +71,7 @@ def in_words(name: str) -> str:
     return "cost of a decision" if name == "bayes_risk" else measure_title(name)
 
 
-def estimate(given: Estimate | None) -> tuple[str, str]:
+def estimate(given: Estimate | None, most_decimals: int = 15) -> tuple[str, str]:
     """Value and interval as texts.
 
     Examples
@@ -78,7 +80,14 @@ def estimate(given: Estimate | None) -> tuple[str, str]:
     (('0.832', '[0.801, 0.862]'), ('–', ''))
     """
     given = given or Estimate(None, None, None)
-    return interval_texts(given.value, given.low, given.high)
+    return interval_texts(given.value, given.low, given.high, most_decimals)
+
+
+def common_decimals(leaderboard: Sequence[Standing]) -> int:
+    """The decimals that half of the intervals make sense of: more would only widen the column."""
+    scores = [s.score for s in leaderboard if s.score.low != s.score.high]
+    decimals = sorted(len(estimate(score)[0].partition(".")[2]) for score in scores)
+    return decimals[len(decimals) // 2] if decimals else 15
 
 
 def _cleaned(value: Any, field: str = "") -> Any:
