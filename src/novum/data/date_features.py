@@ -192,7 +192,9 @@ class DateFeatures(TransformerMixin, Learner):
             out = with_columns(
                 out.astype(np.float64 if is_number else object), self.features_, table
             )
-        return in_library(nulls_for_nan(out, self.features_), output_library(self))
+        gone = np.flatnonzero(np.isnan(table).any(axis=0)).tolist()
+        out = nulls_for_nan(out, [self.features_[i] for i in gone])
+        return in_library(out, output_library(self))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns after `transform`: those of the table, then the features'."""
