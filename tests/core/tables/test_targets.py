@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from novum.core.errors import InputError, MissingValuesError
-from novum.core.tables import check_classes, check_numbers
+from novum.core.tables import check_classes, check_numbers, counted_labels
 
 integers = hnp.arrays(
     st.sampled_from([np.int8, np.uint8, np.int32, np.int64, np.uint64]),
     st.integers(1, 30),
 )
+texts = st.lists(st.sampled_from(["", "b", "B", "ä", "a b", "10", "9"]), min_size=1, max_size=30)
 
 
 @pytest.mark.filterwarnings("ignore:The number of unique classes")  # scikit-learn, on few rows
-@given(integers)
+@given(integers | texts.map(lambda y: np.array(y, object)) | texts.map(np.array))
 def test_counted_labels_are_sorted_labels(y: np.ndarray) -> None:
     classes, codes = check_classes(y, "Learner")
     expected = np.unique(y, return_inverse=True)
@@ -35,6 +36,14 @@ def test_labels_at_the_ends_of_their_type_do_not_wrap() -> None:
     assert codes.tolist() == [1, 0, 1]
     low = np.array([-128, 127], np.int8)
     assert check_classes(low, "Learner")[0].tolist() == [-128, 127]
+
+
+def test_labels_that_are_no_texts_are_looked_at_closer() -> None:
+    for y in (["a", "a", "a", None], ["a", "a", "a", 1.0], [["a"], ["a"]], ["a", "a", "b", "c"]):
+        cells = np.empty(len(y), object)
+        cells[:] = y
+        assert counted_labels(cells) is None
+    assert counted_labels(np.array([["a", "a"], ["a", "a"]])) is None
 
 
 def test_labels_far_apart_are_sorted() -> None:

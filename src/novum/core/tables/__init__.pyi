@@ -47,6 +47,7 @@ from novum.core.tables.targets import (
     check_classes,
     check_numbers,
     check_partial_classes,
+    counted_labels,
     plain_target,
     united_labels,
 )
@@ -94,6 +95,7 @@ __all__ = [
     "column_names",
     "column_places",
     "columns_of",
+    "counted_labels",
     "frame_column",
     "frame_of",
     "in_library",

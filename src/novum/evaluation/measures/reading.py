@@ -19,6 +19,7 @@ from novum.core.tables import (
     check_classes,
     check_numbers,
     checked_weight,
+    counted_labels,
     missing_mask,
     plain_target,
 )
@@ -284,6 +285,9 @@ def _labels(values: Any, what: str) -> tuple[tuple[Any, ...], Integers]:
         raise InputError(
             f"{what} has shape {array.shape}; pass one label for each row, and at least one row."
         )
+    counted = counted_labels(array)
+    if counted is not None:
+        return tuple(counted[0].tolist()), counted[1]
     absent = np.flatnonzero(missing_mask(array))
     if absent.size:
         raise InputError(
