@@ -12,6 +12,9 @@ later, and in every process that a test starts, since a handler becomes the defa
 No test pulls the plug: what `os.fsync` is asked to bring to the disk stays in memory, which saves a
 tenth of a second in each run of the main job. A descriptor that is closed is still an error.
 
+Numbers that a module draws for its tests are the same for each test, whichever came before it in
+the process: two workers share the tests, and one may run alone.
+
 Tests that are collected stay to the end: the collector of garbage need not look at them each time
 that a test asks for it, which takes a second.
 
@@ -30,6 +33,7 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import settings
 from sklearn.utils import estimator_checks
@@ -76,9 +80,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.slow)
 
 
-def pytest_collection_finish() -> None:
+# The generators of each module of tests, and their states when all are imported.
+_draws: dict[Any, list[tuple[np.random.Generator, Any]]] = {}
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    for module in {item.module for item in session.items if isinstance(item, pytest.Function)}:
+        _draws[module] = [
+            (kept, kept.bit_generator.state)
+            for kept in vars(module).values()
+            if isinstance(kept, np.random.Generator)
+        ]
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for generator, state in _draws.get(getattr(item, "module", None), []):
+        generator.bit_generator.state = state
 
 
 @pytest.fixture(scope="session")

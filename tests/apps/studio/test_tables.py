@@ -110,7 +110,9 @@ def test_settings_are_checked(served: Served, settings: dict[str, Any]) -> None:
     assert served.ask("POST", "/api/tables/runs", {"table": "ward.csv", "x": 1}).status == 422
 
 
-def test_a_run_gives_the_numbers_of_the_command(served: Served) -> None:
+@pytest.fixture(scope="module")
+def finished(served: Served) -> Served:
+    """With a run, two of another seed, the last of them stopped, and one by the command."""
     name = served.post("/api/tables/runs", {"table": "ward.csv", "settings": QUICK})["name"]
     assert name == "novum-ward"
     # Two users start the same table at once, and get a run each.
@@ -128,8 +130,13 @@ def test_a_run_gives_the_numbers_of_the_command(served: Served) -> None:
     assert found["state"] == "finished", found
     assert found["has_report"]
     make_run(served.folder, "ward.csv", "by-hand", **{**QUICK, "models": ("tree", "linear")})
-    records = []
-    for one in (name, "by-hand"):
+    served.wait("novum-ward-2", "finished")
+    return served
+
+
+def test_a_run_gives_the_numbers_of_the_command(finished: Served) -> None:
+    served, records = finished, []
+    for one in ("novum-ward", "by-hand"):
         record = json.loads((served.folder / one / "run.json").read_text())["record"]
         for timed in ("stage_seconds", "date"):
             del record[timed]
@@ -142,7 +149,7 @@ def test_a_run_gives_the_numbers_of_the_command(served: Served) -> None:
         del record["holdout"]["saving"], record["learning_curve"], record["verdict"]
         del record["plan"]["machine_factor"], record["not_done"]
     assert records[0] == records[1]
-    made = served.folder / name
+    made = served.folder / "novum-ward"
     assert (made / "predictions.csv").read_bytes() == (
         served.folder / "by-hand" / "predictions.csv"
     ).read_bytes()
@@ -152,15 +159,14 @@ def test_a_run_gives_the_numbers_of_the_command(served: Served) -> None:
     stopped = served.wait("novum-ward-3", "interrupted", "failed", "finished")
     if stopped["state"] == "interrupted":
         served.post("/api/tables/runs/novum-ward-3/resume")
-    served.wait("novum-ward-2", "finished")
     if stopped["state"] != "failed":
         served.wait("novum-ward-3", "finished")
         first, other = (served.folder / f"novum-ward-{k}" / "predictions.csv" for k in (2, 3))
         assert first.read_bytes() == other.read_bytes()
 
 
-def test_a_report_may_be_framed_by_the_studio_alone(served: Served) -> None:
-    answer = served.ask("GET", "/api/tables/runs/novum-ward/report")
+def test_a_report_may_be_framed_by_the_studio_alone(finished: Served) -> None:
+    answer = finished.ask("GET", "/api/tables/runs/novum-ward/report")
     assert answer.status == 200
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("sandbox; default-src 'none';")
@@ -168,19 +174,20 @@ def test_a_report_may_be_framed_by_the_studio_alone(served: Served) -> None:
     assert "script-src" not in policy
 
 
-def test_files_of_a_run_are_given_away_by_name(served: Served) -> None:
-    answer = served.ask("GET", "/api/tables/runs/novum-ward/files/predictions.csv")
+def test_files_of_a_run_are_given_away_by_name(finished: Served) -> None:
+    answer = finished.ask("GET", "/api/tables/runs/novum-ward/files/predictions.csv")
     assert answer.status == 200
     assert "attachment" in answer.headers["content-disposition"]
     for name in ("request.json", "seen_rows.bin", "..", "trials"):
-        assert served.ask("GET", f"/api/tables/runs/novum-ward/files/{name}").status in (400, 404)
+        answer = finished.ask("GET", f"/api/tables/runs/novum-ward/files/{name}")
+        assert answer.status in (400, 404)
 
 
-def test_two_runs_are_compared_on_shared_folds(served: Served) -> None:
-    same = served.get("/api/tables/compare", first="novum-ward", second="by-hand")
+def test_two_runs_are_compared_on_shared_folds(finished: Served) -> None:
+    same = finished.get("/api/tables/compare", first="novum-ward", second="by-hand")
     assert same["test"]["difference"] == 0
     assert "cannot be told apart" in same["sentence"]
-    other = served.get("/api/tables/compare", first="novum-ward", second="novum-ward-2")
+    other = finished.get("/api/tables/compare", first="novum-ward", second="novum-ward-2")
     assert other["test"] is None
     assert "folds or seed" in other["sentence"]
     assert {one["setting"] for one in other["differing"]} == {"seed"}
@@ -196,17 +203,21 @@ def test_a_run_that_fails_says_why(served: Served) -> None:
     assert name not in [one["name"] for one in served.get("/api/tables/list")["runs"]]
 
 
-def test_a_finished_run_is_not_forgotten_nor_resumed(served: Served) -> None:
+def test_a_finished_run_is_not_forgotten_nor_resumed(finished: Served) -> None:
     for action in ("forget", "resume", "cancel"):
-        assert served.ask("POST", f"/api/tables/runs/novum-ward/{action}", {}).status == 400
-    assert served.ask("POST", "/api/tables/runs/novum-ward/remove", {}).status == 422
+        assert finished.ask("POST", f"/api/tables/runs/novum-ward/{action}", {}).status == 400
+    assert finished.ask("POST", "/api/tables/runs/novum-ward/remove", {}).status == 422
 
 
 @pytest.mark.slow
 def test_runs_outlive_a_studio_that_is_killed(tmp_path: Path) -> None:
-    two_classes(tmp_path / "ward.csv", 400)
+    two_classes(tmp_path / "ward.csv", 2000)
     command = [sys.executable, "-m", "novum", "studio", str(tmp_path), "--no-browser", "--port"]
-    settings = {"target": "state", "preset": "standard", "models": ["tree", "linear", "forest"]}
+    settings = {
+        "target": "state",
+        "preset": "standard",
+        "models": ["tree", "linear", "forest", "boosting"],
+    }
     studio = subprocess.Popen([*command, "0"], stdout=subprocess.PIPE, text=True)
     assert studio.stdout is not None
     studio.stdout.readline()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novum.core.sources import AMOUNT, DATE, DEFAULT_MISSING, CellReader, all_match, is_number_text
+from novum.core.sources import DATE, DEFAULT_MISSING, CellReader, all_match, is_number_text
 
 usual = CellReader(frozenset(DEFAULT_MISSING))
 
@@ -96,25 +96,3 @@ def test_dates_are_known_by_their_form(cell: str, dated: bool) -> None:
 
 def test_no_values_are_no_dates() -> None:
     assert not all_match(DATE, [])
-
-
-@pytest.mark.parametrize(
-    ("cell", "is_amount"),
-    [
-        ("1,234", True),
-        ("1.234.567,89", True),
-        ("1 234", True),
-        ("12'345.60", True),
-        ("10%", True),
-        ("$ 5.00", True),
-        ("12.50 €", True),
-        ("1234,5", True),
-        ("12a", False),
-        ("1,23,4", False),
-        ("two", False),
-        ("10 kg", False),
-        ("%", False),
-    ],
-)
-def test_amounts_are_known_by_their_form(cell: str, is_amount: bool) -> None:
-    assert all_match(AMOUNT, [cell]) is is_amount

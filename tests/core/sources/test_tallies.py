@@ -134,5 +134,7 @@ def test_truth_values_after_numbers_are_words() -> None:
 
 def test_numbers_written_for_people_are_noted() -> None:
     (note,) = tally_of(["1,234", "5%"]).report().notes
+    assert note.startswith("numbers as people write them: '1,234' in line 2 is 1234")
+    (note,) = tally_of(["1,234€", "5%"]).report().notes
     assert note.startswith("numbers with thousands separators")
     assert tally_of(["1,234", "five"]).report().notes == ()

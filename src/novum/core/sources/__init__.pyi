@@ -1,7 +1,7 @@
+from novum.core.sources.amounts import is_amount_text
 from novum.core.sources.arff import ArffSource
 from novum.core.sources.blocks import LineBlock, line_blocks
 from novum.core.sources.cells import (
-    AMOUNT,
     DATE,
     DEFAULT_MISSING,
     CellReader,
@@ -26,7 +26,6 @@ from novum.core.sources.streams import (
 )
 
 __all__ = [
-    "AMOUNT",
     "CHUNK_ROWS",
     "DATE",
     "DEFAULT_MISSING",
@@ -49,6 +48,7 @@ __all__ = [
     "arrow_cells",
     "checked_path",
     "counted",
+    "is_amount_text",
     "is_number_text",
     "line_blocks",
     "open_source",

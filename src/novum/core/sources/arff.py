@@ -27,11 +27,11 @@ import pyarrow.compute as pc
 
 from novum.core.errors import FileFormatError
 from novum.core.sources.blocks import Block, BlockReader, TextFindings, line_blocks
-from novum.core.sources.cells import CellReader, TableBuilder, arrow_cells
+from novum.core.sources.cells import CellReader, arrow_cells
 from novum.core.sources.report import ReadReport, counted, printable
 from novum.core.sources.source import DeclaredKind, FileSource, check_names
 from novum.core.sources.streams import LIMITS, Limits, sniffed_encoding, stamp, to_utf8
-from novum.core.sources.tallies import ColumnTally, LineOf
+from novum.core.sources.tallies import ColumnTally, LineOf, builder_of
 from novum.core.tables import Kind, Schema
 
 _DECLARED = "the file"
@@ -72,7 +72,7 @@ class ArffSource(FileSource):
         for i in chosen:
             declared = self._declared_kind(attributes[i])
             name = attributes[i].name
-            tallies.append(ColumnTally(name, i + 1, declared, cell_reader, self.limits))
+            tallies.append(ColumnTally(name, i + 1, declared, cell_reader, self.limits, False))
         blocks = []
         for piece in line_blocks(self.path, encoding, self.limits, offset, line):
             cells, line_of = decoder.parsed(piece.data, piece.line)
@@ -87,7 +87,8 @@ class ArffSource(FileSource):
             column = tally.report()
             reports.append(replace(column, notes=(*column.notes, *_NOTES[attributes[i].type])))
         report = ReadReport(str(self.path), "ARFF", tallies[0].rows, tuple(reports), (note,))
-        builder = TableBuilder(Schema(tuple(tally.column() for tally in tallies)), cell_reader)
+        schema = Schema(tuple(tally.column() for tally in tallies))
+        builder = builder_of(tallies, schema, cell_reader)
         reader = BlockReader(self.path, stamp(self.path), encoding, decoder, builder)
         return TextFindings(report, tuple(blocks), reader)
 

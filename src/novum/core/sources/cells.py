@@ -11,8 +11,8 @@ cells are coded by their different values first and only those are looked at.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import pyarrow as pa
@@ -21,6 +21,7 @@ import pyarrow.csv as pcsv
 import pyarrow.types as pt
 
 from novum.core.errors import InputError
+from novum.core.sources.amounts import Amounts
 from novum.core.sources.source import arrow_type
 from novum.core.tables import Column, Kind, Schema
 
@@ -29,7 +30,6 @@ DATE = (
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
     r"([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$"
 )
-AMOUNT = r"^[$€£]?\s*[+-]?\d{1,3}(([,. ']\d{3})*|\d*)([.,]\d+)?\s*[%$€£]?$"
 DEFAULT_MISSING: tuple[str, ...] = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "null", "NULL", "Null",
 )  # fmt: skip
@@ -100,6 +100,8 @@ class CellReader:
         What stands for a missing cell.
     decimal : str
         Decimal sign, `"."` or `","`.
+    amounts : Amounts, optional
+        How numbers are written, where people wrote them.
 
     Examples
     --------
@@ -110,10 +112,11 @@ class CellReader:
 
     missing: frozenset[str]
     decimal: str = "."
+    amounts: Amounts | None = None
 
     def numbers(self, cells: pa.StringArray) -> Numbers:
         """The cells as float64, and which of them are words."""
-        if self.decimal == ".":
+        if self.decimal == "." and self.amounts is None:
             values = None
             # Where no marker is written like a number, cells that all convert hold none.
             if not any(is_number_text(marker) for marker in self.missing):
@@ -152,7 +155,9 @@ class CellReader:
 
     def _level_numbers(self, levels: pa.StringArray) -> tuple[pa.DoubleArray, pa.BooleanArray]:
         text = levels
-        if self.decimal == ",":
+        if self.amounts is not None:
+            text = self.amounts.plain(text)
+        elif self.decimal == ",":
             # A point next to decimal commas groups thousands: such a cell is left as a word.
             pointed = pc.match_substring(text, ".")
             text = pc.if_else(pointed, "word", pc.replace_substring(text, ",", "."))
@@ -164,7 +169,7 @@ class CellReader:
 
 
 def all_match(pattern: str, levels: Iterable[str]) -> bool:
-    """Whether there are different values and every one matches `pattern` (`DATE`, `AMOUNT`)."""
+    """Whether there are different values and every one matches `pattern` (`DATE`)."""
     texts = pa.array(list(levels), pa.string())
     return len(texts) > 0 and bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
 
@@ -198,10 +203,13 @@ class TableBuilder:
     ----------
     schema : Schema
     reader : CellReader
+    amounts : mapping of str to Amounts
+        Columns whose numbers are written in a way of their own.
     """
 
     schema: Schema
     reader: CellReader
+    amounts: Mapping[str, Amounts] = field(default_factory=dict)
 
     def table(self, cells: list[pa.StringArray]) -> pa.Table:
         columns = [
@@ -212,7 +220,8 @@ class TableBuilder:
 
     def _column(self, column: Column, text: pa.StringArray) -> pa.Array:
         if column.kind is Kind.NUMERIC:
-            numbers = self.reader.numbers(text)
+            reader = replace(self.reader, amounts=self.amounts.get(column.name))
+            numbers = reader.numbers(text)
             if numbers.words is not None:
                 raise _changed(column)
             return numbers.values

@@ -39,7 +39,7 @@ from novum.core.sources.streams import (
     stamp,
     to_utf8,
 )
-from novum.core.sources.tallies import ColumnTally
+from novum.core.sources.tallies import ColumnTally, builder_of
 from novum.core.tables import Schema
 from novum.numerics import Integers
 
@@ -170,7 +170,7 @@ class DelimitedSource(FileSource):
             tuple(notes),
         )
         schema = Schema(tuple(tally.column() for tally in tallies), named)
-        builder = TableBuilder(schema, cell_reader)
+        builder = builder_of(tallies, schema, cell_reader)
         return TextFindings(report, tuple(blocks), self._reader(decoder, builder))
 
     def _reader(self, decoder: DelimitedDecoder, builder: TableBuilder) -> BlockReader:

@@ -31,12 +31,12 @@ import pyarrow.json as pj
 
 from novum.core.errors import FileFormatError, InputError
 from novum.core.runtime import memory_limit as limit_in_force
-from novum.core.sources.cells import DEFAULT_MISSING, CellReader, TableBuilder
+from novum.core.sources.cells import DEFAULT_MISSING, CellReader
 from novum.core.sources.parquet import DEFAULT_MEMORY
 from novum.core.sources.parquet_queries import import_duckdb
 from novum.core.sources.report import ReadReport, printable
 from novum.core.sources.source import DeclaredKind, FileSource, Options, check_names
-from novum.core.sources.tallies import ColumnTally
+from novum.core.sources.tallies import ColumnTally, builder_of
 from novum.core.tables import Schema
 
 # Names of columns, and for each its cells as text; null where there is none.
@@ -108,7 +108,7 @@ class HeldSource(FileSource):
             text.append(column)
         schema = Schema(tuple(tally.column() for tally in tallies))
         reports = tuple(tally.report() for tally in tallies)
-        table = TableBuilder(schema, reader).table(text)
+        table = builder_of(tallies, schema, reader).table(text)
         report = ReadReport(str(self.path), self.format, n_rows, reports, self._notes())
         return HeldFindings(schema, report, table)
 

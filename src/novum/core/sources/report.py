@@ -30,6 +30,8 @@ class ColumnReport:
     mixed : bool
         Whether numbers and words stand in one column that was not declared by the caller.
     notes : tuple of str
+    lone_word : str
+        The one word that stands among the numbers of a mixed column.
     """
 
     name: str
@@ -39,6 +41,7 @@ class ColumnReport:
     constant: bool = False
     mixed: bool = False
     notes: tuple[str, ...] = ()
+    lone_word: str = ""
 
 
 @dataclass(frozen=True)

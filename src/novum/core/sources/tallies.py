@@ -1,29 +1,33 @@
 """What one pass over the cells of a column finds: its kind, its levels, its odd cells.
 
-A column of which every cell is a number is numeric; any other is nominal, with the levels False
-and True if every cell is one of the words `true` and `false` in any case. Levels are collected from
-the first word on; a column that starts with numbers and turns out to hold words is `late`, and the
-source passes over the file once more for its levels.
+A column of which every cell is a number is numeric, also one of numbers as people write them
+(`amounts`); any other is nominal, with the levels False and True if every cell is one of the words
+`true` and `false` in any case. Levels are collected from the first word on; a column that starts
+with numbers and turns out to hold words is `late`, and the source passes over the file once more
+for its levels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from novum.core.errors import FileFormatError, InputError, SchemaError
-from novum.core.sources.cells import AMOUNT, DATE, CellReader, all_match, is_number_text
+from novum.core.sources.amounts import Amounts, amounts_of, is_amount_text
+from novum.core.sources.cells import DATE, CellReader, TableBuilder, all_match, is_number_text
 from novum.core.sources.report import ColumnReport, counted, printable
 from novum.core.sources.source import DeclaredKind
 from novum.core.sources.streams import LIMITS, Limits
-from novum.core.tables import Column, Kind, Level
+from novum.core.tables import Column, Kind, Level, Schema
+from novum.numerics import cached_property
 
 LineOf = Callable[[int], int]
 
 _SAMPLES = 3
+_AMOUNTS = "numbers as people write them"
 _EXACT_INTEGERS = 2.0**53
 _ZEROS = r"^\s*0\d"
 _TRUTHS = {"true": True, "false": False}
@@ -43,6 +47,8 @@ class ColumnTally:
     declared : DeclaredKind
     reader : CellReader
     limits : Limits
+    takes_amounts : bool
+        Whether numbers may be written as people write them.
     """
 
     name: str
@@ -50,6 +56,7 @@ class ColumnTally:
     declared: DeclaredKind
     reader: CellReader
     limits: Limits = LIMITS
+    takes_amounts: bool = True
     rows: int = 0
     missing: int = 0
     numbers: int = 0
@@ -68,9 +75,18 @@ class ColumnTally:
             return self.declared.kind
         return Kind.NOMINAL if self.words else Kind.NUMERIC
 
+    @cached_property
+    def amounts(self) -> Amounts | None:
+        """How the numbers are written, of a column of such amounts; once all rows are counted."""
+        is_open = self.takes_amounts and self.declared.kind in (None, Kind.NUMERIC)
+        if not is_open or not self.words:
+            return None
+        return amounts_of(self.levels, self.reader.decimal)
+
     @property
     def is_mixed(self) -> bool:
-        return self.declared.kind is None and self.words > 0 and self.numbers >= self.words
+        is_open = self.declared.kind is None and self.amounts is None
+        return is_open and self.words > 0 and self.numbers >= self.words
 
     @property
     def is_truth(self) -> bool:
@@ -89,7 +105,7 @@ class ColumnTally:
             # Codes with leading zeros show in the first block; later ones are not worth the search.
             self.zeros = int(pc.sum(pc.match_substring_regex(cells, _ZEROS)).as_py() or 0)
         self.rows += len(cells)
-        if self.kind is Kind.NUMERIC:
+        if self.kind is Kind.NUMERIC and not self.words:
             numbers = self.reader.numbers(cells)
             if numbers.words is None:
                 self.missing += numbers.values.null_count
@@ -99,8 +115,6 @@ class ColumnTally:
                     self.low = min(self.low, extremes["min"].as_py())
                     self.high = max(self.high, extremes["max"].as_py())
                 return
-            if self.declared.kind is Kind.NUMERIC:
-                self._refuse_word(cells, numbers.words, line_of)
             self.late = self.numbers > 0
         self.trimmed += self.reader.trimmed(cells)
         self._count_levels(self.reader.levels(cells), line_of)
@@ -115,13 +129,15 @@ class ColumnTally:
             self._check_declared(coded, line_of)
         if not self.late:
             self._add_levels(coded.dictionary)
-        if self.declared.kind is not None:
+        if self.declared.kind not in (None, Kind.NUMERIC):
             return
         numeric = self.reader.are_numbers(coded.dictionary)
         hits = numeric.take(coded.indices)
         count = int(pc.sum(hits).as_py() or 0)
         self.numbers += count
         self.words += len(coded) - coded.null_count - count
+        if self.declared.kind is Kind.NUMERIC:
+            self._check_amounts(coded, numeric, line_of)
         if len(self.samples) < _SAMPLES:
             words = pc.filter(coded.dictionary, pc.invert(numeric))[:_SAMPLES].to_pylist()
             for word in [word for word in words if word not in self.samples]:
@@ -140,7 +156,10 @@ class ColumnTally:
 
     def column(self) -> Column:
         """The schema's column, once all rows are counted."""
-        if self.kind is Kind.NUMERIC:
+        if self.words and self.declared.kind is Kind.NUMERIC and self.amounts is None:
+            word, line = next(iter(self.samples.items()))
+            self._refuse_word(word, line, "which beside the other cells is no clear number")
+        if self.kind is Kind.NUMERIC or self.amounts is not None:
             return Column(self.name)
         if self.declared.levels is not None:
             return Column(self.name, self.kind, self.declared.levels)
@@ -158,15 +177,17 @@ class ColumnTally:
     def report(self) -> ColumnReport:
         column = self.column()
         values = self.rows - self.missing
-        constant = self.low == self.high if self.kind is Kind.NUMERIC else len(self._met) == 1
+        is_counted = self.kind is Kind.NUMERIC and not self.words
+        constant = self.low == self.high if is_counted else len(self._met) == 1
         return ColumnReport(
             self.name,
-            self.kind,
+            column.kind,
             self.missing,
             column.n_levels,
             constant and values > 0,
             self.is_mixed,
             tuple(self._notes()),
+            next(iter(self.samples)) if self.is_mixed and len(self.samples) == 1 else "",
         )
 
     def _notes(self) -> list[str]:
@@ -175,6 +196,13 @@ class ColumnTally:
             notes.append("no values")
         if self.is_mixed:
             notes.append(f"mixed: {self.mixture}")
+        elif self.amounts is not None:
+            word, line = next(iter(self.samples.items()))
+            (value,) = self.amounts.plain(pa.array([word])).to_pylist()
+            notes.append(
+                f"{_AMOUNTS}: {printable(word, 30)!r} in line {line} is {value}; "
+                "kinds='nominal' keeps the text"
+            )
         elif self.words and self.numbers:
             notes.append(f"{self.numbers:,} of its values are numbers")
         if self.is_truth:
@@ -190,10 +218,11 @@ class ColumnTally:
             notes.append("written with leading zeros, which codes need: kinds='nominal' keeps them")
         if self.words and not self.numbers and all_match(DATE, self.levels):
             notes.append("dates as text; derive numbers (year, month, days since ...) to learn")
-        elif self.words and not self.numbers and all_match(AMOUNT, self.levels):
+        elif self.words and self.amounts is None and all(map(is_amount_text, self.levels)):
             notes.append(
-                "numbers with thousands separators, currency or percent signs as text; write "
-                "digits and one decimal sign to have them numeric"
+                "numbers with thousands separators, currency or percent signs that disagree on "
+                "the unit or the decimal sign; write digits and one decimal sign to have them "
+                "numeric"
             )
         return notes
 
@@ -204,12 +233,19 @@ class ColumnTally:
 
     # Refusals
 
-    def _refuse_word(self, cells: pa.StringArray, words: pa.BooleanArray, line_of: LineOf) -> None:
-        row = pc.index(words, True).as_py()
-        line = line_of(row)
+    def _check_amounts(
+        self, coded: pa.DictionaryArray, numeric: pa.BooleanArray, line_of: LineOf
+    ) -> None:
+        for word in pc.filter(coded.dictionary, pc.invert(numeric)).to_pylist():
+            if not (self.takes_amounts and is_amount_text(word)):
+                self._refuse_word(word, line_of(_first(coded, word)))
+
+    def _refuse_word(
+        self, word: str, line: int, why: str = "which is no number that float64 can hold"
+    ) -> None:
         raise FileFormatError(
             f"Line {line}: {self.declared.by} declares column {self.name!r} numeric, but it holds "
-            f"{printable(cells[row].as_py())!r}, which is no number that float64 can hold. "
+            f"{printable(word)!r}, {why}. "
             "Correct the cell, add the word to `missing`, or declare the column nominal.",
             line=line,
             column=self.position,
@@ -228,6 +264,14 @@ class ColumnTally:
                 line=line,
                 column=self.position,
             )
+
+
+def builder_of(tallies: Iterable[ColumnTally], schema: Schema, reader: CellReader) -> TableBuilder:
+    """What turns cells into the columns that tallies have found."""
+    found = {tally.name: tally.amounts for tally in tallies}
+    return TableBuilder(
+        schema, reader, {name: way for name, way in found.items() if way is not None}
+    )
 
 
 def ordered_numbers(name: str, levels: tuple[str, ...]) -> tuple[Level, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -93,6 +95,15 @@ def test_mixed_types_come_from_the_report() -> None:
     only = ReadReport("t.csv", "CSV", N, report.columns[:1])
     found = findings_of(column_findings, only)["mixed types"]
     assert "'x' is mixed: 3 numbers and 1 word" in found.text
+    assert "--missing-values" not in found.advice
+    word = ReadReport("t.csv", "CSV", N, (replace(report.columns[0], lone_word="k. A."),))
+    found = findings_of(column_findings, word)["mixed types"]
+    assert "If 'k. A.' means missing, --missing-values 'k. A.' says so." in found.advice
+    notes = ("numbers as people write them: '5 %' in line 2 is 5; kinds='nominal' keeps the text",)
+    amounts = ReadReport("t.csv", "CSV", N, (ColumnReport("x", Kind.NUMERIC, notes=notes),))
+    found = findings_of(column_findings, amounts)["amounts"]
+    assert found.text.endswith("numbers as people write them: '5 %' in line 2 is 5.")
+    assert "--kind x=nominal" in found.advice
     assert findings_of(column_findings, None) == {}
 
 

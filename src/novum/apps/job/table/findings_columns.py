@@ -8,7 +8,8 @@
 | nearly constant | one value in 99 % of the known cells or more |
 | mostly missing | half of the cells or more |
 | sentinel values | an extreme such as -999, far from all other values, in three cells or more |
-| mixed types | numbers and words in one column, or numbers written with other signs |
+| mixed types | numbers and words in one column, or amounts that disagree on their signs |
+| amounts | numbers as people write them, with thousands, currency or percent signs |
 | many levels | more than a hundred levels of a nominal feature |
 | possible groups | a feature named like an identifier whose values repeat |
 """
@@ -25,6 +26,7 @@ from novum.apps.job.record import ColumnRecord, Finding
 from novum.apps.job.table.column_cells import Cells
 from novum.apps.job.table.column_natures import is_identifier_name
 from novum.apps.job.table.evidence import Evidence, percent, quoted
+from novum.core.tables import Kind
 from novum.core.text import printable
 from novum.numerics import Floats, one_blas_thread
 
@@ -390,18 +392,31 @@ def _mixed(evidence: Evidence) -> Iterator[Finding]:
     features = set(evidence.task.features) | {column.name for column in evidence.task.left_out}
     columns = [column for column in evidence.report.columns if column.name in features]
     for column in columns:
-        amount = next((note for note in column.notes if note.startswith("numbers with")), None)
+        amount = next((note for note in column.notes if note.startswith("numbers ")), None)
         mixture = next((note for note in column.notes if note.startswith("mixed: ")), None)
         if not (column.mixed or amount):
             continue
+        name = printable(column.name)
+        if amount and column.kind is Kind.NUMERIC:
+            yield Finding(
+                "amounts",
+                "note",
+                (column.name,),
+                f"Column {name!r} holds {printable(amount.partition(';')[0], 240)}.",
+                f"This run reads them so. If they are no numbers, say --kind {name}=nominal.",
+            )
+            continue
         seen = f"is {mixture}" if mixture else f"holds {amount}"
+        word = printable(column.lone_word)
+        missing = f" If {word!r} means missing, --missing-values {shlex.quote(word)} says so."
         yield Finding(
             "mixed types",
             "warning",
             (column.name,),
-            f"Column {printable(column.name)!r} {printable(seen, 240)}.",
-            "Correct the cells, or leave them empty where there is no value. This run reads the "
-            "column as text, each different value a level.",
+            f"Column {name!r} {printable(seen, 240)}.",
+            "Correct the cells, or leave them empty where there is no value."
+            f"{missing if word else ''} This run reads the column as text, each different value a "
+            "level.",
         )
 
 

@@ -64,6 +64,10 @@ class Goal:
     sentences: tuple[str, ...]
 
 
+# Languages in which yes comes before no.
+_YES = {"ja": ("nein", "nee", "nej", "nei"), "j": ("n",)}
+
+
 def read_goal(
     request: Request, kind: TaskKind, classes: Any, shares: Floats | None, highest: Any = None
 ) -> Goal:
@@ -103,7 +107,10 @@ def _positive(
             )
         return None, []
     if request.positive is None:
+        first, last = (str(label).lower() for label in labels)
         found, which = (labels[-1], "last") if highest is None else (highest, "higher")
+        if highest is None and first in _YES and last in _YES[first]:
+            found, which = labels[0], "yes"
         said = (
             f"The positive class is {label_text(found)}, the {which} of both; --positive names the "
             "other."

@@ -21,7 +21,7 @@ from novum.apps.job.table.column_natures import nature_of
 from novum.apps.job.table.level_words import scale_of
 from novum.apps.job.table.reading import LoadedTable
 from novum.core.errors import InputError
-from novum.core.sources import AMOUNT, all_match, counted, is_number_text
+from novum.core.sources import counted, is_amount_text, is_number_text
 from novum.core.tables import MISSING, Kind, are_dates, moments_of
 from novum.core.text import label_text, listed, printable
 from novum.numerics import Array, Floats, Integers
@@ -434,7 +434,7 @@ def _looks_like(cells: Cells, look: TargetLook, n_known: int) -> str:
             f"It looks like numbers read as text because of cells such as {label_text(word)}: "
             "write those as numbers or leave them empty."
         )
-    if all_match(AMOUNT, levels):
+    if all(map(is_amount_text, levels)):
         return (
             f"It looks like numbers written as text, such as {label_text(levels[0])}: write digits "
             "and one decimal point only."
