@@ -178,7 +178,8 @@ def _height(K: int, d: int) -> int:
 
 def _pass_of(params: GaussianParameters, is_complete: bool) -> Callable[..., float]:
     """The kernel for these parameters, with all that does not depend on rows."""
-    from novum.mixture import gaussian_kernels as kernels
+    from novum.mixture.diagonal_kernels import diagonal_step
+    from novum.mixture.gaussian_kernels import matrix_step, shared_matrix_step
 
     means = as_argument(params.means)
     K, d = means.shape
@@ -191,7 +192,7 @@ def _pass_of(params: GaussianParameters, is_complete: bool) -> Callable[..., flo
             X: Floats, w: Floats, starts: Any, missing: Any, joint: Floats, *out: Floats
         ) -> float:
             del starts, missing
-            return float(kernels.diagonal_step(X, w, logs, means, variances, joint, *out))
+            return float(diagonal_step(X, w, logs, means, variances, joint, *out))
 
         return by_column
     roots, log_dets = _roots(params.covariances)
@@ -203,21 +204,19 @@ def _pass_of(params: GaussianParameters, is_complete: bool) -> Callable[..., flo
             X: Floats, w: Floats, starts: Any, missing: Any, joint: Floats, *out: Floats
         ) -> float:
             del starts, missing
-            step = kernels.shared_matrix_step
-            return float(step(X, w, constants, means, root, places, joint, *out[:2]))
+            return float(shared_matrix_step(X, w, constants, means, root, places, joint, *out[:2]))
 
         return shared
     precisions = roots @ roots.transpose(0, 2, 1)
-    roots, precisions = (
-        as_argument(np.broadcast_to(part, (K, d, d)).copy()) for part in (roots, precisions)
-    )
+    filled_up = np.zeros((K, -(-d // 4) * 4, -(-d // 4) * 4))
+    filled_up[:, :d, :d] = roots
+    roots, precisions = filled_up, np.broadcast_to(precisions, (K, d, d)).copy()
 
     def by_matrix(
         X: Floats, w: Floats, starts: Any, missing: Any, joint: Floats, *out: Floats
     ) -> float:
-        step = kernels.matrix_step
         arrays = constants, means, roots, precisions
-        return float(step(X, w, starts, missing, *arrays, joint, *out))
+        return float(matrix_step(X, w, starts, missing, *arrays, joint, *out))
 
     return by_matrix
 

@@ -9,13 +9,16 @@ Missing cells u of a row, given its present cells o, have under component k with
     mean  m_u - P_uu^-1 P_uo (x_o - m_o),      covariance  P_uu^-1,
 
 and with the row completed by that mean `(x - m)'P(x - m)` is the square of the present cells alone,
-while `log|C_oo| = log|C| + log|P_uu|`. Rows of one pattern share the small matrix `P_uu`.
+while `log|C_oo| = log|C| + log|P_uu|`. Rows of one pattern share the small matrix `P_uu`, and
+patterns that begin with the same columns the factors of those; a block of rows has many patterns.
 
 `fast_kernel`: sums along a block may be reordered and fused (`benchmarks/mixture`).
 """
 # mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,23 +68,39 @@ def write_joint(joint, first, n, out):
 
 @fast_inner_kernel()
 def whitened_squares(D, root, n, z, square):
-    """Adds `|D A|^2` of every row of a block to `square`; `A` is upper triangular."""
-    for j in range(root.shape[0]):
+    """`|D A|^2` of every row of a block; `A` is upper triangular.
+
+    Columns come by fours: a tile of four by four takes every number from the cache once for four
+    products, and the last tile of a column keeps its sums in registers.
+    """
+    for b in range(n):
+        square[b] = 0.0
+    for j in range(0, root.shape[0], 4):
+        z0, z1, z2, z3 = z[0], z[1], z[2], z[3]
         for b in range(n):
-            z[b] = 0.0
-        i = 0
-        while i + 4 <= j + 1:
-            a0, a1, a2, a3 = root[i, j], root[i + 1, j], root[i + 2, j], root[i + 3, j]
+            z0[b], z1[b], z2[b], z3[b] = 0.0, 0.0, 0.0, 0.0
+        for i in range(0, j, 4):
+            p, q, r, s = root[i], root[i + 1], root[i + 2], root[i + 3]
+            p0, p1, p2, p3 = p[j], p[j + 1], p[j + 2], p[j + 3]
+            q0, q1, q2, q3 = q[j], q[j + 1], q[j + 2], q[j + 3]
+            r0, r1, r2, r3 = r[j], r[j + 1], r[j + 2], r[j + 3]
+            s0, s1, s2, s3 = s[j], s[j + 1], s[j + 2], s[j + 3]
             for b in range(n):
-                z[b] += a0 * D[i, b] + a1 * D[i + 1, b] + a2 * D[i + 2, b] + a3 * D[i + 3, b]
-            i += 4
-        while i <= j:
-            a0 = root[i, j]
-            for b in range(n):
-                z[b] += a0 * D[i, b]
-            i += 1
+                t, u, v, w = D[i, b], D[i + 1, b], D[i + 2, b], D[i + 3, b]
+                z0[b] += p0 * t + q0 * u + r0 * v + s0 * w
+                z1[b] += p1 * t + q1 * u + r1 * v + s1 * w
+                z2[b] += p2 * t + q2 * u + r2 * v + s2 * w
+                z3[b] += p3 * t + q3 * u + r3 * v + s3 * w
+        p, q, r, s = root[j], root[j + 1], root[j + 2], root[j + 3]
+        p0, p1, p2, p3 = p[j], p[j + 1], p[j + 2], p[j + 3]
+        q1, q2, q3, r2, r3, s3 = q[j + 1], q[j + 2], q[j + 3], r[j + 2], r[j + 3], s[j + 3]
         for b in range(n):
-            square[b] += z[b] * z[b]
+            t, u, v, w = D[j, b], D[j + 1, b], D[j + 2, b], D[j + 3, b]
+            e = z0[b] + p0 * t
+            f = z1[b] + p1 * t + q1 * u
+            g = z2[b] + p2 * t + q2 * u + r2 * v
+            h = z3[b] + p3 * t + q3 * u + r3 * v + s3 * w
+            square[b] += e * e + f * f + g * g + h * h
 
 
 @fast_inner_kernel()
@@ -121,50 +140,118 @@ def add_products(D, share, n, scaled, linear, scatter):
             scatter[i, j] += s
 
 
+class MissingBlocks(NamedTuple):
+    """Blocks of the missing columns of one pattern in the precisions of all components.
+
+    `columns` are their numbers, `factor` the Cholesky factors L, `inverse_factor` L^-1, `half`
+    (K, d + 1) half the log-determinants of leading blocks, and `inverse` the inverses.
+    """
+
+    columns: Any
+    factor: Any
+    inverse_factor: Any
+    half: Any
+    inverse: Any
+
+
 @fast_inner_kernel()
-def inverted(precision, columns, m, factor, inverse):
-    """The inverse of the block of some columns of a precision, and half its log-determinant."""
-    half = 0.0
+def next_pattern(missing, columns, m):
+    """Writes the missing columns over the `m` before; how many they are, and begin as before."""
+    count, same = 0, 0
+    for j in range(missing.shape[0]):
+        if missing[j]:
+            same += same == count and count < m and columns[count] == j
+            columns[count] = j
+            count += 1
+    return count, same
+
+
+@fast_inner_kernel()
+def invert(blocks, k, precision, same, m):
+    """Inverts the block of component k; what the first `same` columns say is there already."""
+    columns, half, inverse = blocks.columns, blocks.half[k], blocks.inverse[k]
+    L, M = blocks.factor[k], blocks.inverse_factor[k]
+    if same == m:
+        return
+    for i in range(same, m):
+        row = precision[columns[i]]
+        s = row[columns[i]]
+        for j in range(i):
+            t = row[columns[j]]
+            for c in range(j):
+                t -= L[i, c] * L[j, c]
+            L[i, j] = t * M[j, j]
+            s -= L[i, j] * L[i, j]
+        half[i + 1] = half[i] + 0.5 * np.log(s)
+        M[i, i] = 1.0 / np.sqrt(s)
+        for j in range(i):
+            t = 0.0
+            for c in range(j, i):
+                t -= L[i, c] * M[c, j]
+            M[i, j] = t * M[i, i]
     for i in range(m):
         for j in range(i + 1):
-            s = precision[columns[i], columns[j]]
-            for c in range(j):
-                s -= factor[i, c] * factor[j, c]
-            if i == j:
-                factor[i, i] = np.sqrt(s)
-                half += np.log(factor[i, i])
-            else:
-                factor[i, j] = s / factor[j, j]
-    for column in range(m):
-        for i in range(column, m):
-            s = 1.0 if i == column else 0.0
-            for c in range(column, i):
-                s -= factor[i, c] * inverse[c, column]
-            inverse[i, column] = s / factor[i, i]
-        for i in range(m - 1, -1, -1):
-            s = inverse[i, column] if i >= column else 0.0
-            for c in range(i + 1, m):
-                s -= factor[c, i] * inverse[c, column]
-            inverse[i, column] = s / factor[i, i]
-    return half
+            t = 0.0
+            for c in range(i, m):
+                t += M[c, i] * M[c, j]
+            inverse[i, j] = t
+            inverse[j, i] = t
 
 
 @fast_inner_kernel()
-def complete_block(D, precision, inverse, columns, m, n, away):
-    """Fills the missing cells of a block, given as zeros, by their conditional means."""
-    d = precision.shape[0]
+def add_combination(sign, coefficients, rows, n_rows, begin, end, out):
+    """Adds `sign * sum_i c_i row_i` between two places; four rows share a load and store."""
+    i = 0
+    while i + 4 <= n_rows:
+        p, q = sign * coefficients[i], sign * coefficients[i + 1]
+        r, s = sign * coefficients[i + 2], sign * coefficients[i + 3]
+        for b in range(begin, end):
+            out[b] += p * rows[i, b] + q * rows[i + 1, b] + r * rows[i + 2, b] + s * rows[i + 3, b]
+        i += 4
+    while i < n_rows:
+        p = sign * coefficients[i]
+        for b in range(begin, end):
+            out[b] += p * rows[i, b]
+        i += 1
+
+
+@fast_inner_kernel()
+def complete(D, precision, inverse, columns, m, begin, end, away):
+    """Fills the missing cells of some rows of a block by their conditional means."""
     for a in range(m):
-        for b in range(n):
+        for b in range(begin, end):
+            D[columns[a], b] = 0.0
             away[a, b] = 0.0
-        for j in range(d):
-            p = precision[columns[a], j]
-            for b in range(n):
-                away[a, b] += p * D[j, b]
     for a in range(m):
-        for c in range(m):
-            p = inverse[a, c]
-            for b in range(n):
-                D[columns[a], b] -= p * away[c, b]
+        add_combination(1.0, precision[columns[a]], D, precision.shape[0], begin, end, away[a])
+    for a in range(m):
+        add_combination(-1.0, inverse[a], away, m, begin, end, D[columns[a]])
+
+
+@fast_inner_kernel()
+def add_conditional_covariances(totals, missing, precisions, blocks, out_scatter):
+    """Adds the covariances of missing cells given the others; `totals` (G, K) weigh the groups."""
+    m = 0
+    for g in range(missing.shape[0]):
+        m, same = next_pattern(missing[g], blocks.columns, m)
+        for k in range(totals.shape[1]):
+            invert(blocks, k, precisions[k], same, m)
+            for a in range(m):
+                i = blocks.columns[a]
+                for c in range(a + 1):
+                    out_scatter[k, i, blocks.columns[c]] += totals[g, k] * blocks.inverse[k, a, c]
+
+
+@fast_inner_kernel()
+def keep_rows(D, joint, n, at, kept, shares):
+    """Appends the rows of a block that leave a trace to those `at` are kept of; how many are."""
+    for b in range(n):
+        if joint[b] > NEGLIGIBLE:
+            for j in range(kept.shape[0]):
+                kept[j, at] = D[j, b]
+            shares[at] = joint[b]
+            at += 1
+    return at
 
 
 @fast_kernel(
@@ -179,242 +266,79 @@ def matrix_step(
     """One pass with a matrix for every component; returns the log-likelihood.
 
     `starts` (G + 1) are the first rows of groups of one pattern of `missing` (G, d). `constants`
-    are `log weight - (log|C| + d log 2 pi) / 2`. Where `out_joint` has rows, the log joint
-    densities (n, K) are written to it; where `out_weight` has entries, the expected sums are added.
+    are `log weight - (log|C| + d log 2 pi) / 2`. `roots` are filled up with zeros to a multiple of
+    four. Where `out_joint` has rows, the log joint densities (n, K) are written to it; where
+    `out_weight` has entries, the expected sums are added.
     """
     K, d = means.shape
-    D = np.zeros((K, d, ROWS))
-    xt, scaled, away = np.empty((d, ROWS)), np.empty((d, ROWS)), np.empty((d, ROWS))
-    packed = np.empty((d, ROWS))
-    joint, share = np.empty((K, ROWS)), np.empty(ROWS)
-    z, square, top = np.empty(ROWS), np.empty(ROWS), np.empty(ROWS)
-    columns = np.empty(d, np.int64)
-    factor, inverses = np.empty((d, d)), np.empty((K, d, d))
-    halves = np.zeros(K)
-    value = 0.0
-    for g in range(missing.shape[0]):
-        m = 0
-        for j in range(d):
-            if missing[g, j]:
-                columns[m] = j
-                m += 1
-        for k in range(K):
-            halves[k] = 0.0
-            if m > 0:
-                half = inverted(precisions[k], columns, m, factor, inverses[k])
-                halves[k] = half - 0.5 * m * LOG_TWO_PI
-        for first in range(starts[g], starts[g + 1], ROWS):
-            n = min(ROWS, starts[g + 1] - first)
-            for b in range(n):
-                for j in range(d):
-                    xt[j, b] = X[first + b, j]
-            for k in range(K):
-                Dk = D[k]
-                for j in range(d):
-                    mean = means[k, j]
-                    if missing[g, j]:
-                        for b in range(n):
-                            Dk[j, b] = 0.0
-                    else:
-                        for b in range(n):
-                            Dk[j, b] = xt[j, b] - mean
-                if m > 0:
-                    complete_block(Dk, precisions[k], inverses[k], columns, m, n, away)
-                for b in range(n):
-                    square[b] = 0.0
-                whitened_squares(Dk, roots[k], n, z, square)
-                constant = constants[k] - halves[k]
-                for b in range(n):
-                    joint[k, b] = constant - 0.5 * square[b]
-            write_joint(joint, first, n, out_joint)
-            if out_weight.shape[0] == 0:
-                continue
-            value += shared_among(joint, weights, first, n, top, share)
-            for k in range(K):
-                Dk = D[k]
-                total, kept = 0.0, 0
-                for b in range(n):
-                    total += joint[k, b]
-                    kept += joint[k, b] > NEGLIGIBLE
-                out_weight[k] += total
-                if kept == 0:
-                    continue
-                if 4 * kept < 3 * n:
-                    at = 0
-                    for b in range(n):
-                        if joint[k, b] > NEGLIGIBLE:
-                            for j in range(d):
-                                packed[j, at] = Dk[j, b]
-                            share[at] = joint[k, b]
-                            at += 1
-                    add_products(packed, share, kept, scaled, out_linear[k], out_scatter[k])
-                else:
-                    add_products(Dk, joint[k], n, scaled, out_linear[k], out_scatter[k])
-                for a in range(m):
-                    for c in range(a + 1):
-                        out_scatter[k, columns[a], columns[c]] += total * inverses[k, a, c]
-    return value
-
-
-@fast_inner_kernel()
-def transposed(X, first, n, xt, present):
-    """Copies a block of rows; whether no cell is missing. If so, `present` is left as it is."""
-    d = X.shape[1]
-    total = 0.0
-    for b in range(n):
-        for j in range(d):
-            total += X[first + b, j]
-    if not np.isnan(total):
-        for b in range(n):
-            for j in range(d):
-                xt[j, b] = X[first + b, j]
-        return True
-    for b in range(n):
-        for j in range(d):
-            x = X[first + b, j]
-            there = not np.isnan(x)
-            xt[j, b] = x if there else 0.0
-            present[j, b] = 1.0 if there else 0.0
-    return False
-
-
-@fast_inner_kernel()
-def add_scaled_squares(xt, mean, precision, n, out):
-    """Adds `sum_j p_j (x_j - m_j)^2` to every row; four columns share a load and store."""
-    d = mean.shape[0]
-    j = 0
-    while j + 4 <= d:
-        m0, m1, m2, m3 = mean[j], mean[j + 1], mean[j + 2], mean[j + 3]
-        p0, p1, p2, p3 = precision[j], precision[j + 1], precision[j + 2], precision[j + 3]
-        for b in range(n):
-            t0, t1, t2, t3 = xt[j, b] - m0, xt[j + 1, b] - m1, xt[j + 2, b] - m2, xt[j + 3, b] - m3
-            out[b] += p0 * t0 * t0 + p1 * t1 * t1 + p2 * t2 * t2 + p3 * t3 * t3
-        j += 4
-    while j < d:
-        m0, p0 = mean[j], precision[j]
-        for b in range(n):
-            t0 = xt[j, b] - m0
-            out[b] += p0 * t0 * t0
-        j += 1
-
-
-@fast_inner_kernel()
-def add_column_logs(xt, present, complete, mean, precision, log, n, z, out):
-    """Adds `-(p_j (x_j - m_j)^2 + log_j) / 2` of the present cells of every row."""
-    d = mean.shape[0]
-    if complete:
-        constant = 0.0
-        for j in range(d):
-            constant += log[j]
-        for b in range(n):
-            z[b] = constant
-        add_scaled_squares(xt, mean, precision, n, z)
-        for b in range(n):
-            out[b] -= 0.5 * z[b]
-        return
-    for j in range(d):
-        m, p, c = mean[j], precision[j], log[j]
-        for b in range(n):
-            t = xt[j, b] - m
-            out[b] -= 0.5 * present[j, b] * (p * t * t + c)
-
-
-@fast_inner_kernel()
-def add_column_sums(xt, present, complete, mean, share, total, n, seen, linear, square):
-    """Adds `sum_b r_b`, `sum_b r_b t_b` and `sum_b r_b t_b^2` over the present cells of columns.
-
-    `t = x - m`; `total` is the sum of `r` over all rows.
-    """
-    d = mean.shape[0]
-    if not complete:
-        for j in range(d):
-            m, w, s, q = mean[j], 0.0, 0.0, 0.0
-            for b in range(n):
-                r = share[b] * present[j, b]
-                t = xt[j, b] - m
-                w += r
-                s += r * t
-                q += r * t * t
-            seen[j] += w
-            linear[j] += s
-            square[j] += q
-        return
-    for j in range(d):
-        seen[j] += total
-    j = 0
-    while j + 2 <= d:
-        m0, m1 = mean[j], mean[j + 1]
-        s0, s1, q0, q1 = 0.0, 0.0, 0.0, 0.0
-        for b in range(n):
-            r = share[b]
-            t0, t1 = xt[j, b] - m0, xt[j + 1, b] - m1
-            u0, u1 = r * t0, r * t1
-            s0 += u0
-            s1 += u1
-            q0 += u0 * t0
-            q1 += u1 * t1
-        linear[j] += s0
-        linear[j + 1] += s1
-        square[j] += q0
-        square[j + 1] += q1
-        j += 2
-    if j < d:
-        m0, s0, q0 = mean[j], 0.0, 0.0
-        for b in range(n):
-            t0 = xt[j, b] - m0
-            u0 = share[b] * t0
-            s0 += u0
-            q0 += u0 * t0
-        linear[j] += s0
-        square[j] += q0
-
-
-@fast_kernel(
-    "float64(float64[:,::1],float64[::1],float64[::1],float64[:,::1],float64[:,::1],"
-    "float64[:,::1],float64[::1],float64[:,::1],float64[:,::1])"
-)
-def diagonal_step(
-    X, weights, constants, means, variances, out_joint, out_weight, out_linear, out_square
-):  # fmt: skip
-    """The same for uncorrelated columns; `constants` are logarithms of weights."""
-    K, d = means.shape
-    xt, present = np.empty((d, ROWS)), np.empty((d, ROWS))
-    joint, share, top = np.empty((K, ROWS)), np.empty(ROWS), np.empty(ROWS)
-    logs, precisions = np.log(variances) + LOG_TWO_PI, 1.0 / variances
-    whole, seen = np.zeros(K), np.zeros((K, d))
-    value = 0.0
+    G = missing.shape[0]
+    D, kept = np.zeros((K, roots.shape[1], ROWS)), np.empty((K, d, ROWS))
+    xt, scaled = np.empty((d, ROWS)), np.empty((d, ROWS))
+    z, square, top = np.empty((4, ROWS)), np.empty(ROWS), np.empty(ROWS)
+    joint, shares = np.empty((K, ROWS)), np.empty((K, ROWS))
+    n_kept, totals = np.zeros(K, np.int64), np.zeros((G, K))
+    blocks = MissingBlocks(
+        np.empty(d, np.int64), np.empty((K, d, d)), np.empty((K, d, d)),
+        np.zeros((K, d + 1)), np.empty((K, d, d)),
+    )  # fmt: skip
+    value, group, m = 0.0, 0, 0
     for first in range(0, X.shape[0], ROWS):
         n = min(ROWS, X.shape[0] - first)
-        complete = transposed(X, first, n, xt, present)
+        for j in range(d):
+            for b in range(n):
+                xt[j, b] = X[first + b, j]
         for k in range(K):
+            for j in range(d):
+                mean = means[k, j]
+                for b in range(n):
+                    D[k, j, b] = xt[j, b] - mean
             for b in range(n):
                 joint[k, b] = constants[k]
-            add_column_logs(
-                xt, present, complete, means[k], precisions[k], logs[k], n, share, joint[k]
-            )
+        while starts[group + 1] <= first:
+            group += 1
+        after = group
+        while after < G and starts[after] < first + n:
+            m, same = next_pattern(missing[after], blocks.columns, m)
+            begin, end = max(starts[after] - first, 0), min(starts[after + 1] - first, n)
+            for k in range(K if m > 0 else 0):
+                invert(blocks, k, precisions[k], same, m)
+                complete(
+                    D[k], precisions[k], blocks.inverse[k], blocks.columns, m, begin, end, scaled
+                )
+                less = blocks.half[k, m] - 0.5 * m * LOG_TWO_PI
+                for b in range(begin, end):
+                    joint[k, b] -= less
+            after += 1
+        for k in range(K):
+            whitened_squares(D[k], roots[k], n, z, square)
+            for b in range(n):
+                joint[k, b] -= 0.5 * square[b]
         write_joint(joint, first, n, out_joint)
         if out_weight.shape[0] == 0:
             continue
-        value += shared_among(joint, weights, first, n, top, share)
+        value += shared_among(joint, weights, first, n, top, square)
         for k in range(K):
-            total = 0.0
+            total, count = 0.0, 0
             for b in range(n):
                 total += joint[k, b]
-            whole[k] += total
-            if total > NEGLIGIBLE:
-                add_column_sums(
-                    xt, present, complete, means[k], joint[k], total, n,
-                    seen[k], out_linear[k], out_square[k],
-                )  # fmt: skip
-            else:
-                for j in range(d):
-                    seen[k, j] += total
+                count += joint[k, b] > NEGLIGIBLE
+            out_weight[k] += total
+            if 4 * count >= 3 * n:
+                add_products(D[k], joint[k], n, scaled, out_linear[k], out_scatter[k])
+                continue
+            # Few rows matter: they wait until they fill a block.
+            if n_kept[k] + count > ROWS:
+                add_products(kept[k], shares[k], n_kept[k], scaled, out_linear[k], out_scatter[k])
+                n_kept[k] = 0
+            n_kept[k] = keep_rows(D[k], joint[k], n, n_kept[k], kept[k], shares[k])
+        for g in range(group, after):
+            for k in range(K):
+                for b in range(max(starts[g] - first, 0), min(starts[g + 1] - first, n)):
+                    totals[g, k] += joint[k, b]
     if out_weight.shape[0] > 0:
-        # A missing cell is expected at the mean with the variance of its component.
         for k in range(K):
-            out_weight[k] += whole[k]
-            for j in range(d):
-                out_square[k, j] += (whole[k] - seen[k, j]) * variances[k, j]
+            add_products(kept[k], shares[k], n_kept[k], scaled, out_linear[k], out_scatter[k])
+        add_conditional_covariances(totals, missing, precisions, blocks, out_scatter)
     return value
 
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.mixture.gaussian_kernels import (
-    LOG_TWO_PI,
-    ROWS,
-    add_column_logs,
-    add_column_sums,
-    shared_among,
-    transposed,
-    write_joint,
-)
+from novum.mixture.diagonal_kernels import add_column_logs, add_column_sums, transposed
+from novum.mixture.gaussian_kernels import LOG_TWO_PI, ROWS, shared_among, write_joint
 from novum.numerics import fast_kernel
 
 

@@ -1,0 +1,183 @@
+"""Kernels of mixtures of uncorrelated numbers: the same as `gaussian_kernels`, column by column.
+
+A missing cell takes no part in a density. What is expected of it is the mean and the variance of
+its component.
+
+`fast_kernel`: sums along a block may be reordered and fused (`benchmarks/mixture`).
+"""
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import numpy as np
+
+from novum.mixture.gaussian_kernels import (
+    LOG_TWO_PI,
+    NEGLIGIBLE,
+    ROWS,
+    shared_among,
+    write_joint,
+)
+from novum.numerics import fast_inner_kernel, fast_kernel
+
+
+@fast_inner_kernel()
+def transposed(X, first, n, xt, present):
+    """Copies a block of rows; whether no cell is missing. If so, `present` is left as it is."""
+    d = X.shape[1]
+    total = 0.0
+    for b in range(n):
+        for j in range(d):
+            total += X[first + b, j]
+    if not np.isnan(total):
+        for b in range(n):
+            for j in range(d):
+                xt[j, b] = X[first + b, j]
+        return True
+    for b in range(n):
+        for j in range(d):
+            x = X[first + b, j]
+            there = not np.isnan(x)
+            xt[j, b] = x if there else 0.0
+            present[j, b] = 1.0 if there else 0.0
+    return False
+
+
+@fast_inner_kernel()
+def add_scaled_squares(xt, mean, precision, n, out):
+    """Adds `sum_j p_j (x_j - m_j)^2` to every row; four columns share a load and store."""
+    d = mean.shape[0]
+    j = 0
+    while j + 4 <= d:
+        m0, m1, m2, m3 = mean[j], mean[j + 1], mean[j + 2], mean[j + 3]
+        p0, p1, p2, p3 = precision[j], precision[j + 1], precision[j + 2], precision[j + 3]
+        for b in range(n):
+            t0, t1, t2, t3 = xt[j, b] - m0, xt[j + 1, b] - m1, xt[j + 2, b] - m2, xt[j + 3, b] - m3
+            out[b] += p0 * t0 * t0 + p1 * t1 * t1 + p2 * t2 * t2 + p3 * t3 * t3
+        j += 4
+    while j < d:
+        m0, p0 = mean[j], precision[j]
+        for b in range(n):
+            t0 = xt[j, b] - m0
+            out[b] += p0 * t0 * t0
+        j += 1
+
+
+@fast_inner_kernel()
+def add_column_logs(xt, present, complete, mean, precision, log, n, z, out):
+    """Adds `-(p_j (x_j - m_j)^2 + log_j) / 2` of the present cells of every row."""
+    d = mean.shape[0]
+    if complete:
+        constant = 0.0
+        for j in range(d):
+            constant += log[j]
+        for b in range(n):
+            z[b] = constant
+        add_scaled_squares(xt, mean, precision, n, z)
+        for b in range(n):
+            out[b] -= 0.5 * z[b]
+        return
+    for j in range(d):
+        m, p, c = mean[j], precision[j], log[j]
+        for b in range(n):
+            t = xt[j, b] - m
+            out[b] -= 0.5 * present[j, b] * (p * t * t + c)
+
+
+@fast_inner_kernel()
+def add_column_sums(xt, present, complete, mean, share, total, n, seen, linear, square):
+    """Adds `sum_b r_b`, `sum_b r_b t_b` and `sum_b r_b t_b^2` over the present cells of columns.
+
+    `t = x - m`; `total` is the sum of `r` over all rows.
+    """
+    d = mean.shape[0]
+    if not complete:
+        for j in range(d):
+            m, w, s, q = mean[j], 0.0, 0.0, 0.0
+            for b in range(n):
+                r = share[b] * present[j, b]
+                t = xt[j, b] - m
+                w += r
+                s += r * t
+                q += r * t * t
+            seen[j] += w
+            linear[j] += s
+            square[j] += q
+        return
+    for j in range(d):
+        seen[j] += total
+    j = 0
+    while j + 2 <= d:
+        m0, m1 = mean[j], mean[j + 1]
+        s0, s1, q0, q1 = 0.0, 0.0, 0.0, 0.0
+        for b in range(n):
+            r = share[b]
+            t0, t1 = xt[j, b] - m0, xt[j + 1, b] - m1
+            u0, u1 = r * t0, r * t1
+            s0 += u0
+            s1 += u1
+            q0 += u0 * t0
+            q1 += u1 * t1
+        linear[j] += s0
+        linear[j + 1] += s1
+        square[j] += q0
+        square[j + 1] += q1
+        j += 2
+    if j < d:
+        m0, s0, q0 = mean[j], 0.0, 0.0
+        for b in range(n):
+            t0 = xt[j, b] - m0
+            u0 = share[b] * t0
+            s0 += u0
+            q0 += u0 * t0
+        linear[j] += s0
+        square[j] += q0
+
+
+@fast_kernel(
+    "float64(float64[:,::1],float64[::1],float64[::1],float64[:,::1],float64[:,::1],"
+    "float64[:,::1],float64[::1],float64[:,::1],float64[:,::1])"
+)
+def diagonal_step(
+    X, weights, constants, means, variances, out_joint, out_weight, out_linear, out_square
+):  # fmt: skip
+    """As `matrix_step`, for uncorrelated columns; `constants` are logarithms of weights."""
+    K, d = means.shape
+    xt, present = np.empty((d, ROWS)), np.empty((d, ROWS))
+    joint, share, top = np.empty((K, ROWS)), np.empty(ROWS), np.empty(ROWS)
+    logs, precisions = np.log(variances) + LOG_TWO_PI, 1.0 / variances
+    whole, seen = np.zeros(K), np.zeros((K, d))
+    value = 0.0
+    for first in range(0, X.shape[0], ROWS):
+        n = min(ROWS, X.shape[0] - first)
+        complete = transposed(X, first, n, xt, present)
+        for k in range(K):
+            for b in range(n):
+                joint[k, b] = constants[k]
+            add_column_logs(
+                xt, present, complete, means[k], precisions[k], logs[k], n, share, joint[k]
+            )
+        write_joint(joint, first, n, out_joint)
+        if out_weight.shape[0] == 0:
+            continue
+        value += shared_among(joint, weights, first, n, top, share)
+        for k in range(K):
+            total = 0.0
+            for b in range(n):
+                total += joint[k, b]
+            whole[k] += total
+            if total > NEGLIGIBLE:
+                add_column_sums(
+                    xt, present, complete, means[k], joint[k], total, n,
+                    seen[k], out_linear[k], out_square[k],
+                )  # fmt: skip
+            else:
+                for j in range(d):
+                    seen[k, j] += total
+    if out_weight.shape[0] > 0:
+        # A missing cell is expected at the mean with the variance of its component.
+        for k in range(K):
+            out_weight[k] += whole[k]
+            for j in range(d):
+                out_square[k, j] += (whole[k] - seen[k, j]) * variances[k, j]
+    return value
