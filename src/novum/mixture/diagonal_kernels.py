@@ -14,37 +14,32 @@ import numpy as np
 from novum.mixture.gaussian_kernels import (
     LOG_TWO_PI,
     NEGLIGIBLE,
-    ROWS,
     shared_among,
     write_joint,
 )
+from novum.mixture.row_blocks import ROWS
 from novum.numerics import fast_inner_kernel, fast_kernel
 
 
 @fast_inner_kernel()
-def transposed(X, first, n, xt, present):
-    """Copies a block of rows; whether no cell is missing. If so, `present` is left as it is."""
-    d = X.shape[1]
+def fill_gaps(cells, n, out_cells, out_present):
+    """Whether a block has gaps; if so, `out_cells` has zeros in them."""
     total = 0.0
-    for b in range(n):
-        for j in range(d):
-            total += X[first + b, j]
-    if not np.isnan(total):
+    for j in range(cells.shape[0]):
         for b in range(n):
-            for j in range(d):
-                xt[j, b] = X[first + b, j]
-        return True
-    for b in range(n):
-        for j in range(d):
-            x = X[first + b, j]
-            there = not np.isnan(x)
-            xt[j, b] = x if there else 0.0
-            present[j, b] = 1.0 if there else 0.0
-    return False
+            total += cells[j, b]
+    if not np.isnan(total):
+        return False
+    for j in range(cells.shape[0]):
+        for b in range(n):
+            there = not np.isnan(cells[j, b])
+            out_cells[j, b] = cells[j, b] if there else 0.0
+            out_present[j, b] = 1.0 if there else 0.0
+    return True
 
 
 @fast_inner_kernel()
-def add_scaled_squares(xt, mean, precision, n, out):
+def add_scaled_squares(cells, mean, precision, n, out):
     """Adds `sum_j p_j (x_j - m_j)^2` to every row; four columns share a load and store."""
     d = mean.shape[0]
     j = 0
@@ -52,19 +47,20 @@ def add_scaled_squares(xt, mean, precision, n, out):
         m0, m1, m2, m3 = mean[j], mean[j + 1], mean[j + 2], mean[j + 3]
         p0, p1, p2, p3 = precision[j], precision[j + 1], precision[j + 2], precision[j + 3]
         for b in range(n):
-            t0, t1, t2, t3 = xt[j, b] - m0, xt[j + 1, b] - m1, xt[j + 2, b] - m2, xt[j + 3, b] - m3
+            t0, t1 = cells[j, b] - m0, cells[j + 1, b] - m1
+            t2, t3 = cells[j + 2, b] - m2, cells[j + 3, b] - m3
             out[b] += p0 * t0 * t0 + p1 * t1 * t1 + p2 * t2 * t2 + p3 * t3 * t3
         j += 4
     while j < d:
         m0, p0 = mean[j], precision[j]
         for b in range(n):
-            t0 = xt[j, b] - m0
+            t0 = cells[j, b] - m0
             out[b] += p0 * t0 * t0
         j += 1
 
 
 @fast_inner_kernel()
-def add_column_logs(xt, present, complete, mean, precision, log, n, z, out):
+def add_column_logs(cells, present, complete, mean, precision, log, n, z, out):
     """Adds `-(p_j (x_j - m_j)^2 + log_j) / 2` of the present cells of every row."""
     d = mean.shape[0]
     if complete:
@@ -73,19 +69,19 @@ def add_column_logs(xt, present, complete, mean, precision, log, n, z, out):
             constant += log[j]
         for b in range(n):
             z[b] = constant
-        add_scaled_squares(xt, mean, precision, n, z)
+        add_scaled_squares(cells, mean, precision, n, z)
         for b in range(n):
             out[b] -= 0.5 * z[b]
         return
     for j in range(d):
         m, p, c = mean[j], precision[j], log[j]
         for b in range(n):
-            t = xt[j, b] - m
+            t = cells[j, b] - m
             out[b] -= 0.5 * present[j, b] * (p * t * t + c)
 
 
 @fast_inner_kernel()
-def add_column_sums(xt, present, complete, mean, share, total, n, seen, linear, square):
+def add_column_sums(cells, present, complete, mean, share, total, n, seen, linear, square):
     """Adds `sum_b r_b`, `sum_b r_b t_b` and `sum_b r_b t_b^2` over the present cells of columns.
 
     `t = x - m`; `total` is the sum of `r` over all rows.
@@ -96,7 +92,7 @@ def add_column_sums(xt, present, complete, mean, share, total, n, seen, linear, 
             m, w, s, q = mean[j], 0.0, 0.0, 0.0
             for b in range(n):
                 r = share[b] * present[j, b]
-                t = xt[j, b] - m
+                t = cells[j, b] - m
                 w += r
                 s += r * t
                 q += r * t * t
@@ -112,7 +108,7 @@ def add_column_sums(xt, present, complete, mean, share, total, n, seen, linear, 
         s0, s1, q0, q1 = 0.0, 0.0, 0.0, 0.0
         for b in range(n):
             r = share[b]
-            t0, t1 = xt[j, b] - m0, xt[j + 1, b] - m1
+            t0, t1 = cells[j, b] - m0, cells[j + 1, b] - m1
             u0, u1 = r * t0, r * t1
             s0 += u0
             s1 += u1
@@ -126,7 +122,7 @@ def add_column_sums(xt, present, complete, mean, share, total, n, seen, linear, 
     if j < d:
         m0, s0, q0 = mean[j], 0.0, 0.0
         for b in range(n):
-            t0 = xt[j, b] - m0
+            t0 = cells[j, b] - m0
             u0 = share[b] * t0
             s0 += u0
             q0 += u0 * t0
@@ -135,7 +131,7 @@ def add_column_sums(xt, present, complete, mean, share, total, n, seen, linear, 
 
 
 @fast_kernel(
-    "float64(float64[:,::1],float64[::1],float64[::1],float64[:,::1],float64[:,::1],"
+    "float64(float64[:,:,::1],float64[::1],float64[::1],float64[:,::1],float64[:,::1],"
     "float64[:,::1],float64[::1],float64[:,::1],float64[:,::1])"
 )
 def diagonal_step(
@@ -143,19 +139,21 @@ def diagonal_step(
 ):  # fmt: skip
     """As `matrix_step`, for uncorrelated columns; `constants` are logarithms of weights."""
     K, d = means.shape
-    xt, present = np.empty((d, ROWS)), np.empty((d, ROWS))
+    without_gaps, present = np.empty((d, ROWS)), np.empty((d, ROWS))
     joint, share, top = np.empty((K, ROWS)), np.empty(ROWS), np.empty(ROWS)
     logs, precisions = np.log(variances) + LOG_TWO_PI, 1.0 / variances
     whole, seen = np.zeros(K), np.zeros((K, d))
     value = 0.0
-    for first in range(0, X.shape[0], ROWS):
-        n = min(ROWS, X.shape[0] - first)
-        complete = transposed(X, first, n, xt, present)
+    for block in range(X.shape[0]):
+        first = block * ROWS
+        n = min(ROWS, weights.shape[0] - first)
+        complete = not fill_gaps(X[block], n, without_gaps, present)
+        cells = X[block] if complete else without_gaps
         for k in range(K):
             for b in range(n):
                 joint[k, b] = constants[k]
             add_column_logs(
-                xt, present, complete, means[k], precisions[k], logs[k], n, share, joint[k]
+                cells, present, complete, means[k], precisions[k], logs[k], n, share, joint[k]
             )
         write_joint(joint, first, n, out_joint)
         if out_weight.shape[0] == 0:
@@ -168,7 +166,7 @@ def diagonal_step(
             whole[k] += total
             if total > NEGLIGIBLE:
                 add_column_sums(
-                    xt, present, complete, means[k], joint[k], total, n,
+                    cells, present, complete, means[k], joint[k], total, n,
                     seen[k], out_linear[k], out_square[k],
                 )  # fmt: skip
             else:

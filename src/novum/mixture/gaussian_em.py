@@ -30,6 +30,7 @@ from novum.core.sums import Additive, SumProblem
 from novum.core.tables import Sample
 from novum.distributions import missing_patterns, whiteners
 from novum.mixture.covariance_families import Family
+from novum.mixture.row_blocks import calls, in_blocks
 from novum.numerics import Bytes, Floats, Integers, as_argument
 
 LOG_TWO_PI = float(np.log(2 * np.pi))
@@ -83,7 +84,8 @@ class PatternRows:
 
     Attributes
     ----------
-    cells : array (n, d)
+    blocks : array (B, d, ROWS)
+        Their cells, column by column (`row_blocks`).
     weights : array (n,)
     starts : array (G + 1,)
         First rows of the groups.
@@ -92,7 +94,7 @@ class PatternRows:
         Which rows of the table these are.
     """
 
-    cells: Floats
+    blocks: Floats
     weights: Floats
     starts: Integers
     missing: Bytes
@@ -104,27 +106,27 @@ class PatternRows:
         groups = list(missing_patterns(X))
         if len(groups) == 1 and groups[0][1] is None:
             starts, missing = np.array([0, len(X)]), np.zeros((1, d), np.uint8)
-            return cls(as_argument(X), as_argument(weights), starts, missing, slice(None))
+            return cls(in_blocks(X), as_argument(weights), starts, missing, slice(None))
         order = np.concatenate([np.asarray(rows) for rows, _ in groups])
         missing = np.ones((len(groups), d), np.uint8)
         for number, (_, present) in enumerate(groups):
             missing[number, slice(None) if present is None else present] = 0
         starts = np.cumsum([0, *(len(rows) for rows, _ in groups)])
-        return cls(X[order], weights[order], starts, missing, order)
+        return cls(in_blocks(X[order]), weights[order], starts, missing, order)
 
     @property
     def is_complete(self) -> bool:
         return not self.missing.any()
 
-    def parts(self, height: int) -> Iterator[tuple[slice, Integers, Bytes]]:
-        """Rows of one call, with the starts and patterns of the groups among them."""
-        n = len(self.cells)
-        for first in range(0, n, height):
-            last = min(first + height, n)
-            g = int(np.searchsorted(self.starts, first, side="right")) - 1
-            h = int(np.searchsorted(self.starts, last, side="left"))
-            starts = np.clip(self.starts[g : h + 1], first, last) - first
-            yield slice(first, last), as_argument(starts, np.int64), self.missing[g:h]
+    def parts(self, K: int) -> Iterator[tuple[slice, tuple[Any, ...]]]:
+        """Rows of one call; their blocks, weights, and starts and patterns of their groups."""
+        d = self.blocks.shape[1]
+        for rows, blocks in calls(len(self.weights), _CALL_PRODUCTS / (K * d * (d + 8))):
+            g = int(np.searchsorted(self.starts, rows.start, side="right")) - 1
+            h = int(np.searchsorted(self.starts, rows.stop, side="left"))
+            starts = np.clip(self.starts[g : h + 1], rows.start, rows.stop) - rows.start
+            groups = as_argument(starts, np.int64), self.missing[g:h]
+            yield rows, (self.blocks[blocks], self.weights[rows], *groups)
 
 
 # --- One pass -------------------------------------------------------------------------------------
@@ -139,14 +141,14 @@ def expected_sums(params: GaussianParameters, rows: PatternRows) -> GaussianSums
     scatter = np.zeros((K, d) if len(shape) == 2 else (K, d, d))
     value = 0.0
     run = _pass_of(params, rows.is_complete)
-    for chosen, starts, missing in rows.parts(_height(K, d)):
-        X, w = rows.cells[chosen], rows.weights[chosen]
-        value += run(X, w, starts, missing, np.empty((0, K)), weight, linear, scatter)
+    for _, arguments in rows.parts(K):
+        value += run(*arguments, np.empty((0, K)), weight, linear, scatter)
     if is_shared:
         # Squares about the old means, from those about the center and the linear sums.
-        weighted = rows.weights[:, None] * rows.cells
+        weighted = rows.blocks * in_blocks(rows.weights[:, None])
         m, moved = params.means, params.means.T @ linear
-        total = weighted.T @ rows.cells - moved - moved.T - (m.T * weight) @ m
+        products = (weighted @ rows.blocks.transpose(0, 2, 1)).sum(axis=0)
+        total = products - moved - moved.T - (m.T * weight) @ m
         return GaussianSums(weight, linear, total[None], value)
     if len(shape) == 3:
         lower = np.tril(scatter, -1)
@@ -164,16 +166,11 @@ def log_joint(params: GaussianParameters, X: Floats) -> Floats:
     run = _pass_of(params, rows.is_complete)
     none = np.empty(0), np.empty((0, d))
     empty = np.empty((0, d) if params.covariances.ndim == 2 else (0, d, d))
-    for chosen, starts, missing in rows.parts(_height(K, d)):
-        out = sorted_joint[chosen]
-        run(rows.cells[chosen], rows.weights[chosen], starts, missing, out, *none, empty)
+    for chosen, arguments in rows.parts(K):
+        run(*arguments, sorted_joint[chosen], *none, empty)
     joint = np.empty_like(sorted_joint)
     joint[rows.order] = sorted_joint
     return joint
-
-
-def _height(K: int, d: int) -> int:
-    return int(max(1024, _CALL_PRODUCTS // (K * d * (d + 8))))
 
 
 def _pass_of(params: GaussianParameters, is_complete: bool) -> Callable[..., float]:

@@ -1,8 +1,8 @@
 """Kernels of Gaussian mixtures: densities, responsibilities and expected sums in one pass.
 
-A block of rows lies transposed in the cache, so that loops run along its rows and become vector
-instructions. For every component k the differences `D = x - m_k` stay in the cache from the density
-to the sums, which are taken about the old means, near the new ones: nothing cancels.
+Rows come in blocks (`row_blocks`). For every component k the differences `D = x - m_k` stay in the
+cache from the density to the sums, which are taken about the old means, near the new ones: nothing
+cancels.
 
 Missing cells u of a row, given its present cells o, have under component k with precision P
 
@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from novum.mixture.row_blocks import ROWS
 from novum.numerics import exp_of_negative, fast_inner_kernel, fast_kernel
 
-ROWS = 128
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
 
 # Responsibilities below this leave no trace in double precision sums.
@@ -255,7 +255,7 @@ def keep_rows(D, joint, n, at, kept, shares):
 
 
 @fast_kernel(
-    "float64(float64[:,::1],float64[::1],int64[::1],uint8[:,::1],float64[::1],float64[:,::1],"
+    "float64(float64[:,:,::1],float64[::1],int64[::1],uint8[:,::1],float64[::1],float64[:,::1],"
     "float64[:,:,::1],float64[:,:,::1],float64[:,::1],float64[::1],float64[:,::1],"
     "float64[:,:,::1])"
 )
@@ -265,16 +265,16 @@ def matrix_step(
 ):  # fmt: skip
     """One pass with a matrix for every component; returns the log-likelihood.
 
-    `starts` (G + 1) are the first rows of groups of one pattern of `missing` (G, d). `constants`
-    are `log weight - (log|C| + d log 2 pi) / 2`. `roots` are filled up with zeros to a multiple of
-    four. Where `out_joint` has rows, the log joint densities (n, K) are written to it; where
-    `out_weight` has entries, the expected sums are added.
+    `X` are blocks. `starts` (G + 1) are the first rows of groups of one pattern of `missing`
+    (G, d). `constants` are `log weight - (log|C| + d log 2 pi) / 2`. `roots` are filled up with
+    zeros to a multiple of four. Where `out_joint` has rows, the log joint densities (n, K) are
+    written to it; where `out_weight` has entries, the expected sums are added.
     """
     K, d = means.shape
     G = missing.shape[0]
     D, kept = np.zeros((K, roots.shape[1], ROWS)), np.empty((K, d, ROWS))
-    xt, scaled = np.empty((d, ROWS)), np.empty((d, ROWS))
-    z, square, top = np.empty((4, ROWS)), np.empty(ROWS), np.empty(ROWS)
+    scaled, z = np.empty((d, ROWS)), np.empty((4, ROWS))
+    square, top = np.empty(ROWS), np.empty(ROWS)
     joint, shares = np.empty((K, ROWS)), np.empty((K, ROWS))
     n_kept, totals = np.zeros(K, np.int64), np.zeros((G, K))
     blocks = MissingBlocks(
@@ -282,16 +282,14 @@ def matrix_step(
         np.zeros((K, d + 1)), np.empty((K, d, d)),
     )  # fmt: skip
     value, group, m = 0.0, 0, 0
-    for first in range(0, X.shape[0], ROWS):
-        n = min(ROWS, X.shape[0] - first)
-        for j in range(d):
-            for b in range(n):
-                xt[j, b] = X[first + b, j]
+    for block in range(X.shape[0]):
+        first = block * ROWS
+        n = min(ROWS, weights.shape[0] - first)
         for k in range(K):
             for j in range(d):
                 mean = means[k, j]
                 for b in range(n):
-                    D[k, j, b] = xt[j, b] - mean
+                    D[k, j, b] = X[block, j, b] - mean
             for b in range(n):
                 joint[k, b] = constants[k]
         while starts[group + 1] <= first:
@@ -343,7 +341,7 @@ def matrix_step(
 
 
 @fast_kernel(
-    "float64(float64[:,::1],float64[::1],float64[::1],float64[:,::1],float64[:,::1],"
+    "float64(float64[:,:,::1],float64[::1],float64[::1],float64[:,::1],float64[:,::1],"
     "float64[:,::1],float64[:,::1],float64[::1],float64[:,::1])"
 )
 def shared_matrix_step(
@@ -351,21 +349,19 @@ def shared_matrix_step(
 ):  # fmt: skip
     """The same for complete rows and one matrix; `places` (K, d) are the whitened means."""
     K, d = means.shape
-    xt, white = np.empty((d, ROWS)), np.empty((d, ROWS))
+    white = np.empty((d, ROWS))
     joint, share, top = np.empty((K, ROWS)), np.empty(ROWS), np.empty(ROWS)
     value = 0.0
-    for first in range(0, X.shape[0], ROWS):
-        n = min(ROWS, X.shape[0] - first)
-        for b in range(n):
-            for j in range(d):
-                xt[j, b] = X[first + b, j]
+    for block in range(X.shape[0]):
+        first, cells = block * ROWS, X[block]
+        n = min(ROWS, weights.shape[0] - first)
         for j in range(d):
             for b in range(n):
                 white[j, b] = 0.0
             for i in range(j + 1):
                 a = root[i, j]
                 for b in range(n):
-                    white[j, b] += a * xt[i, b]
+                    white[j, b] += a * cells[i, b]
         for k in range(K):
             for b in range(n):
                 joint[k, b] = 0.0
@@ -390,6 +386,6 @@ def shared_matrix_step(
             for j in range(d):
                 mean, s = means[k, j], 0.0
                 for b in range(n):
-                    s += joint[k, b] * (xt[j, b] - mean)
+                    s += joint[k, b] * (cells[j, b] - mean)
                 out_linear[k, j] += s
     return value

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.mixture.diagonal_kernels import add_column_logs, add_column_sums, transposed
-from novum.mixture.gaussian_kernels import LOG_TWO_PI, ROWS, shared_among, write_joint
+from novum.mixture.diagonal_kernels import add_column_logs, add_column_sums, fill_gaps
+from novum.mixture.gaussian_kernels import LOG_TWO_PI, shared_among, write_joint
+from novum.mixture.row_blocks import ROWS
 from novum.numerics import fast_kernel
 
 
 @fast_kernel(
-    "float64(float64[:,::1],int32[:,::1],float64[::1],int64[::1],float64[::1],float64[:,::1],"
+    "float64(float64[:,:,::1],int32[:,::1],float64[::1],int64[::1],float64[::1],float64[:,::1],"
     "float64[:,::1],float64[:,::1],float64[:,::1],float64[::1],float64[:,::1],float64[:,::1],"
     "float64[:,::1],float64[:,::1])"
 )
@@ -27,14 +28,16 @@ def mixed_step(
     counts. Missing cells take no part in any sum of their column.
     """
     K, p, q = constants.shape[0], X.shape[1], codes.shape[1]
-    xt, present = np.empty((p, ROWS)), np.empty((p, ROWS))
+    without_gaps, present = np.empty((p, ROWS)), np.empty((p, ROWS))
     joint, share, top = np.empty((K, ROWS)), np.empty(ROWS), np.empty(ROWS)
     logs, precisions = np.log(variances) + LOG_TWO_PI, 1.0 / variances
     place = np.empty((q, ROWS), np.int64)
     value = 0.0
-    for first in range(0, weights.shape[0], ROWS):
+    for block in range(X.shape[0]):
+        first = block * ROWS
         n = min(ROWS, weights.shape[0] - first)
-        complete = transposed(X, first, n, xt, present)
+        complete = not fill_gaps(X[block], n, without_gaps, present)
+        cells = X[block] if complete else without_gaps
         for b in range(n):
             for j in range(q):
                 place[j, b] = starts[j] + codes[first + b, j]
@@ -42,7 +45,7 @@ def mixed_step(
             for b in range(n):
                 joint[k, b] = constants[k]
             add_column_logs(
-                xt, present, complete, means[k], precisions[k], logs[k], n, share, joint[k]
+                cells, present, complete, means[k], precisions[k], logs[k], n, share, joint[k]
             )
             for j in range(q):
                 for b in range(n):
@@ -57,7 +60,7 @@ def mixed_step(
                 total += joint[k, b]
             out_weight[k] += total
             add_column_sums(
-                xt, present, complete, means[k], joint[k], total, n,
+                cells, present, complete, means[k], joint[k], total, n,
                 out_seen[k], out_linear[k], out_square[k],
             )  # fmt: skip
             for j in range(q):

@@ -45,6 +45,7 @@ from novum.mixture.mixed_table import (
     level_starts,
     start_rows,
 )
+from novum.mixture.row_blocks import calls, in_blocks
 from novum.numerics import Floats, Integers, as_argument
 
 # Terms of one call of the kernel: a tenth of a second.
@@ -75,7 +76,7 @@ class MixedSums(Additive):
 
 @dataclass(frozen=True, eq=False)
 class MixedRows:
-    """Rows in standard units; codes are those of groups of columns."""
+    """Rows in standard units: numbers in blocks (`row_blocks`), codes of groups of columns."""
 
     numeric: Floats
     codes: Any
@@ -134,7 +135,7 @@ class MixedEM(SumProblem[MixedParameters, MixedSums]):
         X = self.units.rows(np.asarray(sample.numeric))
         known = ~np.isnan(X).all(axis=1) | (sample.codes >= 0).any(axis=1)
         codes = self.groups.codes(sample.codes[known])
-        return MixedRows(as_argument(X[known]), codes, as_argument(sample.weights[known]))
+        return MixedRows(in_blocks(X[known]), codes, as_argument(sample.weights[known]))
 
     def step(self, params: MixedParameters, chunk: Sample | MixedRows, /) -> MixedSums:
         rows = self.prepared(chunk) if isinstance(chunk, Sample) else chunk
@@ -150,7 +151,7 @@ class MixedEM(SumProblem[MixedParameters, MixedSums]):
     def log_joint(self, params: MixedParameters, sample: Sample) -> Floats:
         """`log w_k + log p_k(x)` of the present cells in the units of the table, (n, K)."""
         X = self.units.rows(np.asarray(sample.numeric))
-        rows = MixedRows(as_argument(X), self.groups.codes(sample.codes), np.ones(len(X)))
+        rows = MixedRows(in_blocks(X), self.groups.codes(sample.codes), np.ones(len(X)))
         joint = np.empty((len(X), len(params.weights)))
         tables = self.groups.tables(params.levels, self.starts)
         passed(params, tables, self.groups.starts, rows, joint, None)
@@ -271,12 +272,11 @@ def passed(
     with np.errstate(divide="ignore"):
         constants = np.log(params.weights)
     arrays = [as_argument(a) for a in (params.means, params.variances, tables)]
-    height = max(1024, _CALL_TERMS // (K * (p + rows.codes.shape[1] + 1)))
+    most_rows = _CALL_TERMS / (K * (p + rows.codes.shape[1] + 1))
     value = 0.0
-    for first in range(0, len(rows.weights), height):
-        part = slice(first, first + height)
+    for part, blocks in calls(len(rows.weights), most_rows):
         out = np.empty((0, K)) if joint is None else joint[part]
-        cells = rows.numeric[part], rows.codes[part], rows.weights[part], starts
+        cells = rows.numeric[blocks], rows.codes[part], rows.weights[part], starts
         value += float(mixed_step(*cells, constants, *arrays, out, *sums))
     return value
 
@@ -373,7 +373,7 @@ class MixedMixture(TableMixture):
         params, K = self._parameters_of_fit(), len(self.weights_)
         groups, starts = LevelGroups.of(self.schema_), level_starts(self.schema_)
         codes = groups.codes(sample.codes)
-        rows = MixedRows(as_argument(sample.numeric), codes, np.ones(sample.n_rows))
+        rows = MixedRows(in_blocks(sample.numeric), codes, np.ones(sample.n_rows))
         joint = np.empty((sample.n_rows, K))
         passed(params, groups.tables(params.levels, starts), groups.starts, rows, joint, None)
         return joint
