@@ -17,7 +17,7 @@ from novum.core.errors import InputError
 from novum.core.learners import ConvergenceWarning
 from novum.core.learners.contracts import Case, check_name, estimator_checks
 from novum.distributions import MultivariateNormal
-from novum.mixture import GaussianMixture
+from novum.mixture import GaussianMixture, gaussian_em
 from novum.mixture.covariance_families import Family
 from novum.mixture.gaussian_em import (
     GaussianParameters,
@@ -103,6 +103,37 @@ def test_densities_and_a_step_are_those_of_the_definition(
     np.testing.assert_allclose(after.means, expected[1], atol=1e-11)
     np.testing.assert_allclose(after.covariances, expected[2], atol=1e-10)
     assert sums.log_likelihood == pytest.approx(expected[3], rel=1e-12)
+
+
+@pytest.mark.parametrize("apart", [0.0, 30.0])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("d", [4, 7])
+def test_a_step_over_many_blocks_of_rows_is_that_of_the_definition(
+    d: int, missing: float, apart: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Calls end within groups of one pattern, groups end within blocks, and far from a component
+    # rows leave no trace.
+    monkeypatch.setattr(gaussian_em, "_CALL_PRODUCTS", 1.0)
+    rng = np.random.default_rng(d)
+    weights, means, covariances = law_of(d, 3, d)
+    means = means + apart * np.arange(3)[:, None]
+    X = rng.normal(size=(1500, d)) + means[rng.integers(3, size=1500)]
+    X[600:][rng.random((900, d)) < missing] = np.nan
+    X[200:600, 1] = np.nan if missing else 0.0
+    X[~np.isfinite(X).any(axis=1)] = 0.5
+    weight = rng.integers(1, 4, 1500).astype(float)
+    params = GaussianParameters(weights, means, covariances)
+    rows = PatternRows.of(X, weight)
+    sums = expected_sums(params, rows)
+    after = maximized(Family("full"), params, sums)
+    expected = em_step(X, weight, weights, means, covariances)
+    np.testing.assert_allclose(after.weights, expected[0], atol=1e-12)
+    np.testing.assert_allclose(after.means, expected[1], atol=1e-11)
+    np.testing.assert_allclose(after.covariances, expected[2], atol=1e-10)
+    assert sums.log_likelihood == pytest.approx(expected[3], rel=1e-12)
+    _, logs = responsibilities(X, weights, means, covariances)
+    joint = log_joint(params, X)
+    np.testing.assert_allclose(np.logaddexp.reduce(joint, axis=1), logs, rtol=1e-12, atol=1e-11)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])

@@ -39,45 +39,37 @@ def fill_gaps(cells, n, out_cells, out_present):
 
 
 @fast_inner_kernel()
-def add_scaled_squares(cells, mean, precision, n, out):
-    """Adds `sum_j p_j (x_j - m_j)^2` to every row; four columns share a load and store."""
+def add_column_logs(cells, present, complete, mean, peak, slope, n, out):
+    """Adds `peak_j + slope_j (x_j - m_j)^2` of the present cells of every row.
+
+    Four columns of a complete block share a load and store.
+    """
     d = mean.shape[0]
+    if not complete:
+        for j in range(d):
+            m, p, c = mean[j], slope[j], peak[j]
+            for b in range(n):
+                t = cells[j, b] - m
+                out[b] += present[j, b] * (p * t * t + c)
+        return
+    total = np.sum(peak)
+    for b in range(n):
+        out[b] += total
     j = 0
     while j + 4 <= d:
         m0, m1, m2, m3 = mean[j], mean[j + 1], mean[j + 2], mean[j + 3]
-        p0, p1, p2, p3 = precision[j], precision[j + 1], precision[j + 2], precision[j + 3]
+        p0, p1, p2, p3 = slope[j], slope[j + 1], slope[j + 2], slope[j + 3]
         for b in range(n):
             t0, t1 = cells[j, b] - m0, cells[j + 1, b] - m1
             t2, t3 = cells[j + 2, b] - m2, cells[j + 3, b] - m3
             out[b] += p0 * t0 * t0 + p1 * t1 * t1 + p2 * t2 * t2 + p3 * t3 * t3
         j += 4
     while j < d:
-        m0, p0 = mean[j], precision[j]
-        for b in range(n):
-            t0 = cells[j, b] - m0
-            out[b] += p0 * t0 * t0
-        j += 1
-
-
-@fast_inner_kernel()
-def add_column_logs(cells, present, complete, mean, precision, log, n, z, out):
-    """Adds `-(p_j (x_j - m_j)^2 + log_j) / 2` of the present cells of every row."""
-    d = mean.shape[0]
-    if complete:
-        constant = 0.0
-        for j in range(d):
-            constant += log[j]
-        for b in range(n):
-            z[b] = constant
-        add_scaled_squares(cells, mean, precision, n, z)
-        for b in range(n):
-            out[b] -= 0.5 * z[b]
-        return
-    for j in range(d):
-        m, p, c = mean[j], precision[j], log[j]
+        m, p = mean[j], slope[j]
         for b in range(n):
             t = cells[j, b] - m
-            out[b] -= 0.5 * present[j, b] * (p * t * t + c)
+            out[b] += p * t * t
+        j += 1
 
 
 @fast_inner_kernel()
@@ -102,32 +94,15 @@ def add_column_sums(cells, present, complete, mean, share, total, n, seen, linea
         return
     for j in range(d):
         seen[j] += total
-    j = 0
-    while j + 2 <= d:
-        m0, m1 = mean[j], mean[j + 1]
-        s0, s1, q0, q1 = 0.0, 0.0, 0.0, 0.0
+    for j in range(d):
+        m, s, q = mean[j], 0.0, 0.0
         for b in range(n):
-            r = share[b]
-            t0, t1 = cells[j, b] - m0, cells[j + 1, b] - m1
-            u0, u1 = r * t0, r * t1
-            s0 += u0
-            s1 += u1
-            q0 += u0 * t0
-            q1 += u1 * t1
-        linear[j] += s0
-        linear[j + 1] += s1
-        square[j] += q0
-        square[j + 1] += q1
-        j += 2
-    if j < d:
-        m0, s0, q0 = mean[j], 0.0, 0.0
-        for b in range(n):
-            t0 = cells[j, b] - m0
-            u0 = share[b] * t0
-            s0 += u0
-            q0 += u0 * t0
-        linear[j] += s0
-        square[j] += q0
+            t = cells[j, b] - m
+            u = share[b] * t
+            s += u
+            q += u * t
+        linear[j] += s
+        square[j] += q
 
 
 @fast_kernel(
@@ -141,7 +116,7 @@ def diagonal_step(
     K, d = means.shape
     without_gaps, present = np.empty((d, ROWS)), np.empty((d, ROWS))
     joint, share, top = np.empty((K, ROWS)), np.empty(ROWS), np.empty(ROWS)
-    logs, precisions = np.log(variances) + LOG_TWO_PI, 1.0 / variances
+    peaks, slopes = -0.5 * (np.log(variances) + LOG_TWO_PI), -0.5 / variances
     whole, seen = np.zeros(K), np.zeros((K, d))
     value = 0.0
     for block in range(X.shape[0]):
@@ -152,9 +127,7 @@ def diagonal_step(
         for k in range(K):
             for b in range(n):
                 joint[k, b] = constants[k]
-            add_column_logs(
-                cells, present, complete, means[k], precisions[k], logs[k], n, share, joint[k]
-            )
+            add_column_logs(cells, present, complete, means[k], peaks[k], slopes[k], n, joint[k])
         write_joint(joint, first, n, out_joint)
         if out_weight.shape[0] == 0:
             continue

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from novum.mixture.row_blocks import ROWS
-from novum.numerics import exp_of_negative, fast_inner_kernel, fast_kernel
+from novum.numerics import exp_of_negative, fast_inner_kernel, fast_kernel, log_of_positive
 
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
 
@@ -49,7 +49,7 @@ def shared_among(joint, weights, first, n, top, shares):
     value = 0.0
     for b in range(n):
         w = weights[first + b]
-        value += w * (top[b] + np.log(shares[b]))
+        value += w * (top[b] + log_of_positive(shares[b]))
         shares[b] = w / shares[b]
     for k in range(K):
         for b in range(n):

@@ -30,7 +30,7 @@ def mixed_step(
     K, p, q = constants.shape[0], X.shape[1], codes.shape[1]
     without_gaps, present = np.empty((p, ROWS)), np.empty((p, ROWS))
     joint, share, top = np.empty((K, ROWS)), np.empty(ROWS), np.empty(ROWS)
-    logs, precisions = np.log(variances) + LOG_TWO_PI, 1.0 / variances
+    peaks, slopes = -0.5 * (np.log(variances) + LOG_TWO_PI), -0.5 / variances
     place = np.empty((q, ROWS), np.int64)
     value = 0.0
     for block in range(X.shape[0]):
@@ -44,9 +44,7 @@ def mixed_step(
         for k in range(K):
             for b in range(n):
                 joint[k, b] = constants[k]
-            add_column_logs(
-                cells, present, complete, means[k], precisions[k], logs[k], n, share, joint[k]
-            )
+            add_column_logs(cells, present, complete, means[k], peaks[k], slopes[k], n, joint[k])
             for j in range(q):
                 for b in range(n):
                     joint[k, b] += levels[k, place[j, b]]

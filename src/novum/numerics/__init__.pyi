@@ -37,7 +37,7 @@ from novum.numerics.definiteness import (
 )
 from novum.numerics.double_double import two_product
 from novum.numerics.eigen import EigenPairs, power_iteration, rayleigh_quotient
-from novum.numerics.exponential import exp_of_negative
+from novum.numerics.exponential import exp_of_negative, log_of_positive
 from novum.numerics.isotonic import IsotonicMap, fit_isotonic
 from novum.numerics.jit import (
     as_argument,
@@ -252,6 +252,7 @@ __all__ = [
     "log_add",
     "log_mean",
     "log_normalize",
+    "log_of_positive",
     "log_subtract",
     "log_sum_exp",
     "mahalanobis",
