@@ -86,8 +86,8 @@ def tree_pays(share: float, n: int, p: int, is_euclidean: bool) -> bool:
     >>> tree_pays(0.05, 50_000, 10, True), tree_pays(0.9, 50_000, 10, True)
     (True, False)
     """
-    leaf = 3.0 + 0.2 * p
-    all_rows = 0.8 + 0.02 * p + 5000.0 / n if is_euclidean else 1.0 + 0.2 * p
+    leaf = 0.8 + 0.1 * p
+    all_rows = 0.35 + 0.017 * p + 3000.0 / n if is_euclidean else 0.7 + 0.1 * p
     return share * leaf <= all_rows
 
 

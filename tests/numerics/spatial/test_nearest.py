@@ -36,6 +36,36 @@ def test_screening_is_exact_in_any_unit(scale: float) -> None:
     assert np.array_equal(far[1], [[0, 1]])
 
 
+@pytest.mark.parametrize("power", [1.0, 2.0, 3.0, np.inf])
+@pytest.mark.parametrize("scale", [1e-160, 1e-90, 1.0, 1e90, 1e150])
+@pytest.mark.parametrize("outlier", [0.0, 1e9])
+def test_trees_are_exact_in_any_unit(power: float, scale: float, outlier: float) -> None:
+    rng = np.random.default_rng(2)
+    X = np.vstack([rng.normal(size=(1500, 3)), np.round(rng.normal(size=(500, 3)))]) + 1e4
+    Z = np.vstack([X[::100], rng.normal(size=(20, 3)) + 1e4, np.full((1, 3), 1e7)])
+    X[0] += outlier
+    X, Z, own = X * scale, Z * scale, np.append(np.arange(0, 2000, 100), np.full(21, -1))
+    with np.errstate(over="ignore", under="ignore"):
+        apart = np.abs(Z[:, None] - X)
+        terms = apart * apart if power == 2.0 else apart**power
+        powers = apart.max(axis=2) if np.isinf(power) else terms[:, :, 0] + terms[:, :, 1]
+        powers = powers if np.isinf(power) else powers + terms[:, :, 2]
+    for k in (1, 7, 40, 600):
+        distances, rows = KDTree.of(X).nearest(Z, k, power, own)
+        kept = np.where(np.arange(2000) == own[:, None], np.inf, powers)
+        order = np.argsort(kept, axis=1, kind="stable")[:, :k]
+        found = np.take_along_axis(powers, rows, axis=1)
+        if power == 3.0:
+            # NumPy's powers are rounded in another way than those of the kernels.
+            np.testing.assert_allclose(
+                distances, np.take_along_axis(kept, order, axis=1), rtol=1e-13, atol=1e-300
+            )
+            continue
+        assert np.array_equal(distances, found)
+        finite = np.isfinite(np.take_along_axis(kept, order, axis=1))
+        assert np.array_equal(rows[finite], order[finite])
+
+
 @given(
     st.integers(0, 10_000),
     st.integers(1, 700),

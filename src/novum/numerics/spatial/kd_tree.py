@@ -8,10 +8,11 @@ from typing import Self
 import numpy as np
 
 from novum.numerics.jit import as_argument
-from novum.numerics.types import Floats, Integers
+from novum.numerics.shared_state import cached_property
+from novum.numerics.types import Array, Floats, Integers
 
-# Rows of a leaf: fewer make the tree deeper, and each leaf a shorter loop.
-_LEAF = 64
+# Rows of a leaf at most: fewer make the tree deeper, and each leaf a shorter loop.
+_LEAF = 128
 # From so many queries on they are asked in the order of the leaves.
 _MANY = 64
 # Cells that one call of a kernel looks at, at most.
@@ -82,26 +83,18 @@ class KDTree:
         own : int array (m,), optional
             The row that a query is itself, which is not among its neighbors.
         """
-        from novum.numerics.spatial import kd_tree_kernels as kernels
-
         m = len(queries)
         own = np.full(m, -1, np.int64) if own is None else own
         near, rows = np.full((m, k), np.inf), np.full((m, k), len(self.order), np.int64)
         if m < _MANY:
-            asked = as_argument(queries)
-            kernels.nearest(
-                self._arrays, self.n_levels, asked, own, power, near, rows, self._scratch
-            )
+            self._search(queries, own, power, near, rows)
             return near, rows
         # Queries that lie together ask the same leaves.
         turn = self._in_leaf_order(queries)
         for start in range(0, m, self._step):
             lines = turn[start : start + self._step]
             heaps = near[lines], rows[lines]
-            asked = as_argument(queries[lines])
-            kernels.nearest(
-                self._arrays, self.n_levels, asked, own[lines], power, *heaps, self._scratch
-            )
+            self._search(queries[lines], own[lines], power, *heaps)
             near[lines], rows[lines] = heaps
         return near, rows
 
@@ -114,15 +107,24 @@ class KDTree:
         >>> KDTree.of(rows).share_looked_at(rows[:10], 1) < 0.2
         True
         """
-        from novum.numerics.spatial import kd_tree_kernels as kernels
-
         m, n = len(queries), len(self.order)
         near, rows = np.full((m, k), np.inf), np.full((m, k), n, np.int64)
-        asked, own = as_argument(queries), np.full(m, -1, np.int64)
-        looked_at = kernels.nearest(
-            self._arrays, self.n_levels, asked, own, power, near, rows, self._scratch
-        )
-        return float(looked_at) / max(1, m * n)
+        looked_at = self._search(queries, np.full(m, -1, np.int64), power, near, rows)
+        return looked_at / max(1, m * n)
+
+    def _search(
+        self, queries: Floats, own: Integers, power: float, near: Floats, rows: Integers
+    ) -> int:
+        """Takes the nearest rows into heaps; how many rows were looked at."""
+        from novum.numerics.spatial import coarse_tree_kernels as kernels
+
+        # What a search writes on, its own in every thread.
+        p, width = self.n_columns, self._coarse[0].shape[1] // self.n_columns
+        size = kernels.GROUP * (self.n_levels // kernels.LEVELS + 2)
+        stack, bounds = np.empty(size, np.int64), np.empty(size, np.float32)
+        scratch = stack, bounds, np.empty(p, np.float32), np.empty(width, np.float32)
+        tree, asked = (self.cells, self.order, self._leaf_starts), as_argument(queries)
+        return int(kernels.nearest(*tree, self._coarse, asked, own, power, near, rows, scratch))
 
     def within(
         self, queries: Floats, radius: float, power: float = 2.0
@@ -158,12 +160,30 @@ class KDTree:
         rows, powers = (np.concatenate(one) for one in zip(*blocks, strict=True))
         return counts, rows, powers
 
-    @property
-    def _scratch(self) -> tuple[Integers, Floats, Floats]:
-        """What a search writes on, its own in every thread."""
-        size = 2 * self.n_levels + 2
-        n_leaves = 2 ** (self.n_levels - 1)
-        return np.empty(size, np.int64), np.empty(size), np.empty(len(self.order) // n_leaves + 2)
+    @cached_property
+    def _leaf_starts(self) -> Integers:
+        """The first row of every leaf, and the end."""
+        first_leaf = 2 ** (self.n_levels - 1) - 1
+        return np.append(self.starts[first_leaf : 2 * first_leaf + 1], len(self.order))
+
+    @cached_property
+    def _coarse(self) -> tuple[Array, Array, Floats, float, int]:
+        """Leaves and boxes in single precision, for `coarse_tree_kernels`."""
+        from novum.numerics.spatial import coarse_tree_kernels as kernels
+
+        p, starts, group = self.n_columns, self._leaf_starts, kernels.GROUP
+        center = self.low[0] / 2 + self.high[0] / 2
+        half = float((self.high[0] / 2 - self.low[0] / 2).max(initial=0.0))
+        # A power of two, so that nothing is rounded twice.
+        scale = float(np.ldexp(0.5, min(int(np.frexp(half)[1]), 1023) + 1))
+        width = -(-int(np.diff(starts).max()) // group) * group
+        leaves = np.full((len(starts) - 1, p * width), np.inf, np.float32)
+        kernels.fill_coarse(self.cells, starts, center, scale, leaves)
+        corners = np.tile(center, (max(group, 2**self.n_levels), 2, 1))
+        corners[1 : len(self.low) + 1] = np.stack([self.low, self.high], axis=1)
+        boxes = (corners - center) / scale
+        boxes = boxes.reshape(-1, group, 2, p).transpose(0, 2, 3, 1).astype(np.float32, order="C")
+        return leaves, boxes, center, scale, (self.n_levels - 2) % kernels.LEVELS + 1
 
     @property
     def _step(self) -> int:

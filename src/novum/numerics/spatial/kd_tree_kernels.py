@@ -10,45 +10,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.numerics.jit import fast_inner_kernel, inner_kernel, kernel, lean_kernel
-from novum.numerics.spatial.nearest_kernels import (
-    is_worse,
-    place_of_worst,
-    replace_worst,
-    sort_kept,
-)
+from novum.numerics.jit import fast_inner_kernel, inner_kernel, kernel
 
-# Distances that are compared before anything is done about them.
-GROUP = 16
 # Sums of powers of distances to a box are rounded differently from those of rows in it.
 SLACK = 1.0 - 1e-13
 
 
 @inner_kernel()
+def part_below(values, order, low, high, pivot):
+    """Moves values below a pivot to the front, without a branch that nobody foresees; their end."""
+    i = low
+    for j in range(low, high):
+        x, row = values[j], order[j]
+        values[j], order[j] = values[i], order[i]
+        values[i], order[i] = x, row
+        i += x < pivot
+    return i
+
+
+@inner_kernel()
 def select_median(values, order, middle):
     """Parts `values`, and `order` with them, so that the middle one is where sorting puts it."""
-    low, high = 0, values.size - 1
-    while low < high:
+    low, high = 0, values.size
+    while high - low > 1:
         # The median of three keeps sorted columns from costing a square.
-        a, b, c = values[low], values[(low + high) // 2], values[high]
+        a, b, c = values[low], values[(low + high) // 2], values[high - 1]
         pivot = max(min(a, b), min(max(a, b), c))
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if middle <= j:
-            high = j
-        elif middle >= i:
-            low = i
+        end = part_below(values, order, low, high, pivot)
+        if end == low:
+            # The pivot is the least; its equals go to the front.
+            end = part_below(values, order, low, high, np.nextafter(pivot, np.inf))
+            if middle < end:
+                return
+        if middle < end:
+            high = end
         else:
-            return
+            low = end
 
 
 BUILD = "void(float64[:, ::1], int64, int64[::1], int64[::1], float64[::1])"
@@ -174,59 +171,6 @@ def leaf_powers(x, cells, n, power, out):
 
 # cells leaf by leaf, order of rows, starts of nodes, corners of boxes
 TREE = "Tuple((float64[::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1]))"
-# nodes to look at, bounds of their distances, and distances of the rows of a leaf
-SCRATCH = "Tuple((int64[::1], float64[::1], float64[::1]))"
-
-
-NEAREST = (
-    f"int64({TREE}, int64, float64[:, ::1], int64[::1], float64, float64[:, ::1], int64[:, ::1], "
-    f"{SCRATCH})"
-)
-
-
-@lean_kernel(NEAREST)
-def nearest(tree, n_levels, queries, own, power, near, rows, scratch):
-    """The k nearest rows of every query, the nearest first; how many rows were looked at."""
-    stack, bounds, out = scratch
-    cells, order, starts, low, high = tree
-    p, n = queries.shape[1], order.size
-    first_leaf = 2 ** (n_levels - 1) - 1
-    at = place_of_worst(near.shape[1])
-    looked_at = 0
-    for q in range(queries.shape[0]):
-        x, heap, places = queries[q], near[q], rows[q]
-        stack[0], bounds[0] = 0, 0.0
-        size = 1
-        while size > 0:
-            size -= 1
-            node = stack[size]
-            # A box at the very distance of the worst may hold a smaller row number.
-            if bounds[size] > heap[at]:
-                continue
-            if node < first_leaf:
-                left = 2 * node + 1
-                a = box_power(x, low[left], high[left], power) * SLACK
-                b = box_power(x, low[left + 1], high[left + 1], power) * SLACK
-                nearer = left if a <= b else left + 1
-                if max(a, b) <= heap[at]:
-                    stack[size], bounds[size] = 2 * left + 1 - nearer, max(a, b)
-                    size += 1
-                if min(a, b) <= heap[at]:
-                    stack[size], bounds[size] = nearer, min(a, b)
-                    size += 1
-                continue
-            start = starts[node]
-            stop = n if node == 2 * first_leaf else starts[node + 1]
-            m = stop - start
-            looked_at += m
-            leaf_powers(x, cells[start * p : stop * p], m, power, out)
-            for t in range(m):
-                if out[t] <= heap[at]:
-                    i = order[start + t]
-                    if i != own[q] and is_worse(heap[at], places[at], out[t], i):
-                        replace_worst(out[t], i, heap, places)
-        sort_kept(heap, places)
-    return looked_at
 
 
 @kernel(

@@ -97,8 +97,8 @@ class KernelSums:
         step = max(16, _CELLS // max(1, n * self.tree.n_columns))
         # An absolute error is one of the sum itself, not of that over its value at the base.
         errors = np.zeros(m) if atol == 0.0 else atol * np.exp(np.minimum(-scale, 700.0))
-        stack, lowers, squares = self.tree._scratch
-        scratch = stack, lowers, np.empty_like(lowers), squares
+        size, longest = 2 * self.tree.n_levels + 2, int(np.diff(self.tree._leaf_starts).max())
+        scratch = np.empty(size, np.int64), np.empty(size), np.empty(size), np.empty(longest)
         for start in range(0, m, step):
             lines = turn[start : start + step]
             sums = np.empty(len(lines))

@@ -14,6 +14,8 @@ import numpy as np
 from novum.numerics.spatial.kd_tree import KDTree
 from novum.numerics.types import Floats, Integers, Mask
 
+# Rows of a leaf: pairs of leaves are left out, or count whole, sooner than for queries alone.
+_LEAF = 64
 # Leaves gone over in one call, a fraction of a second.
 _LEAVES = 16
 
@@ -40,7 +42,7 @@ class RadiusGraph:
 
     @classmethod
     def of(cls, X: Floats, power: float, radius: float) -> Self:
-        tree = KDTree.of(X)
+        tree = KDTree.of(X, _LEAF)
         return cls(tree, np.ascontiguousarray(X[tree.order]), power, radius)
 
     def weights_near(self, weights: Floats) -> Floats:

@@ -15,6 +15,8 @@ import numpy as np
 from novum.numerics.spatial.kd_tree import KDTree
 from novum.numerics.types import Floats, Integers
 
+# Rows of a leaf: one of a single component is left out.
+_LEAF = 64
 # Rows whose edges are looked for in one call.
 _ROWS = 2048
 
@@ -43,7 +45,7 @@ def minimum_spanning_tree(
     from novum.numerics.spatial import spanning_tree_kernels as kernels
 
     n = len(X)
-    tree = KDTree.of(X)
+    tree = KDTree.of(X, _LEAF)
     order = tree.order
     rows = np.ascontiguousarray(X[order])
     floor = np.zeros(n) if least is None else np.ascontiguousarray(least[order])
