@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sklearn import cluster as theirs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.clustering import KMeans, KMedians
+from novum.clustering.lloyd import BoundedRows, Centers, LloydProblem, nearest_centers
 from novum.clustering.lower_bound import least_along
 from novum.core.errors import InputError
 from novum.core.learners import ConvergenceWarning, Verdict
@@ -55,6 +57,26 @@ def test_a_fixed_start_gives_lloyds_algorithm(seed: int, k: int) -> None:
     assert np.array_equal(model.labels_, labels)
     assert model.inertia_ == pytest.approx(inertia, rel=1e-12)
     assert np.array_equal(model.predict(X), labels)
+
+
+@pytest.mark.parametrize("unit", [1e-120, 1.0, 1e120])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("far", [0.0, 1e12, 1e30])
+def test_bounds_give_the_labels_of_all_distances(unit: float, offset: float, far: float) -> None:
+    rng = np.random.default_rng(0)
+    # Grids have rows between two centers; a row and a center far off leave the others few digits.
+    X = np.vstack([np.round(4 * rng.normal(size=(3000, 3))), rng.normal(size=(2000, 3))]) + offset
+    weights = np.append(np.ones(4999), 0.0)
+    X[-1] += far
+    start = np.vstack([X[:9], X[:1] + far])
+    problem = LloydProblem(lambda _: start, np.full(3, offset) * unit, 1.0, True)
+    engine = BoundedRows(X * unit, weights, problem.origin, 4.0 * unit**2, len(start))
+    centers = Centers(start * unit)
+    for _ in range(8):
+        sums = engine(partial(problem.step, centers))
+        labels, _ = nearest_centers(X * unit, centers.points)
+        assert np.array_equal(engine.labels, labels)
+        centers = problem.update(centers, sums)
 
 
 def test_answers_are_scikit_learns() -> None:

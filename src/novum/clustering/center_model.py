@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,18 +61,21 @@ class CenterModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
                 "rows than clusters. Ask for fewer clusters."
             )
 
-    def _first_centers(self, starts: Starts) -> Callable[[np.random.Generator], Floats]:
-        """First centers of a restart, drawn from rows or given."""
-        k, p = self.n_clusters, starts.rows.shape[1]
+    def _first_centers(
+        self, rows: Callable[[], Starts], p: int
+    ) -> Callable[[np.random.Generator], Floats]:
+        """First centers of a restart, given, or drawn from rows, which are ordered for that."""
+        k, ordered = self.n_clusters, cache(rows)
 
         def begin(rng: np.random.Generator) -> Floats:
             if isinstance(self.init, str):
+                starts = ordered()
                 draw = starts.spread if self.init == "k-means++" else starts.at_random
                 return draw(k, rng)
             given = self.init
             if callable(given):
                 state = np.random.RandomState(rng.integers(2**31))
-                given = given(starts.rows, k, random_state=state)
+                given = given(ordered().rows, k, random_state=state)
             points = np.array(given, np.float64)
             if points.shape != (k, p) or not np.isfinite(points).all():
                 raise InputError(

@@ -225,10 +225,12 @@ class KMeans(PassesMixin, CenterModel):
         moved = X - origin
         squares = weights @ np.nan_to_num(moved) ** 2
         known = weights.sum() if columns is None else np.maximum(columns.weight, 1e-300)
-        starts = Starts.of(X, weights, origin)
         variance = float((squares / known).mean())
-        problem = LloydProblem(self._first_centers(starts), origin, variance, is_complete)
-        engine = BoundedRows(X, weights, origin, self.n_clusters) if is_complete else None
+        begin = self._first_centers(lambda: Starts.of(X, weights, origin), X.shape[1])
+        problem = LloydProblem(begin, origin, variance, is_complete)
+        engine = None
+        if is_complete:
+            engine = BoundedRows(X, weights, origin, variance, self.n_clusters)
         total = engine or (lambda step: step(sample))
         solution = self._driven(problem, total)
         centers = solution.params.points
@@ -245,8 +247,8 @@ class KMeans(PassesMixin, CenterModel):
         """Sparse rows in memory, which stay sparse."""
         X, weights = sample.numeric, as_argument(sample.weights)
         means, variance = sparse_moments(X, weights)
-        starts = SparseStarts.of_sparse(X, weights, means)
-        problem = LloydProblem(self._first_centers(starts), means, variance, True)
+        begin = self._first_centers(lambda: SparseStarts.of_sparse(X, weights, means), X.shape[1])
+        problem = LloydProblem(begin, means, variance, True)
         solution = self._driven(problem, lambda step: step(sample))
         labels, apart = nearest_of_sparse(X, solution.params.points)
         few = X.shape[1] <= _FEW_COLUMNS
@@ -263,10 +265,10 @@ class KMeans(PassesMixin, CenterModel):
             columns = sums.columns
             self._check_count(sums.rows)
             is_complete = bool((columns.weight == sums.weight).all())
-            starts = Starts.of(sums.kept.rows, sums.kept.weights, columns.mean)
+            kept, p = sums.kept, len(columns.mean)
             known = np.maximum(columns.weight, 1e-300)
             variance = float((columns.scatter / known).mean())
-            begin = self._first_centers(starts)
+            begin = self._first_centers(lambda: Starts.of(kept.rows, kept.weights, columns.mean), p)
             problem = LloydProblem(begin, columns.mean, variance, is_complete)
             solution = self._driven(problem, passes)
             self._store(solution, solution.value, sums.scatter)

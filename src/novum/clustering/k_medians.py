@@ -79,8 +79,10 @@ class KMedians(CenterModel):
             rows, weights = as_argument(sample.numeric), as_argument(sample.weights)
             self._check_count(len(rows))
             middle = _medians(rows, weights)
-            starts = Starts.of(rows, weights, middle, power=1.0)
-            problem = MedianProblem(self._first_centers(starts))
+            begin = self._first_centers(
+                lambda: Starts.of(rows, weights, middle, power=1.0), rows.shape[1]
+            )
+            problem = MedianProblem(begin)
             solution = fit_sums(
                 problem,
                 lambda step: step(sample),

@@ -24,7 +24,7 @@ from novum.clustering.sparse_lloyd import nearest_of_sparse, sums_of_sparse
 from novum.core.runtime import Pacer, time_sliced
 from novum.core.sums import Additive, SumProblem
 from novum.core.tables import Sample
-from novum.numerics import Codes, Floats, as_argument
+from novum.numerics import Array, Codes, Floats, as_argument
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,18 +190,74 @@ def nearest_centers(X: Any, centers: Floats, is_complete: bool = True) -> tuple[
     return labels, squares
 
 
+def unit_of(square: float) -> float:
+    """About the root of a mean square, as a power of two, which rounds nothing.
+
+    Examples
+    --------
+    >>> unit_of(15.0), unit_of(0.0)
+    (4.0, 1.0)
+    """
+    if not 0 < square < np.inf:
+        return 1.0
+    return float(2.0 ** round(np.log2(square) / 2))
+
+
+def coarse_rows(X: Floats, origin: Floats, unit: float) -> tuple[Array, Floats]:
+    """Moved and scaled rows in single precision, to whole fours of columns, and their lengths.
+
+    Examples
+    --------
+    >>> coarse_rows(np.array([[3.0, 4.0]]), np.zeros(2), 2.0)
+    (array([[1.5, 2. , 0. , 0. ]], dtype=float32), array([2.5]))
+    """
+    from novum.clustering import lloyd_kernels as kernels
+
+    (n, p), lengths = X.shape, np.empty(len(X))
+    coarse = np.zeros((n, p + -p % kernels.FOUR), np.float32)
+    for start, stop in time_sliced(n, block=4096):
+        kernels.fill_coarse(X[start:stop], origin, unit, coarse[start:stop], lengths[start:stop])
+    return coarse, lengths
+
+
+def coarse_centers(points: Floats, origin: Floats, unit: float) -> tuple[Array, float, float]:
+    """Centers for `lloyd_kernels.two_least`, the length of the longest, and the unit.
+
+    Examples
+    --------
+    >>> coarse_centers(np.array([[0.0], [4.0]]), np.array([2.0]), 1.0)[0]
+    array([[-2.,  0.,  0.,  0.,  2.],
+           [ 2.,  0.,  0.,  0.,  2.],
+           [ 0.,  0.,  0.,  0., inf],
+           [ 0.,  0.,  0.,  0., inf]], dtype=float32)
+    """
+    from novum.clustering.lloyd_kernels import FOUR
+
+    k, p = points.shape
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = (points - origin) / unit
+        squares = (moved**2).sum(axis=1)
+        coarse = np.zeros((k + -k % FOUR, p + -p % FOUR + 1), np.float32)
+        coarse[:k, :p], coarse[:k, -1], coarse[k:, -1] = moved, squares / 2, np.inf
+    return coarse, float(np.sqrt(squares.max())), unit
+
+
 class BoundedRows:
     """Complete rows in memory with bounds of their distances: an engine for `LloydProblem`.
 
     It is called as `total(step)` with the step of a problem, of which it takes the centers.
     """
 
-    def __init__(self, X: Floats, weights: Floats, origin: Floats, n_clusters: int) -> None:
+    def __init__(
+        self, X: Floats, weights: Floats, origin: Floats, variance: float, n_clusters: int
+    ) -> None:
         n, p = X.shape
         self.X, self.weights, self.origin = X, weights, origin
+        self.unit = unit_of(variance * p)
+        self.rows = X, *coarse_rows(X, origin, self.unit)
         self.bounds = np.full(n, -1, np.int32), np.zeros(n), np.zeros(n)
         self.counts, self.sums = np.zeros((2, n_clusters)), np.zeros((n_clusters, p))
-        self.squares = float(weights @ ((X - origin) ** 2).sum(axis=1))
+        self.squares = float(weights @ self.rows[2] ** 2) * self.unit**2
         self.last: Floats | None = None
         self.pacer = Pacer()
 
@@ -214,12 +270,14 @@ class BoundedRows:
             moved = np.sqrt(((points - self.last) ** 2).sum(axis=1)) * (1 + 1e-12)
         self.last = points
         centers = points, np.ascontiguousarray(points.T), moved, half_ways(points)
+        coarse = coarse_centers(points, self.origin, self.unit)
         for start, stop in time_sliced(len(self.X), block=4096, pacer=self.pacer):
             kernels.bounded_pass(
-                self.X[start:stop],
+                tuple(values[start:stop] for values in self.rows),
                 self.weights[start:stop],
                 self.origin,
                 centers,
+                coarse,
                 tuple(values[start:stop] for values in self.bounds),
                 self.counts,
                 self.sums,
