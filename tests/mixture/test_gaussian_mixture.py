@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn import mixture as theirs
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -91,6 +91,8 @@ def test_densities_and_a_step_are_those_of_the_definition(
     weights, means, covariances = law_of(d, k, seed)
     params = GaussianParameters(weights, means, covariances)
     R, logs = responsibilities(X, weights, means, covariances)
+    # A component that has died keeps what it was.
+    assume(R.sum(axis=0).min() > 1e-9)
     joint = log_joint(params, X)
     np.testing.assert_allclose(np.logaddexp.reduce(joint, axis=1), logs, rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(
