@@ -104,6 +104,8 @@ def test_mixed_types_come_from_the_report() -> None:
     found = findings_of(column_findings, amounts)["amounts"]
     assert found.text.endswith("numbers as people write them: '5 %' in line 2 is 5.")
     assert "--kind x=nominal" in found.advice
+    large = ColumnReport("x", Kind.NUMERIC, notes=("numbers beyond 2^53, where float64 ...",))
+    assert findings_of(column_findings, ReadReport("t.csv", "CSV", N, (large,))) == {}
     assert findings_of(column_findings, None) == {}
 
 

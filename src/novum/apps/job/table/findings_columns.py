@@ -386,13 +386,17 @@ def lonely(cells: Cells, value: float) -> int:
     return int(known.size - others.size) if gap > high - low else 0
 
 
+# How the notes of a reader begin that are about numbers written for people.
+_AMOUNTS = ("numbers as people", "numbers with")
+
+
 def _mixed(evidence: Evidence) -> Iterator[Finding]:
     if evidence.report is None:
         return
     features = set(evidence.task.features) | {column.name for column in evidence.task.left_out}
     columns = [column for column in evidence.report.columns if column.name in features]
     for column in columns:
-        amount = next((note for note in column.notes if note.startswith("numbers ")), None)
+        amount = next((note for note in column.notes if note.startswith(_AMOUNTS)), None)
         mixture = next((note for note in column.notes if note.startswith("mixed: ")), None)
         if not (column.mixed or amount):
             continue
