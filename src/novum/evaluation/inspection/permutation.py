@@ -48,7 +48,7 @@ from novum.display import Axis, Rule, Table, interval_chart
 from novum.evaluation.inspection.curve_values import fold_interval
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.intervals import check_level, mean_interval
-from novum.evaluation.measures.scorers import natural_form
+from novum.evaluation.measures.scorers import Scorer, natural_form
 from novum.evaluation.validation.fold_runs import run_folds
 from novum.evaluation.validation.routing import named_scorers
 from novum.evaluation.validation.splits import plan_splits
@@ -57,6 +57,8 @@ from novum.numerics import Floats, Positions
 # Blocks of fewer rows make scores such as R2 or the area under a curve erratic.
 _SMALLEST_BLOCK = 25
 _MOST_BLOCKS = 20
+# Cells of the copies of a table whose permutations are answered at once.
+_MOST_CELLS = 2_000_000
 
 
 # --- Results --------------------------------------------------------------------------------------
@@ -267,6 +269,33 @@ class Question:
                 )
         return np.array(found, np.float64)
 
+    def scores_of_parts(
+        self, model: Any, whole: tuple[Any, Any, Any], parts: Sequence[Positions]
+    ) -> Floats:
+        """Scores of some of the rows, of shape (n_parts, n_scores).
+
+        A scorer that judges answers row by row asks the model once for all parts.
+        """
+        table, target, weight = whole
+        scorers = list(self.scorers.values())
+        if not all(
+            isinstance(score, Scorer) and target is not None and score.judges_rows(target)
+            for score in scorers
+        ):
+            return np.array([self.scores(model, _part(whole, rows)) for rows in parts])
+        given = [score.answers(model, table) for score in scorers]
+        return np.array(
+            [
+                [
+                    score.judged(
+                        model, target[rows], answers[rows], None if weight is None else weight[rows]
+                    )
+                    for score, answers in zip(scorers, given, strict=True)
+                ]
+                for rows in parts
+            ]
+        )
+
     def drawn(self, n_rows: int, rng: np.random.RandomState) -> Positions:
         """The rows that are permuted."""
         wanted = self.max_samples
@@ -344,12 +373,13 @@ def _of_model(
     rows = question.drawn(_num_samples(part[0]), np.random.RandomState(seed))
     blocks = row_blocks(None if part[1] is None else part[1][rows], rows.size, model, seed)
 
+    permutations = Permutations(question, part, seed)
+
     def one(unit: list[int]) -> tuple[Floats, Floats]:
-        return permuted_scores(model, question, part, unit, seed, blocks)
+        return permutations.scores(model, unit, blocks)
 
     found = run_tasks(one, question.units, n_jobs)
-    drawn = _part(part, rows)
-    base = np.array([question.scores(model, _part(drawn, block)) for block in blocks])
+    base = question.scores_of_parts(model, _part(part, rows), blocks)
     results = {}
     for s, (name, score) in enumerate(question.scorers.items()):
         importances = np.array([whole[s] - scores[:, s] for scores, _ in found])
@@ -364,34 +394,59 @@ def _of_model(
     return results
 
 
-def permuted_scores(
-    model: Any,
-    question: Question,
-    part: tuple[Any, Any, Any],
-    unit: list[int],
-    seed: int,
-    blocks: Sequence[Positions] = (),
-) -> tuple[Floats, Floats]:
-    """Scores with some columns permuted: by permutation, and by block as means over permutations.
+class Permutations:
+    """The permutations of the rows of a part: every column has the same, as in scikit-learn.
 
-    Every column has the same permutations, those scikit-learn draws from the seed.
+    Parameters
+    ----------
+    question : Question
+    part : (table, target, weight)
+    seed : int
     """
-    rng = np.random.RandomState(seed)
-    rows = question.drawn(_num_samples(part[0]), rng)
-    drawn = _part(part, rows)
-    shuffled = np.arange(rows.size)
-    order = np.arange(rows.size)
-    whole, of_blocks = [], []
-    for _ in range(question.n_repeats):
-        check_cancelled()
-        rng.shuffle(shuffled)
-        # scikit-learn permutes the permuted column on, so the orders are composed.
-        order = order[shuffled]
-        columns = {place: cells_of(drawn[0], place, order) for place in unit}
-        permuted = (set_columns(drawn[0], columns), *drawn[1:])
-        whole.append(question.scores(model, permuted))
-        of_blocks.append([question.scores(model, _part(permuted, block)) for block in blocks])
-    return np.array(whole), np.array(of_blocks).mean(axis=0)
+
+    def __init__(self, question: Question, part: tuple[Any, Any, Any], seed: int) -> None:
+        self._question = question
+        rng = np.random.RandomState(seed)
+        self._rows = question.drawn(_num_samples(part[0]), rng)
+        n = self._rows.size
+        shuffled, order = np.arange(n), np.arange(n)
+        self._orders = []
+        for _ in range(question.n_repeats):
+            rng.shuffle(shuffled)
+            # scikit-learn permutes the permuted column on, so the orders are composed.
+            order = order[shuffled]
+            self._orders.append(order)
+        cells = max(n * len(column_names(part[0])), 1)
+        # Permutations that a model answers in one call: a call costs as much as some hundred rows.
+        self._at_once = max(1, min(question.n_repeats, _MOST_CELLS // cells))
+        self._copies = _part(part, np.tile(self._rows, self._at_once))
+
+    def scores(
+        self, model: Any, unit: list[int], blocks: Sequence[Positions] = ()
+    ) -> tuple[Floats, Floats]:
+        """Scores with some columns permuted: of all rows, and of blocks as means.
+
+        Returns
+        -------
+        arrays of shape (n_repeats, n_scores) and (n_blocks, n_scores)
+        """
+        n, found = self._rows.size, []
+        for first in range(0, len(self._orders), self._at_once):
+            check_cancelled()
+            orders = self._orders[first : first + self._at_once]
+            copies = self._copies
+            if len(orders) < self._at_once:
+                copies = _part(copies, np.arange(n * len(orders)))
+            order = np.concatenate(orders)
+            columns = {place: cells_of(copies[0], place, order) for place in unit}
+            parts = [
+                copy * n + rows for copy in range(len(orders)) for rows in (np.arange(n), *blocks)
+            ]
+            permuted = (set_columns(copies[0], columns), *copies[1:])
+            scores = self._question.scores_of_parts(model, permuted, parts)
+            found.append(scores.reshape(len(orders), 1 + len(blocks), -1))
+        together = np.concatenate(found)
+        return together[:, 0], together[:, 1:].mean(axis=0)
 
 
 def row_blocks(y: Any, n_rows: int, model: Any, seed: int) -> list[Positions]:
@@ -434,8 +489,11 @@ def _of_folds(
 
     def one(task: tuple[int, list[int]]) -> Floats:
         k, unit = task
-        return permuted_scores(models[k], question, parts[k], unit, seed(root, "fold", k))[0]
+        return permutations[k].scores(models[k], unit)[0]
 
+    permutations = [
+        Permutations(question, part, seed(root, "fold", k)) for k, part in enumerate(parts)
+    ]
     tasks = [(k, unit) for unit in question.units for k in range(len(models))]
     scores = np.array(run_tasks(one, tasks, n_jobs))
     shape = (len(question.units), len(models), question.n_repeats, len(question.scorers))

@@ -57,7 +57,7 @@ class Scorer:
                 "out: then a learner without targets is judged by its own `score`."
             )
         theirs = self.measure.sklearn_name
-        if self.measure.target == "classes" and _holds_label_sets(y):
+        if not self.judges_rows(y):
             if theirs is None:
                 raise InputError(
                     f"{self.name} judges one label for each row, y holds several. Score each label "
@@ -65,7 +65,18 @@ class Scorer:
                 )
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
             return float(get_scorer(theirs)(estimator, X, y, **weights))
-        given = _answer(self.measure, self.point, estimator, X)
+        return self.judged(estimator, y, self.answers(estimator, X), sample_weight)
+
+    def judges_rows(self, y: Any) -> bool:
+        """Whether `judged` can be asked: not where targets are sets of labels."""
+        return not (self.measure.target == "classes" and _holds_label_sets(y))
+
+    def answers(self, estimator: Any, X: Any) -> Array:
+        """What the measure needs, of every row."""
+        return _answer(self.measure, self.point, estimator, X)
+
+    def judged(self, estimator: Any, y: Any, given: Array, sample_weight: Any = None) -> float:
+        """The measure of the answers `given` by `estimator`; greater is better."""
         if self.measure.name == "accuracy" and sample_weight is None and not self.measure.settings:
             hits = _share_of_hits(y, given)
             if hits is not None:
