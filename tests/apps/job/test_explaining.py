@@ -255,4 +255,9 @@ def test_of_very_many_columns_those_are_permuted_that_the_model_leans_on() -> No
     constant = build(family("constant"), "binary", has_missing=False, seed=0).fit(wide, y)
     first = column_importances(constant, wide, y, scorer("accuracy"), 0, max_columns=2)
     assert {name for name, _ in first} == {"c0", "c1"}
+    known = {"c5": None, "c7": 0.1, "c19": 0.9}
+    first = column_importances(
+        constant, wide, y, scorer("accuracy"), 0, max_columns=2, associations=known
+    )
+    assert {name for name, _ in first} == {"c7", "c19"}
     assert len(column_importances(constant, wide, y, scorer("accuracy"), 0)) == MOST_TERMS

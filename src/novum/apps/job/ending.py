@@ -59,7 +59,7 @@ from novum.apps.job.outputs import (
     write_seen_rows,
 )
 from novum.apps.job.planning import CONSTANT, STACK, TableSize
-from novum.apps.job.record import PlanRecord
+from novum.apps.job.record import PlanRecord, ProfileRecord
 from novum.apps.job.record_model import (
     ChosenRecord,
     ContributionRecord,
@@ -96,6 +96,7 @@ class Ending:
     parts: Parts
     plan: PlanRecord
     size: TableSize
+    profile: ProfileRecord
     rows: LearningRows
     metric: Any
     trials: Trials
@@ -369,6 +370,7 @@ def _importances(judged: Any, aside: Rows, ending: Ending) -> Terms:
         aside.weight,
         max_rows=last.permuted_rows,
         max_columns=last.permuted_columns,
+        associations={column.name: column.association for column in ending.profile.columns},
     )
 
 

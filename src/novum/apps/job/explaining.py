@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,7 @@ def column_importances(
     *,
     max_rows: int | None = None,
     max_columns: int | None = None,
+    associations: Mapping[str, float | None] | None = None,
 ) -> Terms:
     """How much the score falls when a column is permuted, the largest first.
 
@@ -83,12 +84,17 @@ def column_importances(
     seed : int
     max_rows, max_columns : int, optional
         Rows drawn at random, and columns: those that the model itself thinks most of, if it has a
-        view, else the first ones. By default as many as a report has time for.
+        view. By default as many as a report has time for.
+    associations : mapping, optional
+        The share of the target that each column explains: the view of a model that has none.
     """
     usual = MOST_PERMUTED_CELLS // (PERMUTATIONS * X.num_columns)
     n_rows = min(X.num_rows, MOST_PERMUTED_ROWS, max(usual, 100) if max_rows is None else max_rows)
     n_columns = min(X.num_columns, MOST_PERMUTED_COLUMNS if max_columns is None else max_columns)
-    names = [X.column_names[place] for place in np.sort(_weightiest(model, X)[:n_columns])]
+    names = [
+        X.column_names[place]
+        for place in np.sort(_weightiest(model, X, associations or {})[:n_columns])
+    ]
     found = permutation_importance(
         model,
         X,
@@ -104,11 +110,11 @@ def column_importances(
     return _largest((name, estimate_of(interval)) for name, interval in terms)
 
 
-def _weightiest(model: Any, X: Any) -> Any:
-    """Columns by what the model itself thinks of them; in their order if it has no view."""
+def _weightiest(model: Any, X: Any, associations: Mapping[str, float | None]) -> Any:
+    """Columns by what the model thinks of them, or by their associations if it has no view."""
     own = np.ravel(getattr(learner_of(model), "feature_importances_", ()))
     if len(own) != X.num_columns:
-        return np.arange(X.num_columns)
+        own = np.array([associations.get(name) or 0.0 for name in X.column_names])
     return np.argsort(-own, kind="stable")
 
 

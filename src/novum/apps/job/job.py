@@ -162,6 +162,7 @@ def run_one(
                 parts,
                 plan,
                 size,
+                profile,
                 rows,
                 metric,
                 trials,
