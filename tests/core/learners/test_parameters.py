@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pickle
+import pkgutil
 import re
 from typing import Any
 
@@ -12,8 +14,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils._param_validation import InvalidParameterError
 
+import novum
 from novum.core.files import registry
 from novum.core.learners import Learner, count, deferred, fitted, later, parameter, share
+from novum.core.learners.parameters import REQUIRED
 
 RandomSource = Any
 
@@ -176,3 +180,15 @@ def test_a_deferred_attribute_survives_pickle_and_is_no_part_of_a_clone() -> Non
         _ = model.total_
     with pytest.raises(AttributeError, match="total_"):
         del model.total_
+
+
+def test_every_default_is_accepted() -> None:
+    # Fits do not check a parameter that is the default.
+    for package in pkgutil.iter_modules(novum.__path__, "novum."):
+        door = importlib.import_module(package.name)
+        for name in getattr(door, "__all__", ()):
+            learner = getattr(door, name)
+            if isinstance(learner, type) and issubclass(learner, Learner):
+                for parameter, default, checks in learner._parameter_checks:
+                    accepted = any(check.is_satisfied_by(default) for check in checks)
+                    assert accepted or default is REQUIRED, (name, parameter)

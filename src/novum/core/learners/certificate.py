@@ -201,7 +201,9 @@ class Certificate:
     def __post_init__(self) -> None:
         self._store("verdict", _checked_verdict(self.verdict))
         for name in _NUMBERS:
-            self._store(name, _checked_number(name, getattr(self, name)))
+            value = getattr(self, name)
+            if value is not None:
+                self._store(name, _checked_number(name, value))
         self._store("iterations", _checked_iterations(self.iterations))
         self._store("trace", _checked_trace(self.trace))
         if not isinstance(self.details, Details):
@@ -397,9 +399,7 @@ def _checked_verdict(verdict: Verdict | str) -> Verdict:
         raise ValueError(f"{verdict!r} is not a verdict; choose one of: {known}.") from None
 
 
-def _checked_number(name: str, value: float | None) -> float | None:
-    if value is None:
-        return None
+def _checked_number(name: str, value: float) -> float:
     number = float(value)
     if math.isnan(number) or (name in _NEVER_NEGATIVE and number < 0):
         wanted = "at least 0" if name in _NEVER_NEGATIVE else "not NaN"

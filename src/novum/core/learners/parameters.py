@@ -246,14 +246,14 @@ class Learner(BaseEstimator):
     _parameter_names: ClassVar[list[str]] = []
     _parameter_docs: ClassVar[dict[str, _Entry]] = {}
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
-    _parameter_checks: ClassVar[list[tuple[str, list[Any]]]] = []
+    _parameter_checks: ClassVar[list[tuple[str, Any, list[Any]]]] = []
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         declares = any(isinstance(value, Parameter) for value in vars(cls).values())
         cls._parameters = _declared_by(cls)
         cls._parameter_constraints = {n: p.accepts for n, p in cls._parameters.items()}
         cls._parameter_checks = [
-            (name, [make_constraint(constraint) for constraint in accepts])
+            (name, cls._parameters[name].default, [make_constraint(one) for one in accepts])
             for name, accepts in cls._parameter_constraints.items()
             if accepts != "no_validation"
         ]
@@ -278,9 +278,10 @@ class Learner(BaseEstimator):
         return super().__getstate__()
 
     def _validate_params(self) -> None:
-        for name, checks in self._parameter_checks:
+        for name, default, checks in self._parameter_checks:
             value = getattr(self, name)
-            if not any(check.is_satisfied_by(value) for check in checks):
+            # Most are the default itself, which is accepted.
+            if value is not default and not any(check.is_satisfied_by(value) for check in checks):
                 validate_parameter_constraints(
                     self._parameter_constraints, {name: value}, type(self).__name__
                 )
