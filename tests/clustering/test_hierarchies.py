@@ -80,6 +80,36 @@ def test_heights_are_those_of_the_definition(seed: int, method: str) -> None:
     np.testing.assert_allclose(found, naive_heights(squareform(pdist(X)), method, X), rtol=1e-10)
 
 
+@pytest.mark.parametrize("method", ["single", "ward"])
+@pytest.mark.parametrize("shape", [(128, 1), (129, 3), (130, 9), (257, 6), (700, 12)])
+def test_blocks_of_rows_are_merged_as_scipy_does(method: str, shape: tuple[int, int]) -> None:
+    X = np.random.default_rng(shape[0]).normal(size=shape)
+    ours, other = linkage(X, method), hierarchy.linkage(X, method)
+    np.testing.assert_allclose(ours[:, 2], other[:, 2], rtol=1e-12)
+    np.testing.assert_array_equal(ours[:, [0, 1, 3]], np.c_[np.sort(other[:, :2]), other[:, 3]])
+
+
+@pytest.mark.parametrize("method", ["single", "ward"])
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e9, 1e40])
+def test_what_single_precision_cannot_tell_apart_is_compared_exactly(
+    method: str, far: float
+) -> None:
+    X = np.random.default_rng(5).normal(size=(400, 4))
+    X[17, 2] = far
+    ours, other = linkage(X, method), hierarchy.linkage(X, method)
+    np.testing.assert_allclose(ours[:, 2], other[:, 2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e150])
+def test_trees_of_tiny_and_huge_numbers(scale: float) -> None:
+    X = np.random.default_rng(6).normal(size=(200, 3))
+    expected = hierarchy.linkage(pdist(X, "cityblock"), "single")[:, 2]
+    np.testing.assert_allclose(linkage(X * scale, "single", Manhattan())[:, 2] / scale, expected)
+    # Squares that leave the range of numbers end in some tree.
+    with np.errstate(over="ignore"):
+        assert len(linkage(X * scale, "ward")) == len(linkage(X * scale * 1e5, "single")) == 199
+
+
 @given(st.integers(0, 10_000), st.sampled_from(METHODS[:5]))
 def test_ties_everywhere_keep_heights(seed: int, method: str) -> None:
     X = np.random.default_rng(seed).integers(0, 3, (14, 2)).astype(float)

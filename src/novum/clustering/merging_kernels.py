@@ -1,4 +1,4 @@
-"""Merging clusters: minimum spanning trees and chains of nearest neighbors.
+"""Merging clusters: pairs and chains of nearest neighbors.
 
 The least of many distances is found through their bits: of numbers that are not negative, the
 order of the bits as whole numbers is the order of the numbers, and whole numbers are compared many
@@ -72,40 +72,6 @@ def powers_to(columns, first, n, x, power, out):
                 for t in range(m):
                     piece[t] += abs(a - column[t]) ** power
         start += m
-
-
-# --- Single linkage -------------------------------------------------------------------------------
-
-# columns of rows outside of the tree, their row numbers, distances to the tree, nearest in it
-OUTSIDE = "Tuple((float64[:, ::1], int64[::1], float64[::1], int64[::1]))"
-
-
-@kernel(
-    f"void({OUTSIDE}, int64, int64, float64, float64[::1], int64[::1], int64[:, ::1], float64[::1])"
-)
-def span(outside, n_outside, steps, power, point, state, edges, lengths):
-    """Prim's algorithm for some steps; `point` and `state` are the row that came last."""
-    columns, rows, near, inside = outside
-    p = point.size
-    out = np.empty(n_outside)
-    bits = near.view(np.int64)
-    for _ in range(steps):
-        last = state[0]
-        powers_to(columns, 0, n_outside, point, power, out)
-        for t in range(n_outside):
-            nearer = out[t] < near[t]
-            near[t] = out[t] if nearer else near[t]
-            inside[t] = last if nearer else inside[t]
-        t = least_of(bits, n_outside)
-        edge = state[1]
-        edges[edge, 0], edges[edge, 1], lengths[edge] = inside[t], rows[t], near[t]
-        state[0], state[1] = rows[t], edge + 1
-        # The last row takes the place of the one that leaves.
-        n_outside -= 1
-        for j in range(p):
-            point[j] = columns[j, t]
-            columns[j, t] = columns[j, n_outside]
-        rows[t], near[t], inside[t] = rows[n_outside], near[n_outside], inside[n_outside]
 
 
 # --- First merges ---------------------------------------------------------------------------------
@@ -190,7 +156,7 @@ def pair_distances(columns, n_pairs, first, last, method, power, is_root, matrix
                 line[c] = matrix[c, t]
 
 
-# --- Ward's method on centers ---------------------------------------------------------------------
+# --- Any distances, as a matrix -------------------------------------------------------------------
 
 
 @inner_kernel()
@@ -203,62 +169,6 @@ def begun(chain, length, sizes):
         tip += 1
     chain[0] = tip
     return 1
-
-
-# columns of centers, weights (0: gone), numbers of rows
-CLUSTERS = "Tuple((float64[:, ::1], float64[::1], int64[::1]))"
-
-
-@kernel(f"int64({CLUSTERS}, int64, int64, int64[::1], int64[::1], int64[:, ::1], float64[::1])")
-def ward_chain(clusters, n_slots, budget, chain, state, merges, heights):
-    """Merges of mutual nearest clusters by Ward's criterion, of centers alone.
-
-    `state` is the length of the chain and the number of merges. Ends when an eighth of the
-    slots is gone, or after `budget` slots were looked at; returns how many are left.
-    """
-    columns, sizes, rows = clusters
-    p = columns.shape[0]
-    rises, x = np.empty(n_slots), np.empty(p)
-    bits = rises.view(np.int64)
-    left = 0
-    for t in range(n_slots):
-        left += sizes[t] > 0
-    enough = (7 * left) // 8
-    seen = 0
-    while left > 1 and seen < budget and (left > enough or left < 64):
-        seen += n_slots
-        length, done = begun(chain, state[0], sizes), state[1]
-        tip = chain[length - 1]
-        for j in range(p):
-            x[j] = columns[j, tip]
-        powers_to(columns, 0, n_slots, x, 2.0, rises)
-        size = sizes[tip]
-        for t in range(n_slots):
-            other = sizes[t]
-            rise = rises[t] * (size * other / (size + other))
-            rises[t] = rise if other > 0 else np.inf
-        rises[tip] = np.inf
-        nearest = least_of(bits, n_slots)
-        if length > 1 and rises[chain[length - 2]] <= rises[nearest]:
-            # The one before is nearest: of equals it must win, or the chain never ends.
-            other = chain[length - 2]
-            merges[done, 0], merges[done, 1] = rows[tip], rows[other]
-            heights[done] = rises[other]
-            total = size + sizes[other]
-            for j in range(p):
-                # By the way to the larger one, so that equal centers stay where they are.
-                step = (columns[j, other] - columns[j, tip]) * (sizes[other] / total)
-                columns[j, other] = columns[j, tip] + step
-            sizes[other], sizes[tip] = total, 0.0
-            left -= 1
-            state[0], state[1] = length - 2, done + 1
-        else:
-            chain[length] = nearest
-            state[0] = length + 1
-    return left
-
-
-# --- Any distances, as a matrix -------------------------------------------------------------------
 
 
 @inner_kernel()

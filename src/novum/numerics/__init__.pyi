@@ -107,6 +107,7 @@ from novum.numerics.seeded_stream_kernels import (
     whole_numbers,
 )
 from novum.numerics.shared_state import cached_property, fork_safe_lock, held_over_fork
+from novum.numerics.spatial.coarse_tree_kernels import coarse_limit
 from novum.numerics.spatial.kd_tree import KDTree
 from novum.numerics.spatial.kernel_sums import PROFILES, KernelSums
 from novum.numerics.spatial.nearest import NearestRows, nearest_of_few
@@ -213,6 +214,7 @@ __all__ = [
     "cholesky_downdate",
     "cholesky_factor",
     "cholesky_update",
+    "coarse_limit",
     "column_moments_of",
     "column_norms",
     "communicating_classes",
