@@ -213,8 +213,16 @@ def check_cluster_that_loses_a_worker(case: Case, client: Any) -> None:
     """
     import dask
 
-    # A worker that an earlier check killed may still be on its way back.
-    client.wait_for_workers(2, timeout=120)
+    try:
+        # A worker that an earlier check killed may still be on its way back.
+        client.wait_for_workers(2, timeout=30)
+    except TimeoutError:
+        # Dask has given it up.
+        client.cluster.scale(0)
+        while client.cluster.workers:
+            time.sleep(0.1)
+        client.cluster.scale(2)
+        client.wait_for_workers(2, timeout=120)
     slow = dask.delayed(_slow_chunk, pure=False)
     chunks = [slow(*part) for part in _parts(case)]
     victim = next(iter(client.run(os.getpid).values()))
