@@ -64,7 +64,8 @@ def test_joint_tables_equal_enumeration(monkeypatch: pytest.MonkeyPatch, seed: i
 
 @given(seeds)
 @patching
-def test_all_ways_give_the_same_bits(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_all_ways_give_the_same_answer(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    # Machine code may fuse the products and sums that Python rounds one by one.
     model, evidence, asked = some_question(seed)
     if not asked:
         return
@@ -80,9 +81,9 @@ def test_all_ways_give_the_same_bits(monkeypatch: pytest.MonkeyPatch, seed: int)
         interpreted = answer()
     for other in (kept, interpreted):
         assert first.has_cut_off == other.has_cut_off
-        np.testing.assert_equal(other.log, first.log)
+        np.testing.assert_allclose(other.log, first.log, rtol=1e-13, atol=1e-13)
         if first.log > -np.inf:
-            assert other.table.tobytes() == first.table.tobytes()
+            np.testing.assert_allclose(other.table, first.table, rtol=1e-13)
 
 
 def wide(n: int) -> BayesianNetwork:
