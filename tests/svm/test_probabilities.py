@@ -126,3 +126,13 @@ def test_classes_of_one_row_each_have_probabilities() -> None:
     found = model.predict_proba(X)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert (found > 0).all()
+
+
+def test_equal_rows_of_both_classes_are_held_out_together() -> None:
+    # Few kinds of rows, each with both classes: what is likely is what most rows of a kind say.
+    x = np.repeat(np.arange(8.0), 50)
+    y = (np.tile(np.arange(50) / 50, 8) < np.repeat([0.9, 0.1], 200)).astype(int)
+    model = SVC(probability=True).fit(x[:, None], y)
+    found = model.predict_proba(np.arange(8.0)[:, None])[:, 1]
+    assert (found[:4] > 0.6).all()
+    assert (found[4:] < 0.4).all()

@@ -250,6 +250,7 @@ def fit_map(
     fit: FitParts,
     method: str,
     random_state: RandomSource = None,
+    kinds: Positions | None = None,
 ) -> ScoreMap:
     """The map from decision values of one machine to probabilities of its positive class.
 
@@ -264,20 +265,28 @@ def fit_map(
         of a table (`novum.svm.objects`), so that the folds do not depend on the
         order of the table, and for precomputed similarities and other objects the given one.
         Anything else shuffles them before.
+    kinds : int array, optional
+        Which objects are equal; of either class, they are held out together.
     """
-    scores = held_out_scores(task, fit, folds_of(task.sign, random_state))
+    scores = held_out_scores(task, fit, folds_of(task.sign, random_state, kinds))
     positive = (task.sign > 0).astype(float)
     fitted = fit_sigmoid if method == "sigmoid" else fit_isotonic
     return fitted(scores, positive, task.count)
 
 
-def folds_of(sign: Floats, random_state: RandomSource = None) -> Positions:
-    """The fold of every object, dealt class by class.
+def folds_of(
+    sign: Floats, random_state: RandomSource = None, kinds: Positions | None = None
+) -> Positions:
+    """The fold of every object, dealt class by class; equal ones are in the fold of the first.
+
+    An object whose equal of the other class is learned from would be taken for that class.
 
     Examples
     --------
     >>> folds_of(np.array([1.0, 1.0, -1.0, 1.0, -1.0])).tolist()
     [2, 3, 0, 4, 1]
+    >>> folds_of(np.array([1.0, -1.0, -1.0]), kinds=np.array([7, 5, 7])).tolist()
+    [2, 0, 2]
     """
     folds = np.empty(len(sign), np.intp)
     dealt = 0
@@ -287,6 +296,9 @@ def folds_of(sign: Floats, random_state: RandomSource = None) -> Positions:
             rows = stream(random_state, "folds", int(side > 0)).permutation(rows)
         folds[rows] = (dealt + np.arange(len(rows))) % N_FOLDS
         dealt += len(rows)
+    if kinds is not None:
+        _, first, place = np.unique(kinds, return_index=True, return_inverse=True)
+        folds = folds[first][place]
     return folds
 
 

@@ -173,11 +173,16 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Sol
         self._store_margins(plan, machines)
         if self.probability:
             method = "isotonic" if self.probability == "isotonic" else "sigmoid"
+            kinds = plan.sample.kinds
             self.calibration_ = tuple(
                 fit_map(
-                    task, partial(self._machines, task.prepared, watch), method, self.random_state
+                    task,
+                    partial(self._machines, task.prepared, watch),
+                    method,
+                    self.random_state,
+                    kinds[member.rows],
                 )
-                for task in plan.tasks
+                for task, member in zip(plan.tasks, plan.members, strict=True)
             )
         solutions = [machine.solution for machine in machines]
         self.certificate_ = certify(self._objective, solutions, self.tol, watch.seconds)

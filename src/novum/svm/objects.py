@@ -122,6 +122,13 @@ class KernelSample:
         """The target of every row that counts, of shape (n,)."""
         return self.target[self.group]
 
+    @property
+    def kinds(self) -> Positions:
+        """The kind of every object, whatever its target, of shape (m,)."""
+        if isinstance(self.kernel, Precomputed) or isinstance(self.objects, tuple):
+            return np.arange(len(self.weight))
+        return distinct_rows(self.objects).group
+
     def to_rows(self, values: Floats) -> Floats:
         """Shares of the objects' values, of shape (..., m), that fall to their rows, (..., n)."""
         share = self.row_weight / self.weight[self.group]
