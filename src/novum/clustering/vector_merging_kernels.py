@@ -14,7 +14,14 @@ from __future__ import annotations
 import numpy as np
 
 from novum.clustering.merging_kernels import begun, least_of, powers_to
-from novum.numerics import coarse_limit, fast_inner_kernel, inner_kernel, kernel, lean_kernel
+from novum.numerics import (
+    coarse_limit,
+    fast_inner_kernel,
+    inner_kernel,
+    kernel,
+    lean_kernel,
+    power_with,
+)
 
 # Slots of a block, whose columns stay in the nearest cache.
 BLOCK = 128
@@ -59,15 +66,7 @@ def power_to(x, cells, t, power):
     """The sum of powers of a point to a slot of a block, as `powers_to` has it."""
     total = 0.0
     for j in range(x.size):
-        apart = abs(x[j] - cells[j, t])
-        if power == 2.0:
-            total += apart * apart
-        elif power == 1.0:
-            total += apart
-        elif np.isinf(power):
-            total = max(total, apart)
-        else:
-            total += apart**power
+        total = power_with(total, abs(x[j] - cells[j, t]), power)
     return total
 
 

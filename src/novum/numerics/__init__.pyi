@@ -109,6 +109,7 @@ from novum.numerics.seeded_stream_kernels import (
 from novum.numerics.shared_state import cached_property, fork_safe_lock, held_over_fork
 from novum.numerics.spatial.coarse_tree_kernels import coarse_limit
 from novum.numerics.spatial.kd_tree import KDTree
+from novum.numerics.spatial.kd_tree_kernels import power_with
 from novum.numerics.spatial.kernel_sums import PROFILES, KernelSums
 from novum.numerics.spatial.nearest import NearestRows, nearest_of_few
 from novum.numerics.spatial.radius_graph import RadiusGraph
@@ -273,6 +274,7 @@ __all__ = [
     "positive_words",
     "power_iteration",
     "power_of_two",
+    "power_with",
     "project",
     "projection_matrix",
     "rank",

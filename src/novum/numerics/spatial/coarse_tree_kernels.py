@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from novum.numerics.jit import fast_inner_kernel, inner_kernel, kernel, lean_kernel
-from novum.numerics.spatial.kd_tree_kernels import leaf_powers
+from novum.numerics.spatial.kd_tree_kernels import leaf_powers, power_with
 from novum.numerics.spatial.nearest_kernels import (
     is_worse,
     place_of_worst,
@@ -199,15 +199,7 @@ def exact_power(x, cells, n, t, power):
     """The power of the distance of a point to a row of a leaf, as everywhere else."""
     total = 0.0
     for j in range(x.size):
-        apart = abs(x[j] - cells[j * n + t])
-        if power == 2.0:
-            total += apart * apart
-        elif power == 1.0:
-            total += apart
-        elif np.isinf(power):
-            total = max(total, apart)
-        else:
-            total += apart**power
+        total = power_with(total, abs(x[j] - cells[j * n + t]), power)
     return total
 
 

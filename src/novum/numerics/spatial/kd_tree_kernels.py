@@ -131,19 +131,23 @@ def box_square(x, low, high):
 
 
 @inner_kernel()
+def power_with(total, apart, power):
+    """The sum of powers, or the largest for an infinite one, after one more column."""
+    if power == 2.0:
+        return total + apart * apart
+    if power == 1.0:
+        return total + apart
+    return max(total, apart) if np.isinf(power) else total + apart**power
+
+
+@inner_kernel()
 def box_power(x, low, high, power):
     """The power of the distance of a point to a box."""
     if power == 2.0:
         return box_square(x, low, high)
     total = 0.0
     for j in range(x.size):
-        d = max(low[j] - x[j], x[j] - high[j], 0.0)
-        if power == 1.0:
-            total += d
-        elif np.isinf(power):
-            total = max(total, d)
-        else:
-            total += d**power
+        total = power_with(total, max(low[j] - x[j], x[j] - high[j], 0.0), power)
     return total
 
 
