@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -77,13 +77,11 @@ def in_layout(members: Sequence[Member], values: Sequence[Array], m: int, n_clas
     """
     paired = n_classes > 2 and members[0].negative >= 0
     table = np.zeros((n_classes - 1 if paired else len(members), m), values[0].dtype)
-    for number, (member, found) in enumerate(zip(members, values, strict=True)):
-        if not paired:
-            table[number, member.rows] = found
-            continue
-        second = member.sign > 0
-        table[member.positive - 1, member.rows[~second]] = found[~second]
-        table[member.negative, member.rows[second]] = found[second]
+    for number, (member, of_rows) in enumerate(zip(members, values, strict=True)):
+        row: Any = number
+        if paired:
+            row = np.where(member.sign > 0, member.negative, member.positive - 1)
+        table[row, member.rows] = of_rows
     return table
 
 
