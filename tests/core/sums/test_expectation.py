@@ -272,6 +272,16 @@ def test_bad_proposals_cost_passes_but_change_nothing(factor: float) -> None:
         assert refused == plain.certificate.iterations
 
 
+def test_proposals_that_stand_still_do_not_go_on_for_ever() -> None:
+    x = two_normals(200, 5.0)
+    plain = fit_sums(MixtureOfTwo(), in_memory(x), random_state=1)
+    still = fit_sums(
+        MixtureOfTwo(), in_memory(x), random_state=1, acceleration=lambda: Reckless(0.0)
+    )
+    assert still.certificate.converged
+    assert still.params == plain.params
+
+
 def test_acceleration_without_a_vector_is_refused() -> None:
     x = np.arange(10.0)
     with pytest.raises(InputError, match=r"Lloyd gives no vector.*Leave out acceleration"):

@@ -172,6 +172,7 @@ class _Run(Generic[P, S]):
         self.trace: list[float] = []
         self.stopped_by = ""
         self.evaluations = self.refusals = 0
+        self.is_next_plain = False
         self.largest_fall = 0.0
 
     def to_its_end(self, rng: np.random.Generator) -> None:
@@ -193,7 +194,7 @@ class _Run(Generic[P, S]):
         """One accepted step; the reason to stop after it, if any."""
         old = self.point
         proposal = self.problem.update(old.params, old.statistics)
-        new = self._extrapolated(proposal)
+        new = None if self.is_next_plain else self._extrapolated(proposal)
         plain = new is None
         if new is None:
             new = self._shortened(self._evaluate(proposal), proposal)
@@ -207,9 +208,12 @@ class _Run(Generic[P, S]):
         wish = self.progress.advance(note=f"{self.problem.objective_name} {new.value:.6g}")
         if self._gap_is_met():
             return "gap"
-        # Extrapolated steps are not judged: a tolerance has one meaning with and without them.
-        if plain and self._stands_still(old, new):
+        # Extrapolated steps are not judged: a tolerance has one meaning with and without them. One
+        # that stands still is followed by a plain one that is; otherwise they might never end.
+        stands_still = self._stands_still(old, new)
+        if plain and stands_still:
             return "tol"
+        self.is_next_plain = stands_still
         return "callback" if wish else ""
 
     def _evaluate(self, params: P) -> _Point[P, S]:
