@@ -13,7 +13,8 @@ from novum.core.errors import InputError
 from novum.kernels.precomputed import Precomputed
 from novum.kernels.vectors.gaussian import Gaussian
 from novum.kernels.vectors.linear import Linear
-from novum.svm.binary_machine import BinaryMachine, BinaryTask, nu_margin, soft_margin
+from novum.svm import binary_machine
+from novum.svm.binary_machine import BinaryMachine, BinaryTask, nu_program, soft_program
 from novum.svm.solver import problems
 from novum.svm.solver.problem import Solution, Stopping
 from novum.svm.solver.vanishing import VanishingMarginWarning
@@ -29,6 +30,14 @@ def task_of(X: Any, sign: Any, kernel: Any = None, weight: Any = None) -> Binary
     weight = np.ones(len(sign)) if weight is None else np.asarray(weight, float)
     prepared = (kernel or Linear()).prepare(np.asarray(X, float))
     return BinaryTask(prepared, sign, weight, weight, ("no", "yes"))
+
+
+def soft_margin(task: BinaryTask, C: float, *args: Any) -> BinaryMachine:
+    return binary_machine.soft_margin(task, soft_program(task, C), *args)
+
+
+def nu_margin(task: BinaryTask, nu: float, *args: Any, **found: Any) -> BinaryMachine:
+    return binary_machine.nu_margin(task, nu_program(task, nu), nu, *args, **found)
 
 
 def values(task: BinaryTask, machine: BinaryMachine) -> Any:

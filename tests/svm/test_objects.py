@@ -94,6 +94,14 @@ def test_tables_stay_tables_for_kernels_of_tables() -> None:
     assert kept.target is None
 
 
+def test_rows_of_a_table_are_equal_in_numbers_and_levels() -> None:
+    frame = pd.DataFrame({"size": [1.0, 1.0, 1.0], "color": ["red", "blue", "red"]})
+    sample = read(SVC(kernel=Mixed()), frame, [0, 0, 0])
+    assert sample.group[0] == sample.group[2]
+    assert len(sample.weight) == 2
+    assert len(set(sample.kinds.tolist())) == 2
+
+
 @pytest.mark.parametrize(
     "words",
     [

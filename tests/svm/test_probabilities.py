@@ -22,13 +22,14 @@ from novum.svm.binary_machine import (
     held_out_scores,
     probabilities,
     soft_margin,
+    soft_program,
 )
 from novum.svm.solver.problem import Stopping
 from tests.svm.machine_tables import blobs
 
 
 def fit(_: list[Positions], parts: list[BinaryTask]) -> list[BinaryMachine]:
-    return [soft_margin(part, 1.0, Stopping(1e-9), 10**6) for part in parts]
+    return [soft_margin(part, soft_program(part, 1.0), Stopping(1e-9), 10**6) for part in parts]
 
 
 def task_of(n: int = 40) -> BinaryTask:

@@ -32,7 +32,6 @@ from novum.linear.perceptron.proof import margins_of as margins_of
 from novum.linear.perceptron.training import Run as Run
 from novum.linear.perceptron.training import Training as Training
 from novum.linear.perceptron.training import Visits as Visits
-from novum.linear.perceptron.training import row_digests as row_digests
 from novum.linear.perceptron.training import visits_of as visits_of
 from novum.linear.quadratic_features import QuadraticFeatures, QuadraticForm
 from novum.linear.sparse.cross_validation import ElasticNetCV, LassoCV

@@ -37,6 +37,8 @@ from novum.numerics.definiteness import (
 )
 from novum.numerics.double_double import two_product
 from novum.numerics.eigen import EigenPairs, power_iteration, rayleigh_quotient
+from novum.numerics.equal_rows import distinct_rows as distinct_rows
+from novum.numerics.equal_rows import row_digests as row_digests
 from novum.numerics.exponential import exp_of_negative, log_of_positive
 from novum.numerics.isotonic import IsotonicMap, fit_isotonic
 from novum.numerics.jit import (

@@ -26,6 +26,7 @@ from novum.numerics import (
     Mask,
     Positions,
     SigmoidMap,
+    cached_property,
     couple_least_squares,
     fit_isotonic,
     fit_sigmoid,
@@ -47,27 +48,41 @@ class BinaryMachine:
 
     Attributes
     ----------
-    coefficients : array of shape (m,)
-        Signed.
-    intercept : float
-    squared_norm : float
-        `|w|^2`.
-    slack : array of shape (m,)
-    bound : boolean array of shape (m,)
-        Support objects whose coefficient is as large as their weight allows.
-    violation : float
-        By how much decision values miss the conditions of optimality at most.
+    sign : array of shape (m,), -1 or 1
+    problem : QuadraticProblem
     solution : Solution
-        Of the program, before any scaling.
+        Before any scaling.
+    bias : float
+        Of the same scale.
+    scale : float
+        What the solution is multiplied by, so that the margin is at 1.
     """
 
-    coefficients: Floats
-    intercept: float
-    squared_norm: float
-    slack: Floats
-    bound: Mask
-    violation: float
+    sign: Floats
+    problem: QuadraticProblem
     solution: Solution
+    bias: float
+    scale: float = 1.0
+
+    @cached_property
+    def coefficients(self) -> Floats:
+        """Signed, of shape (m,)."""
+        return self.scale * self.solution.coefficients
+
+    @property
+    def intercept(self) -> float:
+        """The bias of the scaled machine."""
+        return self.scale * self.bias
+
+    @cached_property
+    def _expansion(self) -> Floats:
+        """Values of the solution at its objects, without the bias."""
+        return self.solution.gradient - self.problem.linear
+
+    @cached_property
+    def squared_norm(self) -> float:
+        """`|w|^2`."""
+        return self.scale * (self.scale * float(self.solution.coefficients @ self._expansion))
 
     @property
     def norm(self) -> float:
@@ -78,6 +93,24 @@ class BinaryMachine:
     def margin(self) -> float:
         """`1 / |w|`, infinite where `w` is zero."""
         return 1.0 / self.norm if self.squared_norm > 0 else float(np.inf)
+
+    @cached_property
+    def slack(self) -> Floats:
+        """By how much objects miss the margin, of shape (m,)."""
+        values = self.scale * (self._expansion + self.bias)
+        return np.maximum(1.0 - self.sign * values, 0.0)
+
+    @property
+    def bound(self) -> Mask:
+        """Support objects whose coefficient is as large as their weight allows, of shape (m,)."""
+        b, problem = self.solution.coefficients, self.problem
+        at_end = np.where(self.sign > 0, b >= problem.upper, b <= problem.lower)
+        return np.asarray(at_end & (b != 0))
+
+    @property
+    def violation(self) -> float:
+        """By how much decision values miss the conditions of optimality at most."""
+        return self.scale * self.solution.violation
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,32 +150,31 @@ def nu_program(task: BinaryTask, nu: float) -> QuadraticProblem:
 
 def soft_margin(
     task: BinaryTask,
-    C: float,
+    problem: QuadraticProblem,
     stopping: Stopping,
     cache_bytes: int,
     start: Floats | None = None,
     found: Solution | None = None,
 ) -> BinaryMachine:
-    """The hyperplane of largest margin, where slack has the price `C`; infinite for hard margins.
+    """The hyperplane of largest margin, by its `soft_program`.
 
-    `found` is the solution of its program, where that is known already.
+    `found` is the solution, where that is known already.
 
     Raises
     ------
     InputError
         If margins are hard and the classes overlap.
     """
-    problem = soft_program(task, C)
     if found is None:
         found = solve(task.prepared, problem, stopping, cache_bytes=cache_bytes, start=start)
     if found.stopped_by == "infeasible":
         raise _overlap(task.labels)
-    b = found.coefficients
-    return _machine(task, problem, found, b, -float(found.multipliers[0]), 1.0)
+    return BinaryMachine(task.sign, problem, found, -float(found.multipliers[0]))
 
 
 def nu_margin(
     task: BinaryTask,
+    problem: QuadraticProblem,
     nu: float,
     stopping: Stopping,
     cache_bytes: int,
@@ -153,9 +185,9 @@ def nu_margin(
 
     If weights of classes are what makes it infeasible, all rows of the lighter class are margin
     errors, nothing ties the width of the margin to them, and it is taken as wide as puts them all
-    on the other class's side. `found` is the solution of its program, where that is known already.
+    on the other class's side. `problem` is its `nu_program`, and `found` the solution of that,
+    where it is known already.
     """
-    problem = nu_program(task, nu)
     if found is None:
         found = solve_or_vanish(
             task.prepared, problem, stopping, cache_bytes=cache_bytes, start=start
@@ -175,7 +207,7 @@ def nu_margin(
             VanishingMarginWarning,
             stacklevel=7,
         )
-    return _machine(task, problem, found, found.coefficients, bias, 1.0 / rho)
+    return BinaryMachine(task.sign, problem, found, bias, 1.0 / rho)
 
 
 def _bias_and_width(task: BinaryTask, nu: float, found: Solution) -> tuple[float, float]:
@@ -196,28 +228,6 @@ def _size_of_sums(task: BinaryTask, found: Solution) -> float:
     """The most that the addends of a value of the gradient can come to."""
     largest = float(np.max(task.prepared.diagonal(), initial=0.0))
     return largest * float(np.abs(found.coefficients).sum())
-
-
-def _machine(
-    task: BinaryTask,
-    problem: QuadraticProblem,
-    found: Solution,
-    b: Floats,
-    bias: float,
-    scale: float,
-) -> BinaryMachine:
-    expansion = found.gradient - problem.linear
-    values = scale * (expansion + bias)
-    at_end = np.where(task.sign > 0, b >= problem.upper, b <= problem.lower)
-    return BinaryMachine(
-        coefficients=scale * b,
-        intercept=scale * bias,
-        squared_norm=scale * (scale * float(b @ expansion)),
-        slack=np.maximum(1.0 - task.sign * values, 0.0),
-        bound=at_end & (b != 0),
-        violation=scale * found.violation,
-        solution=found,
-    )
 
 
 def _overlap(labels: tuple[object, object]) -> InputError:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from types import MethodType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -20,18 +20,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import Stopwatch, parameter, warn_if_stopped
+from novum.core.learners import Stopwatch, deferred, later, parameter
 from novum.core.runtime import RandomSource, fit_context, fitting
 from novum.core.text import label_text
 from novum.linear import class_factors
-from novum.numerics import Array, Floats, Positions, SigmoidMap, vote_scores
+from novum.numerics import Array, Floats, Mask, Positions, SigmoidMap, vote_scores
 from novum.svm.binary_machine import BinaryMachine, BinaryTask, fit_map, probabilities
-from novum.svm.kernel_machine import KernelMachine, read_only
+from novum.svm.kernel_machine import ProgramMachine, read_only
 from novum.svm.margins import MarginErrorBound, margin_error_bound
 from novum.svm.members import Member, in_layout, members_of, pair_values
 from novum.svm.objects import KernelSample
-from novum.svm.parameters import SolverParameters
-from novum.svm.solver.certification import cache_bytes_of, certify, stopping_of
+from novum.svm.solver.certification import cache_bytes_of, stopping_of
 from novum.svm.solver.problem import QuadraticProblem, Solution
 from novum.svm.solver.small import MOST_VARIABLES
 from novum.svm.solver.solving import solve_pairs
@@ -69,7 +68,7 @@ class _WithProbability:
         return MethodType(self._method, model)
 
 
-class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, SolverParameters):
+class SupportVectorClassifier(DecisionMixin, ClassifierMixin, ProgramMachine):
     """The part of SVC and NuSVC that does not depend on how a hyperplane is found."""
 
     probability: bool | str = parameter({"sigmoid", "isotonic"}, default=False)
@@ -79,7 +78,8 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Sol
     multiclass: str = parameter({"pairs", "rest"}, default="pairs")
     random_state: RandomSource = parameter(default=None)
 
-    _objective: ClassVar[str]
+    margin_: float | Floats = deferred()
+    margin_error_bound_: MarginErrorBound | tuple[MarginErrorBound, ...] = deferred()
 
     @abstractmethod
     def _program(self, task: BinaryTask) -> QuadraticProblem:
@@ -89,11 +89,12 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Sol
     def _machine(
         self,
         task: BinaryTask,
+        problem: QuadraticProblem,
         watch: Stopwatch,
         start: Floats | None = None,
         found: Solution | None = None,
     ) -> BinaryMachine:
-        """The hyperplane of one binary problem, `found` being the solution where it is known."""
+        """The hyperplane of one binary problem; `found` is the solution, where that is known."""
 
     def _check_task(self, task: BinaryTask) -> None:
         """Refuses a problem without solution."""
@@ -117,7 +118,7 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Sol
         with fitting(self) as watch:
             plan = self._plan(X, y, sample_weight)
             self._learn(plan, watch)
-            warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
+            self._warn_if_stopped()
         return self
 
     def _refuse_combinations(self) -> None:
@@ -185,8 +186,7 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Sol
                 for task, member in zip(plan.tasks, plan.members, strict=True)
             )
         solutions = [machine.solution for machine in machines]
-        self.certificate_ = certify(self._objective, solutions, self.tol, watch.seconds)
-        self.fit_status_ = 0 if self.certificate_.converged else 1
+        self._certify(solutions, watch)
         self.n_iter_ = np.array([found.iterations for found in solutions], np.int32)
         return machines
 
@@ -200,22 +200,26 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Sol
     ) -> list[BinaryMachine]:
         """The hyperplanes of problems on some of the objects each."""
         machines = []
-        for k, together in enumerate(self._solved_together(prepared, rows, tasks, watch)):
+        programs = [self._program(task) for task in tasks]
+        for k, together in enumerate(self._solved_together(prepared, rows, programs, watch)):
             solution, start = together, None if starts is None else starts[k]
             if together is not None and together.stopped_by is not None:
                 solution, start = None, together.coefficients
-            machines.append(self._machine(tasks[k], watch, start, solution))
+            machines.append(self._machine(tasks[k], programs[k], watch, start, solution))
         return machines
 
     def _solved_together(
-        self, prepared: Any, rows: list[Positions], tasks: list[BinaryTask], watch: Stopwatch
+        self,
+        prepared: Any,
+        rows: list[Positions],
+        programs: list[QuadraticProblem],
+        watch: Stopwatch,
     ) -> Sequence[Solution | None]:
         """Solutions of small programs on one Gram matrix; None for what is to be solved alone."""
         m, largest = len(prepared), max(map(len, rows), default=0)
         is_whole = m <= MOST_VARIABLES or 8 * m * m <= cache_bytes_of(self)
         if not rows or not is_whole or largest > MOST_VARIABLES or self.max_iter != -1:
             return [None] * len(rows)
-        programs = [self._program(task) for task in tasks]
         return solve_pairs(prepared, programs, rows, stopping_of(self, watch))
 
     def _store_support(self, plan: Plan, machines: list[BinaryMachine]) -> None:
@@ -235,15 +239,12 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Sol
         self.intercepts_ = np.array([machine.intercept for machine in machines])
 
     def _store_margins(self, plan: Plan, machines: list[BinaryMachine]) -> None:
-        m, K, single = len(plan.prepared), len(self.classes_), len(machines) == 1
-        slack = in_layout(plan.members, [machine.slack for machine in machines], m, K)
-        bound = in_layout(plan.members, [machine.bound for machine in machines], m, K)
-        self._keep_slack(plan.sample, slack[0] if single else slack, np.asarray(bound.any(axis=0)))
-        margins = [machine.margin for machine in machines]
-        pairs = zip(plan.tasks, machines, strict=True)
-        bounds = tuple(_bound_of(task, machine) for task, machine in pairs)
-        self.margin_ = margins[0] if single else np.array(margins)
-        self.margin_error_bound_ = bounds[0] if single else bounds
+        m, K = len(plan.prepared), len(self.classes_)
+        self._keep_slack(plan.sample, _slack_of, plan.members, machines, m, K)
+        self.margin_ = later(_margins_of, machines)
+        counts = [task.count for task in plan.tasks]
+        diagonal, rows = plan.prepared.diagonal(), [member.rows for member in plan.members]
+        self.margin_error_bound_ = later(_bounds_of, machines, counts, diagonal, rows)
 
     # The model in scikit-learn's terms
 
@@ -396,12 +397,32 @@ class SupportVectorClassifier(KernelMachine, DecisionMixin, ClassifierMixin, Sol
             )
 
 
-def _bound_of(task: BinaryTask, machine: BinaryMachine) -> MarginErrorBound:
-    return margin_error_bound(
-        machine.slack,
-        task.count,
-        task.prepared.diagonal(),
-        machine.norm,
-        machine.intercept,
-        machine.violation,
+def _slack_of(
+    members: list[Member], machines: list[BinaryMachine], m: int, n_classes: int
+) -> tuple[Floats, Mask]:
+    """The slack of the objects, and which have a coefficient at its bound in some machine."""
+    slack = in_layout(members, [machine.slack for machine in machines], m, n_classes)
+    bound = in_layout(members, [machine.bound for machine in machines], m, n_classes)
+    return slack[0] if len(machines) == 1 else slack, np.asarray(bound.any(axis=0))
+
+
+def _margins_of(machines: list[BinaryMachine]) -> float | Floats:
+    margins = [machine.margin for machine in machines]
+    return margins[0] if len(margins) == 1 else np.array(margins)
+
+
+def _bounds_of(
+    machines: list[BinaryMachine], counts: list[Floats], diagonal: Floats, rows: list[Positions]
+) -> MarginErrorBound | tuple[MarginErrorBound, ...]:
+    bounds = tuple(
+        margin_error_bound(
+            machine.slack,
+            count,
+            diagonal[chosen],
+            machine.norm,
+            machine.intercept,
+            machine.violation,
+        )
+        for machine, count, chosen in zip(machines, counts, rows, strict=True)
     )
+    return bounds[0] if len(bounds) == 1 else bounds

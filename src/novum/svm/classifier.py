@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from novum.core.learners import Stopwatch, parameter, warn_if_stopped
+from novum.core.learners import Stopwatch, parameter
 from novum.core.runtime import fitting
 from novum.core.text import label_text
 from novum.numerics import Floats
@@ -129,12 +129,13 @@ class SVC(SupportVectorClassifier):
     def _machine(
         self,
         task: BinaryTask,
+        problem: QuadraticProblem,
         watch: Stopwatch,
         start: Floats | None = None,
         found: Solution | None = None,
     ) -> BinaryMachine:
         stopping, cache_bytes = stopping_of(self, watch), cache_bytes_of(self)
-        return soft_margin(task, float(self.C), stopping, cache_bytes, start, found)
+        return soft_margin(task, problem, stopping, cache_bytes, start, found)
 
     def path(
         self, X: Any, y: Any, prices: Iterable[float], sample_weight: Any = None
@@ -172,7 +173,7 @@ class SVC(SupportVectorClassifier):
             with fitting(model) as watch:
                 vars(model).update(read)
                 machines = model._learn(plan, watch, _scaled_starts(earlier, float(price)))
-                warn_if_stopped(model.certificate_, type(self).__name__, stacklevel=4)
+                model._warn_if_stopped()
             earlier = float(price), machines
             models.append(model)
         return models
@@ -255,9 +256,10 @@ calibration_, kernel_, fit_status_, n_iter_, shape_fit_
     def _machine(
         self,
         task: BinaryTask,
+        problem: QuadraticProblem,
         watch: Stopwatch,
         start: Floats | None = None,
         found: Solution | None = None,
     ) -> BinaryMachine:
         stopping, cache_bytes = stopping_of(self, watch), cache_bytes_of(self)
-        return nu_margin(task, float(self.nu), stopping, cache_bytes, start, found)
+        return nu_margin(task, problem, float(self.nu), stopping, cache_bytes, start, found)

@@ -15,16 +15,24 @@ of the model, not of the batch in which a row comes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import MissingValuesError, ModelFileError
-from novum.core.learners import fitted
+from novum.core.learners import (
+    Certificate,
+    Stopwatch,
+    deferred,
+    fitted,
+    later,
+    warn_if_stopped,
+)
 from novum.core.runtime import check_cancelled
 from novum.core.tables import Sample, Target
 from novum.kernels import Kernel, Linear, Precomputed, admitted
@@ -38,8 +46,10 @@ from novum.svm.objects import (
     read_training,
     takes_of,
 )
-from novum.svm.parameters import KernelParameters
+from novum.svm.parameters import KernelParameters, SolverParameters
 from novum.svm.solver.centering import linear_rows, middle_of
+from novum.svm.solver.certification import certify, reason_of
+from novum.svm.solver.problem import Solution
 
 # Similarities of one block: small enough for the second cache, large enough for one matrix product.
 BLOCK_ENTRIES = 2**19
@@ -128,24 +138,6 @@ class KernelMachine(KernelParameters):
         self.support_objects_ = sample.objects_of_rows(chosen if chosen.size else np.arange(1))
         # Made now, so that no prediction changes the model.
         _ = self._support
-
-    def _keep_slack(self, sample: KernelSample, slack: Floats, bound: Mask) -> None:
-        """Sets `xi_`, and `bound_` and `unbound_` among the support.
-
-        Parameters
-        ----------
-        sample : KernelSample
-        slack : array of shape (m,) or (n_machines, m)
-            Of the sample's objects.
-        bound : boolean array of shape (m,)
-            Objects with a coefficient that cannot grow.
-        """
-        self.xi_ = np.full((sample.n_rows, *slack.shape[:-1]), np.nan)
-        self.xi_[sample.rows] = np.moveaxis(slack[..., sample.group], -1, 0)
-        full = np.zeros(sample.n_rows, bool)
-        full[sample.rows] = bound[sample.group]
-        support = np.sort(self.support_)
-        self.bound_, self.unbound_ = support[full[support]], support[~full[support]]
 
     def _forget(self) -> None:
         self.__dict__.pop("_support", None)
@@ -271,6 +263,79 @@ def _refuse_missing_similarities(X: Any) -> None:
             f"missing, the first of them in row {row}, column {column}. Compute them, or leave out "
             "the objects without similarities."
         )
+
+
+class RowSlack:
+    """The slack of the rows, worked out when one of its three forms is asked for.
+
+    Parameters
+    ----------
+    sample : KernelSample
+    support : int array of shape (n_support,)
+        Positions of the support objects in the table.
+    of_objects : callable
+        Gives the slack, of shape (m,) or (n_machines, m), and a mask of shape (m,): objects with a
+        coefficient that cannot grow.
+    """
+
+    def __init__(
+        self,
+        sample: KernelSample,
+        support: Positions,
+        of_objects: Callable[[], tuple[Floats, Mask]],
+    ) -> None:
+        self._n_rows, self._rows, self._group = sample.n_rows, sample.rows, sample.group
+        self._support, self._of_objects = support, of_objects
+
+    @cached_property
+    def _values(self) -> tuple[Floats, Mask]:
+        return self._of_objects()
+
+    def of_rows(self) -> Floats:
+        """Of every row, of shape (n,) or (n, n_machines); NaN where its weight is zero."""
+        slack = self._values[0]
+        values = np.full((self._n_rows, *slack.shape[:-1]), np.nan)
+        values[self._rows] = np.moveaxis(slack[..., self._group], -1, 0)
+        return values
+
+    def bound(self, is_bound: bool = True) -> Positions:
+        """The support whose coefficient cannot grow, or can, in the order of the table."""
+        full = np.zeros(self._n_rows, bool)
+        full[self._rows] = self._values[1][self._group]
+        support = np.sort(self._support)
+        return support[full[support] == is_bound]
+
+
+class ProgramMachine(KernelMachine, SolverParameters):
+    """A kernel learner that solves quadratic programs, with a certificate of their solutions."""
+
+    _objective: ClassVar[str]
+    # The objective in units of the program's.
+    _scale: ClassVar[float] = 1.0
+
+    certificate_: Certificate = deferred()
+    xi_: Floats = deferred()
+    bound_: Positions = deferred()
+    unbound_: Positions = deferred()
+
+    def _keep_slack(
+        self, sample: KernelSample, of_objects: Callable[..., tuple[Floats, Mask]], *args: Any
+    ) -> None:
+        """Sets `xi_`, and `bound_` and `unbound_` among the support; see `RowSlack`."""
+        slack = RowSlack(sample, self.support_, partial(of_objects, *args))
+        self.xi_ = later(slack.of_rows)
+        self.bound_, self.unbound_ = later(slack.bound), later(slack.bound, False)
+
+    def _certify(self, solutions: Sequence[Solution], watch: Stopwatch) -> None:
+        """Sets the certificate and what follows from it; warns of a fit that was not done."""
+        self.certificate_ = later(
+            certify, self._objective, solutions, self.tol, watch.seconds, scale=self._scale
+        )
+        self.fit_status_ = int(reason_of(solutions) is not None)
+
+    def _warn_if_stopped(self) -> None:
+        if self.fit_status_:
+            warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=5)
 
 
 def expand(

@@ -10,20 +10,20 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from math import sqrt
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.core.learners import NoveltyMixin, Stopwatch, parameter, warn_if_stopped
+from novum.core.learners import NoveltyMixin, Stopwatch, parameter
 from novum.core.runtime import fit_context, fitting
 from novum.kernels import admitted
-from novum.numerics import Floats
-from novum.svm.kernel_machine import KernelMachine
+from novum.numerics import Floats, Mask
+from novum.svm.kernel_machine import ProgramMachine
 from novum.svm.objects import KernelSample
-from novum.svm.parameters import PRICE, SHARE, SolverParameters
+from novum.svm.parameters import PRICE, SHARE
 from novum.svm.solver import problems
-from novum.svm.solver.certification import cache_bytes_of, certify, stopping_of
+from novum.svm.solver.certification import cache_bytes_of, stopping_of
 from novum.svm.solver.problem import QuadraticProblem, Solution
 from novum.svm.solver.solving import solve
 from novum.svm.solver.vanishing import VANISHING, VanishingMarginWarning, solve_or_vanish
@@ -32,12 +32,8 @@ from novum.svm.solver.vanishing import VANISHING, VanishingMarginWarning, solve_
 BORDER = 1e-9
 
 
-class NoveltyMachine(NoveltyMixin, KernelMachine, SolverParameters):
+class NoveltyMachine(NoveltyMixin, ProgramMachine):
     """The part of OneClassSVM and SVDD that does not depend on the form of the region."""
-
-    _objective: ClassVar[str]
-    # The objective in units of the program's.
-    _scale: ClassVar[float] = 1.0
 
     @abstractmethod
     def _problem(self, sample: KernelSample, prepared: Any) -> QuadraticProblem:
@@ -65,7 +61,7 @@ class NoveltyMachine(NoveltyMixin, KernelMachine, SolverParameters):
         with fitting(self) as watch:
             sample = self._read(X, None, sample_weight, "none")
             self._learn(sample, watch)
-            warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
+            self._warn_if_stopped()
         return self
 
     def _learn(self, sample: KernelSample, watch: Stopwatch) -> None:
@@ -76,10 +72,7 @@ class NoveltyMachine(NoveltyMixin, KernelMachine, SolverParameters):
         found = solver(prepared, problem, stopping, cache_bytes=cache_bytes_of(self))
         self._store(sample, prepared, problem, found)
         self.n_support_ = np.array([len(self.support_)], np.int32)
-        self.certificate_ = certify(
-            self._objective, [found], self.tol, watch.seconds, scale=self._scale
-        )
-        self.fit_status_ = 0 if self.certificate_.converged else 1
+        self._certify([found], watch)
         self.n_iter_ = found.iterations
 
     @property
@@ -94,6 +87,14 @@ class NoveltyMachine(NoveltyMixin, KernelMachine, SolverParameters):
         """
         is_on = np.abs(scores - self.offset_) <= BORDER * abs(self.offset_)
         return np.where(is_on, self.offset_, scores)
+
+
+def _slack_of(
+    found: Solution, upper: Floats, excess: Floats, scale: float = 1.0
+) -> tuple[Floats, Mask]:
+    """How far objects are outside, and which coefficients are at their bound."""
+    b = found.coefficients
+    return scale * np.maximum(excess, 0.0), (b >= upper) & (b > 0)
 
 
 # --- A half-space ---------------------------------------------------------------------------------
@@ -158,9 +159,8 @@ n_iter_, shape_fit_
         scale = float(self.nu * sample.weight.sum())
         b, rho = found.coefficients, float(found.multipliers[0])
         norm = sqrt(max(float(b @ found.gradient), 0.0))
-        slack = scale * np.maximum(rho - found.gradient, 0.0)
         self._keep(sample, prepared, scale * b[np.newaxis])
-        self._keep_slack(sample, slack, (b >= problem.upper) & (b > 0))
+        self._keep_slack(sample, _slack_of, found, problem.upper, rho - found.gradient, scale)
         self.offset_ = scale * rho
         self.intercept_ = np.array([-self.offset_])
         self.margin_ = rho / norm if norm > 0 else 0.0
@@ -278,8 +278,7 @@ n_iter_, shape_fit_
         square = max(center - 2.0 * float(found.multipliers[0]), 0.0)
         distances = prepared.diagonal() - 2.0 * expansion + center
         self._keep(sample, prepared, a[np.newaxis])
-        slack = np.maximum(distances - square, 0.0)
-        self._keep_slack(sample, slack, (a >= problem.upper) & (a > 0))
+        self._keep_slack(sample, _slack_of, found, problem.upper, distances - square)
         self.radius_ = sqrt(square)
         self.center_norm_ = sqrt(center)
         self.offset_ = -square

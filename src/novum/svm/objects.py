@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -36,8 +36,7 @@ from novum.core.tables import (
     treatment_rows,
 )
 from novum.kernels import Kernel, Precomputed, resolve_kernel, rows_of
-from novum.linear import row_digests
-from novum.numerics import Array, Floats, Mask, Positions
+from novum.numerics import Array, Floats, Positions, distinct_rows
 
 # --- Values ---------------------------------------------------------------------------------------
 
@@ -127,7 +126,7 @@ class KernelSample:
         """The kind of every object, whatever its target, of shape (m,)."""
         if isinstance(self.kernel, Precomputed) or isinstance(self.objects, tuple):
             return np.arange(len(self.weight))
-        return distinct_rows(self.objects).group
+        return distinct_rows(_cells(self.objects)).group
 
     def to_rows(self, values: Floats) -> Floats:
         """Shares of the objects' values, of shape (..., m), that fall to their rows, (..., n)."""
@@ -153,6 +152,13 @@ def kept_objects(objects: Any, chosen: Positions) -> Any:
     return np.ascontiguousarray(objects[chosen])
 
 
+def _cells(objects: Any) -> Any:
+    """The rows of vectors or of a table as numbers, for comparing them."""
+    if isinstance(objects, Sample):
+        return np.column_stack([objects.numeric, objects.codes.astype(np.float64)])
+    return objects
+
+
 def as_prepared_input(kept: Any) -> Any:
     """What `Kernel.prepare` takes, of kept objects."""
     return kept.matrix() if isinstance(kept, SparseVectors) else kept
@@ -174,18 +180,18 @@ def read_training(
         As given to `fit`.
     target : {"numbers", "classes", "none"}
     """
-    plain = _resolved(estimator, 1.0, None)
+    takes = takes_of(estimator.kernel)
     sample_weight = None if sample_weight is None else plain_target(sample_weight)
-    if isinstance(plain, Precomputed):
-        return _read_precomputed(estimator, plain, X, y, sample_weight, target)
-    if plain.takes == "objects":
-        return _read_objects(estimator, plain, X, y, sample_weight, target)
+    if is_pairwise(estimator.kernel):
+        return _read_precomputed(estimator, X, y, sample_weight, target)
+    if takes == "objects":
+        return _read_objects(estimator, X, y, sample_weight, target)
     sample = check_sample(
-        estimator, X, y, sample_weight, target=target, accept_sparse=plain.takes == "vectors"
+        estimator, X, y, sample_weight, target=target, accept_sparse=takes == "vectors"
     )
     kept = _weighted_positions(sample_weight, sample.n_rows)
-    objects = _vectors(sample) if plain.takes == "vectors" else sample
-    chosen, group = distinct_rows(objects, sample.target)
+    objects = _vectors(sample) if takes == "vectors" else sample
+    chosen, group = distinct_rows(_cells(objects), sample.target)
     found = sample.rows(chosen) if isinstance(objects, Sample) else objects[chosen]
     weight = np.bincount(group, sample.weights, len(chosen)).astype(np.float64)
     return KernelSample(
@@ -238,7 +244,7 @@ def _vectors(sample: Sample) -> Any:
 
 
 def _read_precomputed(
-    estimator: Any, kernel: Kernel, X: Any, y: Any, sample_weight: Any, target: Target
+    estimator: Any, X: Any, y: Any, sample_weight: Any, target: Target
 ) -> KernelSample:
     sample = check_sample(estimator, X, y, target=target)
     matrix = sample.numeric
@@ -249,11 +255,12 @@ def _read_precomputed(
         )
     weight = checked_weight(sample_weight, sample.n_rows)
     kept = _weighted_positions(sample_weight, sample.n_rows)
-    return _each_its_own(kernel, matrix, sample.target, sample.classes, weight, kept, sample.schema)
+    kernel, schema = _resolved(estimator, None, None), sample.schema
+    return _each_its_own(kernel, matrix, sample.target, sample.classes, weight, kept, schema)
 
 
 def _read_objects(
-    estimator: Any, kernel: Kernel, X: Any, y: Any, sample_weight: Any, target: Target
+    estimator: Any, X: Any, y: Any, sample_weight: Any, target: Target
 ) -> KernelSample:
     name = type(estimator).__name__
     if y is None and target != "none":
@@ -274,6 +281,7 @@ def _read_objects(
     kept = _weighted_positions(sample_weight, len(objects))
     n_rows = len(objects)
     objects = tuple(objects[i] for i in kept)
+    kernel = _resolved(estimator, None, None)
     found = _each_its_own(kernel, objects, values, classes, weight, kept, None)
     return replace(found, n_rows=n_rows)
 
@@ -374,73 +382,3 @@ def _weighted_positions(sample_weight: Any, n_kept: int) -> Positions:
 def _n_given(sample_weight: Any, n_kept: int) -> int:
     """How many rows there were before those of weight zero were left out."""
     return n_kept if sample_weight is None or sample_weight.ndim == 0 else len(sample_weight)
-
-
-# --- Rows that are equal --------------------------------------------------------------------------
-#
-#     rows, targets  ->  which rows are the first of their kind, and which kind each row is
-#
-# The kinds stand in the order of their digests, which depends on the cells alone. A learner that
-# works with one object of each kind, weighted by how often it occurs, therefore gives the same bits
-# for any order of the table, and for a row that stands twice as for one of weight two.
-
-
-class DistinctRows(NamedTuple):
-    """Rows without repetitions.
-
-    Attributes
-    ----------
-    chosen : int array of shape (m,)
-        One row of each kind.
-    group : int array of shape (n,)
-        The kind of every row, a place in `chosen`.
-    """
-
-    chosen: Positions
-    group: Positions
-
-
-def distinct_rows(objects: Any, target: Any = None) -> DistinctRows:
-    """The kinds of rows, equal in all cells and in their targets.
-
-    Parameters
-    ----------
-    objects : array of shape (n, n_columns), CSR matrix or Sample
-    target : array of shape (n,) or (n, n_targets), optional
-
-    Examples
-    --------
-    >>> found = distinct_rows(np.array([[1.0], [2.0], [1.0]]))
-    >>> len(found.chosen), bool(found.group[0] == found.group[2])
-    (2, True)
-    """
-    cells = _cells(objects)
-    targets = np.zeros(cells.shape[0]) if target is None else np.asarray(target)
-    # Targets are shifted, since a digest of zeros is zero: it would leave the order to the table.
-    digests = row_digests(cells) ^ row_digests(targets.reshape(len(targets), -1) + 3.0)
-    order = np.argsort(digests, kind="stable")
-    first, second = order[:-1], order[1:]
-    alike = np.flatnonzero(digests[first] == digests[second])
-    equal = _equal(cells, targets, first[alike], second[alike])
-    starts = np.ones(len(order), bool)
-    starts[alike[equal] + 1] = False
-    group = np.empty(len(order), np.intp)
-    group[order] = np.cumsum(starts) - 1
-    return DistinctRows(order[starts], group)
-
-
-def _cells(objects: Any) -> Any:
-    if isinstance(objects, Sample):
-        return np.column_stack([objects.numeric, objects.codes.astype(np.float64)])
-    return objects
-
-
-def _equal(cells: Any, targets: Any, first: Positions, second: Positions) -> Mask:
-    if not len(first):
-        return np.zeros(0, bool)
-    if sparse.issparse(cells):
-        same = np.asarray(abs(cells[first] - cells[second]).sum(axis=1)).ravel() == 0
-    else:
-        same = (cells[first] == cells[second]).all(axis=1)
-    equal = targets[first] == targets[second]
-    return np.asarray(same & (equal if equal.ndim == 1 else equal.all(axis=1)))

@@ -12,21 +12,21 @@ import math
 import warnings
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import DataConversionWarning
 
 from novum.core.errors import InputError
-from novum.core.learners import Stopwatch, parameter, warn_if_stopped
+from novum.core.learners import Stopwatch, parameter
 from novum.core.runtime import fit_context, fitting
-from novum.numerics import Floats
-from novum.svm.kernel_machine import KernelMachine
+from novum.numerics import Floats, Mask
+from novum.svm.kernel_machine import ProgramMachine
 from novum.svm.objects import KernelSample
-from novum.svm.parameters import SHARE, SolverParameters
+from novum.svm.parameters import SHARE
 from novum.svm.solver import problems
-from novum.svm.solver.certification import cache_bytes_of, certify, stopping_of
+from novum.svm.solver.certification import cache_bytes_of, stopping_of
 from novum.svm.solver.problem import QuadraticProblem, Solution
 from novum.svm.solver.solving import solve
 
@@ -38,10 +38,8 @@ class Tube(NamedTuple):
     epsilon: float
 
 
-class SupportVectorRegressor(KernelMachine, RegressorMixin, SolverParameters):
+class SupportVectorRegressor(RegressorMixin, ProgramMachine):
     """The part of SVR and NuSVR that does not depend on who chooses the tube's width."""
-
-    _objective: ClassVar[str]
 
     @abstractmethod
     def _problem(self, target: Floats, price: Floats) -> QuadraticProblem:
@@ -67,7 +65,7 @@ class SupportVectorRegressor(KernelMachine, RegressorMixin, SolverParameters):
         with fitting(self) as watch:
             sample = self._read(X, y, sample_weight, "numbers")
             self._learn(_with_one_target(sample, type(self).__name__), watch)
-            warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
+            self._warn_if_stopped()
         return self
 
     def _learn(self, sample: KernelSample, watch: Stopwatch) -> None:
@@ -76,22 +74,16 @@ class SupportVectorRegressor(KernelMachine, RegressorMixin, SolverParameters):
         problem = self._problem(sample.target, price)
         found = solve(prepared, problem, stopping_of(self, watch), cache_bytes=cache_bytes_of(self))
         self._store(sample, prepared, problem, found)
-        self.certificate_ = certify(self._objective, [found], self.tol, watch.seconds)
-        self.fit_status_ = 0 if self.certificate_.converged else 1
+        self._certify([found], watch)
         self.n_iter_ = found.iterations
 
     def _store(
         self, sample: KernelSample, prepared: Any, problem: QuadraticProblem, found: Solution
     ) -> None:
         m = len(sample.target)
-        above, below = found.coefficients[:m], found.coefficients[m:]
-        coefficients = above + below
         tube = self._tube(found)
-        values = found.gradient[:m] - problem.linear[:m] + tube.bias
-        slack = np.maximum(np.abs(sample.target - values) - tube.epsilon, 0.0)
-        full = (above >= problem.upper[:m]) | (below <= problem.lower[m:])
-        self._keep(sample, prepared, coefficients[np.newaxis])
-        self._keep_slack(sample, slack, full & (coefficients != 0))
+        self._keep(sample, prepared, (found.coefficients[:m] + found.coefficients[m:])[np.newaxis])
+        self._keep_slack(sample, _slack_of, sample.target, problem, found, tube)
         self.epsilon_ = tube.epsilon
         self.intercept_ = np.array([tube.bias])
         self.n_support_ = np.array([len(self.support_)], np.int32)
@@ -109,6 +101,18 @@ class SupportVectorRegressor(KernelMachine, RegressorMixin, SolverParameters):
     def predict(self, X: Any) -> Floats:
         """`f(x)` of every object, of shape (n,)."""
         return self._scores(X)[:, 0] + self.intercept_[0]
+
+
+def _slack_of(
+    target: Floats, problem: QuadraticProblem, found: Solution, tube: Tube
+) -> tuple[Floats, Mask]:
+    """How far targets are outside of the tube, and which coefficients are at a bound."""
+    m = len(target)
+    above, below = found.coefficients[:m], found.coefficients[m:]
+    values = found.gradient[:m] - problem.linear[:m] + tube.bias
+    slack = np.maximum(np.abs(target - values) - tube.epsilon, 0.0)
+    full = (above >= problem.upper[:m]) | (below <= problem.lower[m:])
+    return slack, full & (above + below != 0)
 
 
 def _with_one_target(sample: KernelSample, learner: str) -> KernelSample:

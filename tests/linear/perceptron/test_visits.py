@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from novum.linear.perceptron.classifier import Perceptron
-from novum.linear.perceptron.training import row_digests, visits_of
+from novum.linear.perceptron.training import visits_of
 from novum.numerics import Array, Floats
 
 # Many tables here overlap, so that training ends without a proof, and says so.
@@ -70,28 +70,6 @@ def test_the_order_given_stays_without_canonical_order() -> None:
     assert found.rows.tolist() == [0, 1, 2]
     assert found.weight.tolist() == [1, 1, 1]
     assert found.constant == 0.0
-
-
-def test_digests_tell_columns_signs_and_places_apart() -> None:
-    rows = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, 2.0], [0.0, 2.0], [2.0, 0.0], [1.0, 2.0]])
-    found = row_digests(rows)
-    assert len(set(found.tolist())) == 5
-    assert found[0] == found[5]
-    zeros = row_digests(np.array([[0.0, -0.0], [0.0, 0.0]]))
-    assert zeros[0] == zeros[1]
-
-
-def test_digests_do_not_collide_on_many_rows() -> None:
-    grid = np.array(np.meshgrid(*[np.arange(30.0)] * 3)).reshape(3, -1).T
-    assert len(np.unique(row_digests(grid))) == len(grid)
-
-
-def test_a_wide_table_is_digested_in_blocks() -> None:
-    X = np.random.default_rng(0).normal(size=(3000, 700))
-    X[2999] = X[0]
-    found = row_digests(X)
-    assert found[0] == found[2999]
-    assert len(np.unique(found)) == 2999
 
 
 @pytest.mark.parametrize("size", [1e200, 1e-200])

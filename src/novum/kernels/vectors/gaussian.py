@@ -54,8 +54,10 @@ if TYPE_CHECKING:
 EXACT = 1e-10
 # exp(-24) is below EXACT: what is certainly farther needs no exact distance.
 FAR = 24.0
-# Rows of a block that are finished at a time, and cells of differences: both stay in the cache.
+# Rows of a block that are finished at a time, cells of such a block where rows are short, and cells
+# of differences: all stay in the cache.
 BLOCK_ROWS = 64
+ROW_CELLS = 2**15
 BLOCK_CELLS = 2**18
 
 
@@ -113,15 +115,9 @@ class Gaussian(Kernel):
         return True
 
     def prepare(self, X: Any, like: GaussianRows | None = None) -> GaussianRows:
-        if like is not None:
-            rows = read_vectors(X, "Gaussian", like.rows)
-            return GaussianRows(self, rows, like.center, like.single_is_enough)
-        rows = read_vectors(X, "Gaussian")
-        center = None if sparse.issparse(rows) else _center(rows)
-        prepared = GaussianRows(self, rows, center, False)
-        if prepared.lengths.max(initial=0.0) <= single_limit(rows.shape[1]):
-            object.__setattr__(prepared, "single_is_enough", True)
-        return prepared
+        if like is None:
+            return GaussianRows(self, read_vectors(X, "Gaussian"))
+        return GaussianRows(self, read_vectors(X, "Gaussian", like.rows), like.training)
 
 
 def single_limit(n_columns: int) -> float:
@@ -137,6 +133,8 @@ def rounding_of_distances(n_columns: int) -> float:
 def _center(rows: Floats) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         center = rows.mean(axis=0)
+    if np.isfinite(center).all():
+        return np.asarray(center)
     # The sum of a column may overflow; any center is right, and its middle does not.
     return np.where(np.isfinite(center), center, rows.max(axis=0) / 2 + rows.min(axis=0) / 2)
 
@@ -150,23 +148,39 @@ class GaussianRows(Prepared):
     kernel : Gaussian
     rows : float64 array in C order, or CSR matrix, of shape (n, n_columns)
         As given; small distances are computed from these.
-    center : float64 array of shape (n_columns,), or None for sparse rows
-        The mean of the training rows.
-    single_is_enough : bool
-        Whether float32 blocks may be computed in single precision; decided by the training rows,
-        so that the similarity of two rows does not depend on which others are asked for.
+    like : GaussianRows, optional
+        The training rows, if these are others: they decide on center and precision, so that the
+        similarity of two rows does not depend on which others are asked for.
     """
 
     kernel: Gaussian
     rows: Any
-    center: Floats | None
-    single_is_enough: bool
+    like: GaussianRows | None = None
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
+    @property
+    def training(self) -> GaussianRows:
+        """The training rows, these or others."""
+        return self if self.like is None else self.like
+
+    @cached_property
+    def center(self) -> Floats | None:
+        """The mean of the training rows, or None for sparse ones."""
+        if self.like is not None:
+            return self.like.center
+        return None if sparse.issparse(self.rows) else _center(self.rows)
+
+    @cached_property
+    def single_is_enough(self) -> bool:
+        """Whether float32 blocks may be computed in single precision."""
+        if self.like is not None:
+            return self.like.single_is_enough
+        return bool(self.lengths.max(initial=0.0) <= single_limit(self.rows.shape[1]))
+
     def take(self, rows: Any) -> GaussianRows:
-        taken = GaussianRows(self.kernel, self.rows[rows], self.center, self.single_is_enough)
+        taken = GaussianRows(self.kernel, self.rows[rows], self.training)
         for name in ("scaled", "lengths", "single"):
             if name in vars(self):
                 vars(taken)[name] = vars(self)[name][rows]
@@ -254,9 +268,10 @@ class GaussianRows(Prepared):
         T = products(self.scaled, other.scaled)
         relative = rounding_of_distances(self.rows.shape[1])
         longest = self.lengths.max(initial=0.0) + other.lengths.max(initial=0.0)
-        for start in range(0, len(self), BLOCK_ROWS):
-            block = T[start : start + BLOCK_ROWS]
-            sums = self.lengths[start : start + BLOCK_ROWS, np.newaxis] + other.lengths
+        size = max(BLOCK_ROWS, ROW_CELLS // max(1, len(other)))
+        for start in range(0, len(self), size):
+            block = T[start : start + size]
+            sums = self.lengths[start : start + size, np.newaxis] + other.lengths
             block *= 2.0
             block -= sums
             if not relative * longest <= EXACT:
@@ -283,5 +298,4 @@ class GaussianRows(Prepared):
         )
         if same and other.kernel == self.kernel:
             return other
-        rows = in_form_of(other.rows, self.rows)
-        return GaussianRows(self.kernel, rows, self.center, self.single_is_enough)
+        return GaussianRows(self.kernel, in_form_of(other.rows, self.rows), self.training)

@@ -37,11 +37,10 @@ import numpy as np
 from scipy import sparse
 
 from novum.core.runtime import Pacer, stream, time_sliced
-from novum.numerics import Array, Floats, Integers, Mask, Words, as_argument
+from novum.numerics import Array, Floats, Integers, as_argument, distinct_rows
 
 # Cells beyond 2^400 or all below 2^-400 are scaled, so that scores and squares stay in range.
 _LARGEST_EXPONENT = 400
-_BLOCK_CELLS = 2**20
 
 
 class SparseRows(NamedTuple):
@@ -130,8 +129,8 @@ def visits_of(
     weights = np.ones(len(sign)) if weight is None else np.asarray(weight, float)
     rows = np.arange(len(sign))
     if canonical:
-        rows, weights = _united(cells, sign, weights)
-        sign = sign[rows]
+        rows, kinds = distinct_rows(cells, sign)
+        sign, weights = sign[rows], np.bincount(kinds, weights)
     constant = scale if fit_intercept else 0.0
     return Visits(cells, rows.astype(np.int64), sign, weights, constant, scale)
 
@@ -144,58 +143,6 @@ def _scale(X: Any, fit_intercept: bool) -> float:
         return 1.0
     exponent = int(np.frexp(largest)[1])
     return 1.0 if abs(exponent) <= _LARGEST_EXPONENT else float(np.ldexp(1.0, -exponent))
-
-
-# --- Equal rows -----------------------------------------------------------------------------------
-
-
-def _united(X: Any, sign: Floats, weight: Floats) -> tuple[Integers, Floats]:
-    """One row of each group of equal ones, in the order of their digests, and its weight."""
-    digests = row_digests(X) ^ _mixed(np.where(sign > 0, 1, 2).astype(np.uint64))
-    order = np.argsort(digests, kind="stable")
-    alike = np.flatnonzero(digests[order[1:]] == digests[order[:-1]])
-    first, second = order[alike], order[alike + 1]
-    equal = (sign[first] == sign[second]) & _equal_rows(X, first, second)
-    starts = np.ones(len(order), bool)
-    starts[alike[equal] + 1] = False
-    groups = np.cumsum(starts) - 1
-    return order[starts].astype(np.int64), np.bincount(groups, weight[order]).astype(float)
-
-
-def row_digests(X: Any) -> Words:
-    """64 bits of each row: the sum of the mixed bits of its cells; cells of zero add nothing."""
-    if sparse.issparse(X):
-        mixed = _cell_digests(X.data, X.indices)
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-        return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]])
-    n, d = X.shape
-    found, columns = np.empty(n, np.uint64), np.arange(d)
-    size = max(1, _BLOCK_CELLS // max(d, 1))
-    for start in range(0, n, size):
-        block = np.ascontiguousarray(X[start : start + size], np.float64)
-        found[start : start + size] = _cell_digests(block, columns).sum(axis=1, dtype=np.uint64)
-    return found
-
-
-def _cell_digests(values: Floats, columns: Array) -> Words:
-    places = _mixed(np.asarray(columns).astype(np.uint64) + np.uint64(1))
-    bits = np.ascontiguousarray(values, np.float64).view(np.uint64)
-    return np.where(values == 0, np.uint64(0), _mixed(bits ^ places))
-
-
-def _mixed(bits: Words) -> Words:
-    """The finalizer of splitmix64 (Steele, Lea and Flood 2014): every bit depends on all."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
-
-
-def _equal_rows(X: Any, first: Integers, second: Integers) -> Mask:
-    if not len(first):
-        return np.zeros(0, bool)
-    if sparse.issparse(X):
-        return np.asarray(abs(X[first] - X[second]).sum(axis=1)).ravel() == 0
-    return np.asarray((X[first] == X[second]).all(axis=1))
 
 
 # Up to so many cells and visits in all, rows are visited without compiled code. This looks at sizes

@@ -17,8 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from novum.core.runtime import Pacer, check_memory, time_sliced
-from novum.linear import row_digests
-from novum.numerics import Floats, Integers, Positions, as_argument
+from novum.numerics import Floats, Integers, Positions, as_argument, distinct_rows
 from novum.svm.linear.coordinate import FIRST_LOOK, kernel_cells, next_look
 from novum.svm.linear.design import Design
 from novum.svm.linear.solution import Budget, LinearSolution, relative
@@ -89,15 +88,8 @@ def _united(design: Design, codes: Integers, weight: Floats) -> tuple[Design, In
     stored = design.X.nnz if design.is_sparse else design.X.size
     check_memory(12 * stored, f"A compressed copy of {stored} cells", "Use multi_class='ovr'.")
     X = sparse.csr_matrix(design.X)
-    digests = row_digests(X) ^ row_digests(codes[:, np.newaxis] + 3.0)
-    order = np.argsort(digests, kind="stable")
-    first, second = order[:-1], order[1:]
-    alike = np.flatnonzero(digests[first] == digests[second])
-    differences = abs(X[first[alike]] - X[second[alike]]).sum(axis=1)
-    starts = np.ones(len(order), bool)
-    starts[alike[np.asarray(differences).ravel() == 0] + 1] = False
-    kept = order[starts]
-    total = np.bincount(np.cumsum(starts) - 1, weight[order]).astype(np.float64)
+    kept, kinds = distinct_rows(X, codes)
+    total = np.bincount(kinds, weight).astype(np.float64)
     return Design(X[kept], design.constant), codes[kept], total
 
 

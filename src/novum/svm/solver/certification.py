@@ -48,6 +48,12 @@ def cache_bytes_of(model: Any) -> int:
     return max(1, int(model.cache_size * BYTES_OF_CACHE_UNIT))
 
 
+def reason_of(solutions: Sequence[Solution]) -> str | None:
+    """Why a fit ended before it was done, or None."""
+    reasons = {found.stopped_by for found in solutions}
+    return next((reason for reason in _REASONS if reason in reasons), None)
+
+
 def certify(
     objective: str,
     solutions: Sequence[Solution],
@@ -79,14 +85,13 @@ def certify(
     """
     duals = [-scale * found.value for found in solutions]
     gaps = [scale * max(found.gap, 0.0) for found in solutions]
-    reasons = {found.stopped_by for found in solutions}
-    stopped = next((reason for reason in _REASONS if reason in reasons), None)
+    stopped = reason_of(solutions)
     more: dict[str, Any] = {"relative_tol": tol, "stopped_by": stopped, **(details or {})}
     estimated = scale * sum(found.allowance for found in solutions)
     if estimated > 0:
         # Said, because a gap is otherwise a proof.
         more["estimated_part_of_gap"] = estimated
-    if VANISHING in reasons:
+    if any(found.stopped_by == VANISHING for found in solutions):
         more["vanishing_margins"] = sum(found.stopped_by == VANISHING for found in solutions)
         # A relative gap means nothing where the optimum is zero; the absolute one was reached.
         more["relative_tol"] = None

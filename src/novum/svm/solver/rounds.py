@@ -54,6 +54,7 @@ class WholeRounds:
             np.zeros((2, len(linear))),
             terms.starts.astype(np.int64),
             len(terms.totals),
+            terms.totals,
         )
 
     def advance(self, descent: Descent, g: Floats, ends: Extremes, most: int) -> int:

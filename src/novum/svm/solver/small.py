@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +60,8 @@ class Programs(NamedTuple):
         Coefficients and gradient.
     starts : int array of shape (P G + 1,)
     n_groups : int
+    totals : array of shape (P G,)
+        Prescribed sums of the coefficients of each group.
     """
 
     objects: Integers
@@ -67,6 +69,7 @@ class Programs(NamedTuple):
     point: Floats
     starts: Integers
     n_groups: int
+    totals: Floats
 
 
 class _Proof(NamedTuple):
@@ -84,8 +87,8 @@ def is_small(problem: QuadraticProblem, n_objects: int = 0) -> bool:
     return (
         max(len(problem.rows), n_objects) <= MOST_VARIABLES
         and len(problem.totals) > 0
+        and problem.groups[0] != UNGROUPED
         and bool(np.isfinite(problem.lower).all() and np.isfinite(problem.upper).all())
-        and bool((problem.groups != UNGROUPED).all())
     )
 
 
@@ -159,7 +162,7 @@ def _solve_call(
         limit = min(_STEPS, most - int(taken.max()))
         steps = take_steps(K, programs, tols, limit)
         taken += steps
-        _restore_totals(programs, problems)
+        _restore_totals(programs)
         proof = _proof(programs, spread)
         scales = proof.scales
         traces.append(proof.values)
@@ -184,7 +187,7 @@ def _joined(
     rows = [problem.rows for problem in problems]
     if objects is not None:
         rows = [chosen[inside] for chosen, inside in zip(objects, rows, strict=True)]
-    groups = [p.groups + k * n_groups for k, p in enumerate(problems)]
+    totals = np.concatenate([p.totals for p in problems])
     fields = [
         [p.linear for p in problems],
         [p.lower for p in problems],
@@ -194,25 +197,24 @@ def _joined(
     terms, point = np.empty((3, n)), np.zeros((2, n))
     for row, arrays in zip(terms, fields, strict=True):
         np.concatenate(arrays, out=row)
-    at, group = np.concatenate(rows).astype(np.int64, copy=False), np.concatenate(groups)
+    at = np.concatenate(rows).astype(np.int64, copy=False)
     if start is not None:
         point[0] = start
-    elif any(p.totals.any() for p in problems) or terms[1].max() > 0 or terms[2].min() < 0:
+    elif totals.any() or terms[1].max() > 0 or terms[2].min() < 0:
         np.concatenate([feasible_start(p) for p in problems], out=point[0])
-    order = None
+    counts, order = list(map(len, rows)), None
     if n_groups > 1:
+        group = np.concatenate([p.groups + k * n_groups for k, p in enumerate(problems)])
+        counts = np.bincount(group, minlength=len(totals)).tolist()
         order = np.argsort(group, kind="stable")
         at, terms, point = at[order], terms[:, order], point[:, order]
-    counts = np.bincount(group, minlength=len(problems) * n_groups)
-    starts = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=starts[1:])
-    return Programs(at, terms, point, starts, n_groups), order
+    starts = np.array([0, *accumulate(counts)], np.int64)
+    return Programs(at, terms, point, starts, n_groups, totals), order
 
 
-def _restore_totals(programs: Programs, problems: Sequence[QuadraticProblem]) -> None:
+def _restore_totals(programs: Programs) -> None:
     """Rounding of many steps taken out of the sums of coefficients, where it has added up."""
-    b, starts = programs.point[0], programs.starts
-    totals = np.concatenate([problem.totals for problem in problems])
+    b, starts, totals = programs.point[0], programs.starts, programs.totals
     errors = np.abs(np.add.reduceat(b, starts[:-1]) - totals)
     sizes = np.add.reduceat(np.abs(b), starts[:-1]) + np.abs(totals)
     for group in np.flatnonzero(errors > 4e-16 * sizes):
@@ -314,7 +316,8 @@ def take_steps(K: Floats, programs: Programs, tols: Floats, max_steps: int) -> I
         if steps is not None:
             largest = int(np.diff(programs.starts[:: programs.n_groups]).max())
             rest, Q = np.zeros_like(taken), np.empty((largest, largest))
-            _call_loaded(steps, K, *programs, left, max_steps, Q, rest)
+            work = np.empty((5, largest))
+            _call_loaded(steps, K, *programs[:5], left, max_steps, Q, work, rest)
             return taken + rest
         if tols[program] >= 0:
             began = time.perf_counter()

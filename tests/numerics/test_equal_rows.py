@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from novum.core.tables import Column, Kind, Sample, Schema
-from novum.numerics import Floats
-from novum.svm.objects import distinct_rows
+from novum.numerics import Floats, distinct_rows, row_digests
 
 tables = hnp.arrays(
     np.float64,
@@ -45,22 +43,36 @@ def test_sparse_rows_are_as_dense_ones(X: Floats) -> None:
     np.testing.assert_array_equal(dense.group, compressed.group)
 
 
-def test_rows_of_a_table_are_compared_by_numbers_and_levels() -> None:
-    schema = Schema((Column("size"), Column("color", Kind.NOMINAL, ("blue", "red"))))
-    codes = np.array([[0], [1], [0]], np.int32)
-    sample = Sample(schema, np.array([[1.0], [1.0], [1.0]]), codes)
-    assert distinct_rows(sample).group[0] == distinct_rows(sample).group[2]
-    assert len(distinct_rows(sample).chosen) == 2
-
-
 def test_targets_of_several_columns_count_as_a_whole() -> None:
     X, y = np.ones((3, 1)), np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]])
     assert len(distinct_rows(X, y).chosen) == 2
 
 
 def test_equal_digests_do_not_make_rows_equal(monkeypatch: object) -> None:
-    import novum.svm.objects as module
+    import novum.numerics.equal_rows as module
 
     monkeypatch.setattr(module, "row_digests", lambda X: np.zeros(X.shape[0], np.uint64))  # type: ignore[attr-defined]
     X = np.array([[1.0], [2.0], [2.0]])
     assert len(distinct_rows(X).chosen) == 2
+
+
+def test_digests_tell_columns_signs_and_places_apart() -> None:
+    rows = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, 2.0], [0.0, 2.0], [2.0, 0.0], [1.0, 2.0]])
+    found = row_digests(rows)
+    assert len(set(found.tolist())) == 5
+    assert found[0] == found[5]
+    zeros = row_digests(np.array([[0.0, -0.0], [0.0, 0.0]]))
+    assert zeros[0] == zeros[1]
+
+
+def test_digests_do_not_collide_on_many_rows() -> None:
+    grid = np.array(np.meshgrid(*[np.arange(30.0)] * 3)).reshape(3, -1).T
+    assert len(np.unique(row_digests(grid))) == len(grid)
+
+
+def test_a_wide_table_is_digested_in_blocks() -> None:
+    X = np.random.default_rng(0).normal(size=(3000, 700))
+    X[2999] = X[0]
+    found = row_digests(X)
+    assert found[0] == found[2999]
+    assert len(np.unique(found)) == 2999
