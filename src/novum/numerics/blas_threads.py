@@ -55,7 +55,8 @@ class _Limit:
             # A limit that is there without users was never lifted, and is not what was before.
             before = self._before or now
             self._before = [b if n == 1 else n for n, b in zip(now, before, strict=True)]
-            self._set([1] * len(now))
+            if any(n != 1 for n in now):
+                self._set([1] * len(now))
         self._users.add(user)
 
     def leave(self, user: _User) -> None:
@@ -72,10 +73,12 @@ class _Limit:
         self._lift_if_unused()
 
     def _lift_if_unused(self) -> None:
-        if not self._users and self._before is not None:
+        if self._users or self._before is None:
+            return
+        if any(n != 1 for n in self._before):
             self._set(self._before)
-            self._before = None
             _release_control(self._libraries)
+        self._before = None
 
     def _set(self, counts: list[int]) -> None:
         _release_control(self._libraries)

@@ -20,13 +20,13 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from novum.core.errors import InputError
-from novum.core.learners import Learner, parameter, warn_if_stopped
+from novum.core.learners import Learner, parameter
 from novum.core.runtime import RandomSource, fit_context, fitting, seed_sequence, stream
 from novum.core.tables import Sample, check_sample
 from novum.linear import class_factors
 from novum.numerics import Floats
 from novum.svm.linear.design import Design, design_of
-from novum.svm.linear.fit import certify, solve_losses
+from novum.svm.linear.fit import solve_losses
 from novum.svm.linear.lasso import solve_lasso
 from novum.svm.linear.losses import hinge_losses
 from novum.svm.linear.machine import LinearClassifier, check_two_classes
@@ -145,14 +145,8 @@ class LinearSVC(LinearClassifier, Learner):
             self.schema_, self.classes_ = sample.schema, classes
             self.coef_, self.intercept_ = self._split(self._vectors(found))
             self.n_iter_ = max(1, *(f.iterations for f in found))
-            self.certificate_ = certify(
-                found,
-                self._objective(),
-                stopping,
-                watch.seconds,
-                modulus=None if self.penalty == "l1" and self.multi_class == "ovr" else 1.0,
-            )
-            warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
+            modulus = None if self.penalty == "l1" and self.multi_class == "ovr" else 1.0
+            self._certify(found, self._objective(), stopping, watch, modulus)
         return self
 
     def _refuse_unknown(self) -> None:
@@ -166,15 +160,16 @@ class LinearSVC(LinearClassifier, Learner):
         self, design: Design, sample: Sample, weight: Floats, stopping: Stopping
     ) -> Sequence[LinearSolution]:
         assert sample.classes is not None
-        budget, root, K = Budget(stopping), seed_sequence(self.random_state), len(sample.classes)
+        budget, K = Budget(stopping), len(sample.classes)
         if self.multi_class == "crammer_singer":
-            rng = stream(root, "visits")
+            rng = stream(self.random_state, "visits")
             return [solve_multiclass(design, sample.target, weight, K, stopping, budget, rng)]
         squared = self.loss == "squared_hinge"
         sides = [np.where(sample.target == k, 1.0, -1.0) for k in ([1] if K == 2 else range(K))]
         machines = [hinge_losses(side, weight, squared=squared) for side in sides]
         if self.penalty == "l2" and is_small(design, machines[0]):
             return solve_small(design, machines, stopping, budget)
+        root = seed_sequence(self.random_state)
         solve = solve_lasso if self.penalty == "l1" else solve_losses
         return [
             solve(design, losses, stopping, budget.restarted(), stream(root, "visits", k))

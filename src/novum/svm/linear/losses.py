@@ -24,6 +24,7 @@ that are never negative, so that no digits cancel near the optimum.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,11 +40,11 @@ class RowLosses:
 
     Attributes
     ----------
-    target : array (n,)
+    target : array (n,), or (K, n) for K machines with the same weights
         `q`.
     weight : array (n,)
         `c`, which is C times the weight of the row; above 0.
-    lower, upper : arrays (n,)
+    lower, upper : arrays of the same shape
     zone, smoothing : float
     """
 
@@ -61,7 +62,8 @@ class RowLosses:
         pulled = residual if center is None else residual + smoothing * center
         if self.zone:
             pulled = soft(pulled, self.zone)
-        return np.clip(pulled / smoothing, self.lower, self.upper)
+        # `np.clip` takes three times as long for a few hundred rows.
+        return np.minimum(np.maximum(pulled / smoothing, self.lower), self.upper)
 
     def values(self, residual: Floats) -> Floats:
         """`phi(r)` of every row."""
@@ -87,8 +89,8 @@ class RowLosses:
         differences = self.values(residual) - self.terms(residual, b)
         return self.weight * np.maximum(differences, 0.0)
 
-    def violation(self, residual: Floats, b: Floats) -> float:
-        """The largest violation of the optimality conditions of the rows, in units of the target.
+    def violations(self, residual: Floats, b: Floats) -> Floats:
+        """Violations of the optimality conditions of the rows, in units of the target.
 
         The slope `r - smoothing b -+ zone` vanishes where `b` is free, and holds it at its bound.
         """
@@ -98,7 +100,11 @@ class RowLosses:
         falling = np.where(b > 0, above, below)
         up = np.where(b < self.upper, np.maximum(rising, 0.0), 0.0)
         down = np.where(b > self.lower, np.maximum(-falling, 0.0), 0.0)
-        return float(np.maximum(up, down).max(initial=0.0))
+        return np.maximum(up, down)
+
+    def violation(self, residual: Floats, b: Floats) -> float:
+        """The largest of `violations`."""
+        return float(self.violations(residual, b).max(initial=0.0))
 
     def rows(self, chosen: slice | Positions, factor: float = 1.0) -> RowLosses:
         """Some of the rows, with `factor` times their weight."""
@@ -109,6 +115,14 @@ class RowLosses:
             lower=np.ascontiguousarray(self.lower[chosen]),
             upper=np.ascontiguousarray(self.upper[chosen]),
         )
+
+
+def side_by_side(machines: Sequence[RowLosses]) -> RowLosses:
+    """The losses of machines that have the same weights, zone and smoothing, in one value."""
+    targets, lower, upper = zip(*((m.target, m.lower, m.upper) for m in machines), strict=True)
+    return replace(
+        machines[0], target=np.array(targets), lower=np.array(lower), upper=np.array(upper)
+    )
 
 
 def soft(x: Floats, zone: float) -> Floats:

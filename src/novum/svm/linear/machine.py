@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import Certificate
+from novum.core.learners import Certificate, Stopwatch, deferred, later, warn_if_stopped
 from novum.core.tables import Coding, Schema, check_features
 from novum.core.text import label_text
 from novum.numerics import Array, Floats
+from novum.svm.linear.fit import certify
+from novum.svm.linear.solution import LinearSolution
 from novum.svm.solver.problem import Stopping
 
 
@@ -30,7 +33,7 @@ class LinearMachine:
     coef_: Floats
     intercept_: Floats
     schema_: Schema
-    certificate_: Certificate
+    certificate_: Certificate = deferred()
 
     @property
     def coef_names_(self) -> tuple[str, ...]:
@@ -61,6 +64,21 @@ class LinearMachine:
             return np.ascontiguousarray(vectors), np.zeros(len(vectors))
         coef = np.ascontiguousarray(vectors[:, :-1])
         return coef, vectors[:, -1] * self._constant
+
+    def _certify(
+        self,
+        found: Sequence[LinearSolution],
+        objective: str,
+        stopping: Stopping,
+        watch: Stopwatch,
+        modulus: float | None = 1.0,
+    ) -> None:
+        """Sets the certificate, and warns of a fit that was not done."""
+        self.certificate_ = later(
+            certify, found, objective, stopping, watch.seconds, modulus=modulus
+        )
+        if any(solution.stopped_by is not None for solution in found):
+            warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=5)
 
     # Prediction
 

@@ -19,12 +19,12 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils._param_validation import Interval
 
 from novum.core.errors import InputError
-from novum.core.learners import Learner, parameter, warn_if_stopped
+from novum.core.learners import Learner, parameter
 from novum.core.runtime import RandomSource, fit_context, fitting, stream
 from novum.core.tables import check_sample
 from novum.numerics import Floats
 from novum.svm.linear.design import design_of
-from novum.svm.linear.fit import certify, solve_losses
+from novum.svm.linear.fit import solve_losses
 from novum.svm.linear.losses import tube_losses
 from novum.svm.linear.machine import LinearMachine
 from novum.svm.linear.solution import Budget
@@ -131,8 +131,7 @@ class LinearSVR(LinearMachine, RegressorMixin, Learner):
             self.schema_ = sample.schema
             self.coef_, self.intercept_ = coef[0], intercept
             self.n_iter_ = max(1, found.iterations)
-            self.certificate_ = certify([found], _OBJECTIVES[self.loss], stopping, watch.seconds)
-            warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
+            self._certify([found], _OBJECTIVES[self.loss], stopping, watch)
         return self
 
     def predict(self, X: Any) -> Floats:

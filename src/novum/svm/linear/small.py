@@ -7,13 +7,13 @@ product of the free rows with the products `z_i z_i'` of every row with itself.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
-from novum.numerics import Floats, Mask
+from novum.numerics import Floats
 from novum.svm.linear.design import Design
-from novum.svm.linear.losses import RowLosses, soft
+from novum.svm.linear.losses import RowLosses, side_by_side
 from novum.svm.linear.solution import Budget, LinearSolution, relative
 from novum.svm.solver.problem import Stopping
 
@@ -34,23 +34,6 @@ def is_small(design: Design, losses: RowLosses) -> bool:
     )
 
 
-class _Losses(NamedTuple):
-    """Losses of all classes: targets and bounds of shape (K, n), common weights and shape."""
-
-    targets: Floats
-    lower: Floats
-    upper: Floats
-    weight: Floats
-    zone: float
-    smoothing: float
-
-    def coefficients(self, residuals: Floats, chosen: Mask | slice = slice(None)) -> Floats:
-        pulled = soft(residuals, self.zone) if self.zone else residuals
-        return np.minimum(
-            np.maximum(pulled / self.smoothing, self.lower[chosen]), self.upper[chosen]
-        )
-
-
 def solve_small(
     design: Design, machines: list[RowLosses], stopping: Stopping, budget: Budget
 ) -> list[LinearSolution]:
@@ -65,64 +48,78 @@ def solve_small(
     budget : Budget
         Of each machine's steps.
     """
-    one = machines[0]
-    losses = _Losses(
-        np.array([m.target for m in machines]),
-        np.array([m.lower for m in machines]),
-        np.array([m.upper for m in machines]),
-        one.weight,
-        one.zone,
-        one.smoothing,
-    )
+    losses = side_by_side(machines)
     Z = design.rows(np.arange(design.n_rows))
-    n, width = Z.shape
+    (n, width), K = Z.shape, len(machines)
     squares = (Z[:, :, np.newaxis] * Z[:, np.newaxis]).reshape(n, -1)
-    sizes, unit = one.weight * np.sqrt(design.squares), np.eye(width)
-    K = len(machines)
+    sizes, unit = losses.weight * np.sqrt(design.squares), np.eye(width)
+    curvatures = losses.weight / losses.smoothing
     U, scores = np.zeros((K, width)), np.zeros((K, n))
     steps, lengths = np.zeros(K, np.int64), np.full(K, np.inf)
-    before, is_whole = np.full((K, n), 2, np.int8), np.zeros(K, bool)
+    before, is_whole = np.full((K, n), 2.0), np.zeros(K, bool)
     while True:
-        residuals = losses.targets - scores
-        B = losses.coefficients(residuals)
+        residuals = losses.target - scores
+        B = losses.coefficients(residuals, losses.smoothing)
         G = U - (losses.weight * B) @ Z
-        last, lengths = lengths, np.sqrt((G * G).sum(axis=1))
-        states = np.sign(B).astype(np.int8)
+        last, lengths, states = lengths, _norms(G), np.sign(B)
         # On one piece the second step already corrects rounding only.
         same = is_whole & (states == before).all(axis=1) & (lengths > 0.5 * last)
-        size = np.sqrt((U * U).sum(axis=1)) + np.abs(B) @ sizes
-        going = ~(same | (lengths <= _ROUNDING * size))
+        going = ~same & (lengths > _ROUNDING * (_norms(U) + np.abs(B) @ sizes))
         if not going.any() or budget.spent:
             break
         budget.step()
         steps += going
-        free = (states[going] != 0) * (losses.weight / losses.smoothing)
-        H = (free @ squares).reshape(-1, width, width) + unit
+        H = (np.abs(states) * curvatures @ squares).reshape(-1, width, width) + unit
         D = np.zeros((K, width))
-        D[going] = -np.linalg.solve(H, G[going][:, :, np.newaxis])[:, :, 0]
+        np.negative(
+            np.linalg.solve(H, G[:, :, np.newaxis])[:, :, 0], out=D, where=going[:, np.newaxis]
+        )
         along = D @ Z.T
         shares = _lengths(losses, U, G, residuals, D, along)
         before, is_whole = states, shares == 1.0
         U, scores = U + shares[:, np.newaxis] * D, scores + shares[:, np.newaxis] * along
+    gaps = np.square(lengths) / 2
+    primals = np.square(_norms(U)) / 2 + losses.terms(residuals, B) @ losses.weight
+    violations = losses.violations(residuals, B).max(axis=1, initial=0.0)
+    relatives = [
+        relative(g, p, p - g) for g, p in zip(gaps.tolist(), primals.tolist(), strict=True)
+    ]
     return [
-        _solution(m, U[k], residuals[k], B[k], G[k], int(steps[k]), stopping, budget)
-        for k, m in enumerate(machines)
+        LinearSolution(
+            vector=U[k],
+            primal=float(primals[k]),
+            dual=float(primals[k] - gaps[k]),
+            gap=float(gaps[k]),
+            residual=float(max(lengths[k], violations[k])),
+            iterations=int(steps[k]),
+            method=METHOD,
+            stopped_by=None if share <= stopping.tol else budget.spent or "precision",
+            trace=(share,),
+        )
+        for k, share in enumerate(relatives)
     ]
 
 
+def _norms(rows: Floats) -> Floats:
+    return np.sqrt(np.vecdot(rows, rows))
+
+
 def _lengths(
-    losses: _Losses, U: Floats, G: Floats, residuals: Floats, D: Floats, along: Floats
+    losses: RowLosses, U: Floats, G: Floats, residuals: Floats, D: Floats, along: Floats
 ) -> Floats:
     """How far each step goes: to where the slope along it is near zero, 1 at most."""
-    weighted, offset, square = losses.weight * along, (U * D).sum(axis=1), (D * D).sum(axis=1)
-    first = (G * D).sum(axis=1)
-    ends = offset + square - (weighted * losses.coefficients(residuals - along)).sum(axis=1)
+    weighted, offset = losses.weight * along, np.vecdot(U, D)
+    square, first = np.vecdot(D, D), np.vecdot(G, D)
+    moved = losses.coefficients(residuals - along, losses.smoothing)
+    ends = offset + square - np.vecdot(weighted, moved)
     enough, shares = _FLAT * np.abs(first), np.ones(len(U))
-    for k in np.flatnonzero(ends > enough):
+    is_too_far = ends > enough
+    for k in np.flatnonzero(is_too_far).tolist() if is_too_far.any() else ():
+        own = replace(losses, lower=losses.lower[k], upper=losses.upper[k])
 
-        def slope(t: float, k: int = int(k)) -> float:
-            b = losses.coefficients(residuals[[k]] - t * along[[k]], np.arange(len(U)) == k)
-            return float(offset[k] + t * square[k] - weighted[k] @ b[0])
+        def slope(t: float, k: int = k, own: RowLosses = own) -> float:
+            b = own.coefficients(residuals[k] - t * along[k], own.smoothing)
+            return float(offset[k] + t * square[k] - weighted[k] @ b)
 
         low, high, at_low, at_high = 0.0, 1.0, float(first[k]), float(ends[k])
         for _ in range(_LOOKS):
@@ -138,28 +135,3 @@ def _lengths(
             else:
                 high, at_high = t, value
     return shares
-
-
-def _solution(
-    losses: RowLosses,
-    u: Floats,
-    residual: Floats,
-    b: Floats,
-    gradient: Floats,
-    steps: int,
-    stopping: Stopping,
-    budget: Budget,
-) -> LinearSolution:
-    gap, primal = float(gradient @ gradient / 2), losses.primal(u, residual)
-    share = relative(gap, primal, primal - gap)
-    return LinearSolution(
-        vector=u,
-        primal=primal,
-        dual=primal - gap,
-        gap=gap,
-        residual=max(float(np.linalg.norm(gradient)), losses.violation(residual, b)),
-        iterations=steps,
-        method=METHOD,
-        stopped_by=None if share <= stopping.tol else budget.spent or "precision",
-        trace=(share,),
-    )

@@ -23,7 +23,6 @@ from novum.core.learners import (
     Verdict,
     parameter,
     positive_labels,
-    warn_if_stopped,
 )
 from novum.core.runtime import RandomSource, fit_context, fitting, seed, seed_sequence, stream
 from novum.core.tables import LabelTarget, Sample, check_classes, check_sample
@@ -31,7 +30,6 @@ from novum.core.text import listed
 from novum.linear import Visits, class_factors, labels_among, visits_of
 from novum.numerics import Array, Floats
 from novum.svm.linear.design import design_of
-from novum.svm.linear.fit import certify
 from novum.svm.linear.machine import LinearClassifier, check_two_classes, hyperplanes
 from novum.svm.linear.solution import Budget
 from novum.svm.online.pegasos_training import PegasosRule, PegasosRun, RowMachine, drawing, train
@@ -148,10 +146,7 @@ class Pegasos(LinearClassifier, Learner):
             self._store([m.vector(run.a) for m, run in trained], [m for m, _ in trained])
             found = [run.solution for _, run in trained]
             self.n_iter_ = max(f.iterations for f in found)
-            self.certificate_ = certify(
-                found, OBJECTIVE, stopping, watch.seconds, modulus=float(self.alpha)
-            )
-            warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
+            self._certify(found, OBJECTIVE, stopping, watch, float(self.alpha))
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
