@@ -39,6 +39,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,15 +82,19 @@ class Coupling:
 # --- Pairs ----------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4)
 def pair_indices(n_classes: int) -> tuple[Positions, Positions]:
-    """First and second class of every pair, in the order all functions here use.
+    """First and second class of every pair, in the order all functions here use; read-only.
 
     Examples
     --------
     >>> [k.tolist() for k in pair_indices(3)]
     [[0, 0, 1], [1, 2, 2]]
     """
-    return np.triu_indices(n_classes, 1)
+    pairs = np.triu_indices(n_classes, 1)
+    for classes in pairs:
+        classes.flags.writeable = False
+    return pairs
 
 
 def n_classes_of(n_pairs: int) -> int:
@@ -328,20 +333,20 @@ def vote_scores(margins: ArrayLike) -> Floats:
     >>> vote_scores([[-2.0, 1.0, -1.0]]).round(3).tolist()
     [[1.167, 0.833, 1.0]]
     """
-    table = np.clip(np.asarray(margins, float), -_LARGEST_MARGIN, _LARGEST_MARGIN)
-    n_classes = n_classes_of(table.shape[1])
-    votes, sums = np.zeros((2, len(table), n_classes))
+    margins = np.minimum(np.maximum(margins, -_LARGEST_MARGIN), _LARGEST_MARGIN)
+    pairs = np.array([margins, np.where(margins > 0, 1.0, -1.0)])
+    n_classes = n_classes_of(pairs.shape[2])
+    totals = np.zeros((2, len(margins), n_classes))
     start = 0
     for i in range(n_classes - 1):
         # The pairs of class i with all later ones stand next to each other.
-        part = table[:, start : start + n_classes - 1 - i]
-        wins = part > 0
-        sums[:, i] -= part.sum(axis=1)
-        sums[:, i + 1 :] += part
-        votes[:, i] += part.shape[1] - wins.sum(axis=1)
-        votes[:, i + 1 :] += wins
-        start += part.shape[1]
-    return votes + sums / (3 * (np.abs(sums) + 1))
+        part = pairs[:, :, start : start + n_classes - 1 - i]
+        totals[:, :, i] -= part.sum(axis=2)
+        totals[:, :, i + 1 :] += part
+        start += part.shape[2]
+    sums, lead = totals
+    # Pairs won less pairs lost, of all there are.
+    return (lead + (n_classes - 1)) / 2 + sums / (3 * (np.abs(sums) + 1))
 
 
 # A probability this small cannot be told from 0: its complement rounds to one.

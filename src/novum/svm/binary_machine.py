@@ -119,8 +119,8 @@ class BinaryTask:
 
     Attributes
     ----------
-    prepared : Prepared
-        m objects.
+    objects : Prepared
+        Of the fit.
     sign : array of shape (m,), -1 or 1
     weight : array of shape (m,)
         What slack costs, relative to C.
@@ -128,13 +128,21 @@ class BinaryTask:
         How often each object was seen: the same without weights of classes.
     labels : pair of labels
         Of the negative and of the positive class, for messages.
+    rows : int array of shape (m,), optional
+        Which objects are the machine's; all, if absent.
     """
 
-    prepared: Any
+    objects: Any
     sign: Floats
     weight: Floats
     count: Floats
     labels: tuple[object, object]
+    rows: Positions | None = None
+
+    @cached_property
+    def prepared(self) -> Any:
+        """The m objects of the machine."""
+        return self.objects if self.rows is None else self.objects.take(self.rows)
 
 
 def soft_program(task: BinaryTask, C: float) -> QuadraticProblem:
@@ -328,7 +336,8 @@ def held_out_scores(task: BinaryTask, fit: FitParts, folds: Positions) -> Floats
     parts = [
         replace(
             task,
-            prepared=task.prepared.take(chosen),
+            objects=task.prepared,
+            rows=chosen,
             sign=task.sign[chosen],
             weight=task.weight[chosen],
             count=task.count[chosen],

@@ -158,11 +158,12 @@ class SupportVectorClassifier(DecisionMixin, ClassifierMixin, ProgramMachine):
         count = sample.weight[member.rows]
         rest = "the rest" if member.negative < 0 else self.classes_[member.negative]
         return BinaryTask(
-            prepared=prepared if len(count) == len(prepared) else prepared.take(member.rows),
+            objects=prepared,
             sign=member.sign,
             weight=count * self.class_weight_[sample.target[member.rows]],
             count=count,
             labels=(rest, self.classes_[member.positive]),
+            rows=None if len(count) == len(prepared) else member.rows,
         )
 
     def _learn(
@@ -233,9 +234,8 @@ class SupportVectorClassifier(DecisionMixin, ClassifierMixin, ProgramMachine):
         else:
             table = np.asarray(in_layout(plan.members, values, m, K))
         codes = sample.row_target
-        self._keep(sample, plan.prepared, table, order=codes)
-        kept = codes[np.searchsorted(sample.rows, self.support_)]
-        self.n_support_ = np.bincount(kept, minlength=K).astype(np.int32)
+        kept = self._keep(sample, plan.prepared, table, order=codes)
+        self.n_support_ = np.bincount(codes[kept], minlength=K).astype(np.int32)
         self.intercepts_ = np.array([machine.intercept for machine in machines])
 
     def _store_margins(self, plan: Plan, machines: list[BinaryMachine]) -> None:

@@ -112,8 +112,8 @@ class KernelMachine(KernelParameters):
 
     def _keep(
         self, sample: KernelSample, prepared: Any, coefficients: Floats, order: Any = None
-    ) -> None:
-        """Keeps the rows that have a coefficient other than zero, and nothing else.
+    ) -> Positions:
+        """Keeps the rows that have a coefficient other than zero, and says which.
 
         Parameters
         ----------
@@ -124,12 +124,17 @@ class KernelMachine(KernelParameters):
             Of the sample's objects.
         order : array of shape (n,), optional
             Support rows are sorted by this first, such as the class of each row; then by position.
+
+        Returns
+        -------
+        int array of shape (n_support,)
+            Places among the rows that count.
         """
         unprojected = getattr(prepared, "unprojected", None)
         if unprojected is not None:
             coefficients = np.stack([unprojected(row) for row in coefficients])
         rows = sample.to_rows(coefficients)
-        chosen = np.flatnonzero((rows != 0).any(axis=0))
+        chosen = (rows != 0).any(axis=0).nonzero()[0]
         if order is not None:
             chosen = chosen[np.argsort(order[chosen], kind="stable")]
         self.support_ = sample.rows[chosen]
@@ -138,6 +143,7 @@ class KernelMachine(KernelParameters):
         self.support_objects_ = sample.objects_of_rows(chosen if chosen.size else np.arange(1))
         # Made now, so that no prediction changes the model.
         _ = self._support
+        return chosen
 
     def _forget(self) -> None:
         self.__dict__.pop("_support", None)
@@ -179,7 +185,8 @@ class KernelMachine(KernelParameters):
 
     def _prepared_new(self, X: Any) -> Any:
         """New objects, prepared like the support."""
-        check_is_fitted(self, "expansion_")
+        if not hasattr(self, "expansion_"):
+            check_is_fitted(self, "expansion_")
         if is_pairwise(self.kernel):
             _refuse_missing_similarities(X)
         return self.kernel_.prepare(read_new(self, X), self._support)
@@ -380,7 +387,8 @@ def expand(
         for start in range(0, len(new) if len(support) else 0, size):
             check_cancelled()
             rows = slice(start, min(start + size, len(new)))
-            block = new.take(rows).cross(support, dtype)
+            part_of_new = new if size >= len(new) else new.take(rows)
+            block = part_of_new.cross(support, dtype)
             for number, part in enumerate(parts):
                 sums[rows, number] = block[:, part] @ columns[part]
     return sums[:, 0] if segments is None else sums

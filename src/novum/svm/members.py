@@ -57,7 +57,7 @@ def members_of(codes: Integers, n_classes: int, multiclass: str) -> list[Member]
         return [_member(codes, everything, -1, k) for k in range(n_classes)]
     is_in = [codes == k for k in range(n_classes)]
     return [
-        _member(codes, np.flatnonzero(is_in[i] | is_in[j]), i, j)
+        _member(codes, (is_in[i] | is_in[j]).nonzero()[0], i, j)
         for i, j in combinations(range(n_classes), 2)
     ]
 

@@ -360,13 +360,13 @@ def _gamma_of(estimator: Any, X: Any, weight: Floats) -> Any:
     gamma = getattr(estimator, "gamma", None)
     if gamma != "scale" or isinstance(X, Sample) or (weight == 1.0).all():
         return gamma
-    share = weight / weight.sum()
-    mean = float(share @ np.asarray(X.mean(axis=1)).ravel())
+    share = weight / (weight.sum() * X.shape[1])
+    mean = float(share @ np.asarray(X.sum(axis=1)).ravel())
     if sparse.issparse(X):
-        squares = np.asarray(X.multiply(X).mean(axis=1)).ravel()
+        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
         variance = float(share @ squares) - mean**2
     else:
-        variance = float(share @ ((X - mean) ** 2).mean(axis=1))
+        variance = float(share @ np.square(X - mean).sum(axis=1))
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 

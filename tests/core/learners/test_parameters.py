@@ -160,6 +160,25 @@ def _total(numbers: list[float]) -> float:
 _calls: list[int] = []
 
 
+@pytest.mark.parametrize("value", [1, [1, 2], Smoother(0.5)])
+def test_a_clone_has_values_of_its_own(value: Any) -> None:
+    model = Smoother(2.0, free=value)
+    twin = clone(model)
+    assert twin is not model
+    assert type(twin) is Smoother
+    assert repr(twin) == repr(model)
+    assert (twin.free is value) == (value == 1)
+
+
+def test_a_clone_keeps_what_was_requested_and_forgets_what_was_fitted() -> None:
+    model: Any = Normal()
+    model._sklearn_output_config = {"transform": "pandas"}
+    model.answer_ = 1.0
+    twin = clone(model)
+    assert twin._sklearn_output_config == {"transform": "pandas"}
+    assert not hasattr(twin, "answer_")
+
+
 def test_a_deferred_attribute_is_computed_once_when_it_is_read() -> None:
     _calls.clear()
     model = Later().fit([1.0, 2.0])

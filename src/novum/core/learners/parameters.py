@@ -58,6 +58,8 @@ _SIMPLE: dict[str, list[Any]] = {
     "RandomSource": ["random_state", np.random.Generator, np.random.SeedSequence],
 }
 _NUMBERS = {"int": Integral, "float": Real}
+# Types whose values need no copy.
+_NEVER_CHANGE = frozenset({type(None), bool, int, float, str})
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,6 +271,18 @@ class Learner(BaseEstimator):
     @classmethod
     def _get_param_names(cls) -> list[str]:
         return cls._parameter_names
+
+    def __sklearn_clone__(self) -> Any:
+        """As scikit-learn's, which copies every value deeply: numbers and words need no copy."""
+        values = vars(self)
+        # Anything else that was set, requests of metadata or a fit, is for scikit-learn.
+        if (
+            len(values) == len(self._parameters)
+            and hasattr(type(self).__init__, "is_declared")
+            and all(type(value) in _NEVER_CHANGE for value in values.values())
+        ):
+            return type(self)(**values)
+        return super().__sklearn_clone__()
 
     def __getstate__(self) -> dict[str, Any]:
         """The attributes for a pickle: values, where a fit has left a call for later."""

@@ -27,6 +27,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from novum.core.errors import InputError
+from novum.core.learners import Learner
 from novum.core.text import printable
 
 
@@ -159,7 +160,8 @@ def _object(value: Any, digest: Any, inside: tuple[int, ...]) -> None:
 def _is_estimator(value: Any) -> bool:
     # One with its own way of cloning, such as a frozen model, is more than its parameters.
     cloned = getattr(type(value), "__sklearn_clone__", BaseEstimator.__sklearn_clone__)
-    return hasattr(value, "get_params") and cloned is BaseEstimator.__sklearn_clone__
+    usual = (BaseEstimator.__sklearn_clone__, Learner.__sklearn_clone__)
+    return hasattr(value, "get_params") and cloned in usual
 
 
 def _function(value: FunctionType, digest: Any, inside: tuple[int, ...]) -> None:

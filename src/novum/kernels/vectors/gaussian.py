@@ -131,8 +131,7 @@ def rounding_of_distances(n_columns: int) -> float:
 
 
 def _center(rows: Floats) -> Floats:
-    with np.errstate(over="ignore", invalid="ignore"):
-        center = rows.mean(axis=0)
+    center = rows.sum(axis=0) / max(1, len(rows))
     if np.isfinite(center).all():
         return np.asarray(center)
     # The sum of a column may overflow; any center is right, and its middle does not.
@@ -177,7 +176,9 @@ class GaussianRows(Prepared):
         """Whether float32 blocks may be computed in single precision."""
         if self.like is not None:
             return self.like.single_is_enough
-        return bool(self.lengths.max(initial=0.0) <= single_limit(self.rows.shape[1]))
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            longest = self.lengths.max(initial=0.0)
+        return bool(longest <= single_limit(self.rows.shape[1]))
 
     def take(self, rows: Any) -> GaussianRows:
         taken = GaussianRows(self.kernel, self.rows[rows], self.training)
@@ -207,7 +208,7 @@ class GaussianRows(Prepared):
             float(n) ** 2 * (2 * width + ENTRY_FLOPS),
             f"similarities of {n} rows",
         )
-        np.fill_diagonal(K, 1.0)
+        K.reshape(-1)[:: n + 1] = 1.0
         return K
 
     # Single precision
@@ -243,24 +244,22 @@ class GaussianRows(Prepared):
         np.minimum(K, 0.0, out=K)
         return np.asarray(np.exp(K, out=K))
 
-    # Double precision
+    # Double precision: what may leave its range is asked for where that is not said.
 
     @cached_property
     def scaled(self) -> Any:
         """`u = (x - center) / (width sqrt 2)`; where that exceeds all numbers, not finite."""
         factor = 1.0 / (self.kernel.width * sqrt(2.0))
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            if self.center is None:
-                return self.rows * factor
-            scaled = self.rows - self.center
-            scaled *= factor
-            return scaled
+        if self.center is None:
+            return self.rows * factor
+        scaled = self.rows - self.center
+        scaled *= factor
+        return scaled
 
     @cached_property
     def lengths(self) -> Floats:
         """`|u|^2` of every row."""
-        with np.errstate(invalid="ignore"):
-            lengths = squared_lengths(self.scaled)
+        lengths = squared_lengths(self.scaled)
         return np.where(np.isnan(lengths), np.inf, lengths)
 
     def _negated_distances(self, other: GaussianRows) -> Floats:

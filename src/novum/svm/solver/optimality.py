@@ -76,8 +76,8 @@ def room_to_move(b: Floats, lower: Floats, upper: Floats) -> tuple[Mask, Mask]:
     >>> rises.tolist(), falls.tolist()
     ([True, True, False], [False, True, True])
     """
-    span = upper - lower
-    least = np.where(np.isfinite(span), _ROUNDING * span, 0.0)
+    least = _ROUNDING * (upper - lower)
+    least[np.isinf(least)] = 0.0
     return b < upper - least, b > lower + least
 
 

@@ -44,12 +44,12 @@ def classification(sign: Floats, price: Floats) -> QuadraticProblem:
     >>> classification(np.array([1.0, -1.0]), np.array([2.0, 3.0])).lower.tolist()
     [0.0, -3.0]
     """
-    positive = sign > 0
+    end = sign * price
     return QuadraticProblem(
         rows=np.arange(len(sign)),
         linear=-sign,
-        lower=np.where(positive, 0.0, -price),
-        upper=np.where(positive, price, 0.0),
+        lower=np.minimum(end, 0.0),
+        upper=np.maximum(end, 0.0),
         groups=np.zeros(len(sign), np.intp),
         totals=np.zeros(1),
     )

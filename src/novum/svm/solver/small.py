@@ -88,7 +88,7 @@ def is_small(problem: QuadraticProblem, n_objects: int = 0) -> bool:
         max(len(problem.rows), n_objects) <= MOST_VARIABLES
         and len(problem.totals) > 0
         and problem.groups[0] != UNGROUPED
-        and bool(np.isfinite(problem.lower).all() and np.isfinite(problem.upper).all())
+        and bool(problem.lower.min() > -np.inf and problem.upper.max() < np.inf)
     )
 
 
@@ -167,10 +167,9 @@ def _solve_call(
         scales = proof.scales
         traces.append(proof.values)
         size = np.maximum(np.abs(proof.values), np.abs(proof.values - proof.gaps))
-        is_met = (proof.gaps <= stopping.tol * size) & (
+        done |= (proof.gaps <= stopping.tol * size) & (
             proof.violations <= stopping.violation * proof.scales
         )
-        done |= is_met
         lost |= steps >= limit
         if (done | lost).all():
             break
@@ -217,7 +216,7 @@ def _restore_totals(programs: Programs) -> None:
     b, starts, totals = programs.point[0], programs.starts, programs.totals
     errors = np.abs(np.add.reduceat(b, starts[:-1]) - totals)
     sizes = np.add.reduceat(np.abs(b), starts[:-1]) + np.abs(totals)
-    for group in np.flatnonzero(errors > 4e-16 * sizes):
+    for group in (errors > 4e-16 * sizes).nonzero()[0]:
         part = slice(starts[group], starts[group + 1])
         lower, upper = programs.terms[1:, part]
         b[part] = with_total(b[part], lower, upper, float(totals[group]))
@@ -229,7 +228,7 @@ def _restore_totals(programs: Programs) -> None:
 def _spreads(programs: Programs) -> Floats:
     """Standard deviations of linear terms, 0 where they are all the same."""
     linear, ends = programs.terms[0], programs.starts[:: programs.n_groups]
-    begins, counts = ends[:-1], np.diff(ends)
+    begins, counts = ends[:-1], ends[1:] - ends[:-1]
     means = np.add.reduceat(linear, begins) / counts
     squares = np.square(linear - np.repeat(means, counts))
     is_same = np.maximum.reduceat(linear, begins) == np.minimum.reduceat(linear, begins)
@@ -240,17 +239,18 @@ def _proof(programs: Programs, spread: Floats) -> _Proof:
     """What the multipliers in the middle prove of the present point."""
     (linear, lower, upper), (b, g) = programs.terms, programs.point
     starts, n_groups = programs.starts[:-1], programs.n_groups
-    counts = np.diff(programs.starts)
+    counts = programs.starts[1:] - starts
     rises, falls = room_to_move(b, lower, upper)
     least = np.maximum.reduceat(np.where(falls, g, -np.inf), starts)
     largest = np.minimum.reduceat(np.where(rises, g, np.inf), starts)
     unbound = rises & falls
     n_unbound = np.add.reduceat(unbound.astype(np.float64), starts)
-    mean = np.add.reduceat(np.where(unbound, g, 0.0), starts) / n_unbound
-    # Where a group has no variable that can fall, or none that can rise, the other end counts.
-    least_there = np.where(np.isinf(least), largest, least)
-    middle = (least_there + np.where(np.isinf(largest), least, largest)) / 2
-    r = np.where(n_unbound > 0, mean, middle)
+    r = np.add.reduceat(np.where(unbound, g, 0.0), starts) / n_unbound
+    if not n_unbound.all():
+        # Where a group has no variable that can fall, or none that can rise, the other end counts.
+        least_there = np.where(np.isinf(least), largest, least)
+        middle = (least_there + np.where(np.isinf(largest), least, largest)) / 2
+        r = np.where(n_unbound > 0, r, middle)
     r[~np.isfinite(r)] = 0.0
     excess = g - np.repeat(r, counts)
     room = np.where(excess > 0, b - lower, upper - b)
@@ -314,7 +314,8 @@ def take_steps(K: Floats, programs: Programs, tols: Floats, max_steps: int) -> I
     for program in range(len(tols)):
         steps = _compiled()
         if steps is not None:
-            largest = int(np.diff(programs.starts[:: programs.n_groups]).max())
+            ends = programs.starts[:: programs.n_groups]
+            largest = int((ends[1:] - ends[:-1]).max())
             rest, Q = np.zeros_like(taken), np.empty((largest, largest))
             work = np.empty((5, largest))
             _call_loaded(steps, K, *programs[:5], left, max_steps, Q, work, rest)
